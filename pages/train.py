@@ -15,7 +15,7 @@ spec = experiment()
 part = head_and_part("Train", spec)
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)
-    told, figure, training = st.container(), st.container(), st.container()  # the figure stays where it is
+    told, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place
     with training:
         other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
     with told:

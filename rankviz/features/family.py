@@ -19,7 +19,7 @@ class Draws(Protocol):
     """Settings of a feature map, as needed by a family."""
 
     def draw(self, X: FloatArray, report: Report = silent) -> Drawn:
-        """Return draw what the map draws, from or for documents X (n, d)."""
+        """Draw the random parts of the map, from or for documents X (n, d)."""
         ...
 
 

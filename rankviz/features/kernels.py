@@ -311,7 +311,7 @@ def kernel_name(kernel: Kernel) -> str:
 
 
 def rbf_kernel(X: FloatArray, Z: FloatArray, gamma: float, report: Report = silent) -> FloatArray:
-    """Return the Kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64."""
+    """Return the kernel matrix K_ij = exp(−γ‖x_i − z_j‖²) of X (n, d) and Z (m, d) -> (n, m) float64."""
     return RBF(gamma).matrix(X, Z, report)
 
 

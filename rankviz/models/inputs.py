@@ -42,7 +42,7 @@ class Columns:
 
     @classmethod
     def of(cls, X: object) -> Columns:
-        """Return those of X; `DataError` if only some are strings."""
+        """Return the names of X's columns; `DataError` if only some are strings."""
         seen = SimpleNamespace()
         _as_data_error(_check_feature_names, seen, X, reset=True)
         if hasattr(seen, "feature_names_in_"):
@@ -52,7 +52,7 @@ class Columns:
 
     @classmethod
     def on(cls, estimator: Any) -> Columns:
-        """Return those that a fitted estimator was trained on."""
+        """Return the names that a fitted estimator was trained on."""
         names = getattr(estimator, "feature_names_in_", None)
         return cls(None if names is None else tuple(names), getattr(estimator, "_column_labels", None))
 

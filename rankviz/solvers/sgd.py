@@ -36,7 +36,7 @@ class Steps(Protocol):
         ...
 
     def rate(self, t: int, terms: Terms) -> float:
-        """Return the The learning rate of step t = 1, 2, …"""
+        """Return the learning rate of step t = 1, 2, …"""
         ...
 
 
