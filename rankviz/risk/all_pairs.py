@@ -30,6 +30,7 @@ class AllPairs:
         pairs = preference_pairs(level, group_ptr)
         i, j, n_groups = pairs.winner, pairs.loser, len(level)
         weight = costs.weights(self.groups.query[i], level[i], level[j])
+        # one entry for each pair of groups; the transpose makes it symmetric
         half = sparse.coo_array((weight, (i, j)), shape=(n_groups, n_groups)).tocsr()
         self._between = sparse.csr_array(half + half.T)
 

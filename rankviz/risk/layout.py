@@ -1,5 +1,4 @@
-"""Documents sorted by grade, query and score: the fixed part of this layout, and the cuts between
-partners."""
+"""Documents sorted by grade, query and score: the fixed layout, and the cuts between partners."""
 
 from __future__ import annotations
 
@@ -89,7 +88,7 @@ class GradeLayout:
         """Return each zone with the cuts at its upper and lower end, for sorted scores f (n,).
 
         A winner's cut at b is its first partner with f_i − b < f_j. A loser's cut is its first partner
-        without.
+        for which this is false.
         """
         found: dict[float, IntArray] = {-np.inf: self.anchor}
         for b in {b for zone in zones for b in (zone.high, zone.low)} - found.keys():

@@ -68,6 +68,7 @@ class SortedRiskPoint:
     @property
     def n_active(self) -> int:
         """Number of pairs with c·ℓ'' ≠ 0."""
+        # pairs of cost 0 do not count; every other pair appears in both roles
         weighed = np.sign(self.layout.signed_weight)
         return int(0.5 * sum(np.vdot(weighed, lower - upper) for _, upper, lower in self.ends))
 

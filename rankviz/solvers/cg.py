@@ -48,6 +48,7 @@ def conjugate_gradients(
     p, rho = z.copy(), inner(r, z)
     target, decrement = rtol**2 * rho, 0.0
     for iteration in range(max_iterations + 1):
+        # H ≥ I bounds the missing part of the decrement by ½⟨r, r⟩: below floor, stopping is proved
         reached = rho == 0.0 or (rho <= target and decrement > floor)
         if reached or 0.0 < decrement <= floor - 0.5 * inner(r, r):
             return CGResult(s, iteration, converged=True)

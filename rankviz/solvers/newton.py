@@ -115,6 +115,7 @@ class _Run:
                 return self.result(point, Status.STALLED)
             seconds = time.perf_counter() - self.began
             self.trace.append(replace(row, step=tau, seconds=seconds, products=row.products + 1))
+            # a short step, or a decrement that the gap contradicts: CG was not accurate enough
             if tau < POOR_STEP or met:
                 self.rtol = max(self.rtol / 10, TIGHTEST_RTOL)
             point = following

@@ -109,6 +109,7 @@ class FactorProblem:
         return self._pulled(f, E, *self.cells.partners(E))
 
     def _pulled(self, f: FloatArray, E: FloatArray, worse: FloatArray, better: FloatArray) -> FloatArray:
+        # Σ_j (f_i − f_j − 1)e_j over the worse j, plus Σ_j (f_j − f_i − 1)e_j over the better ones
         worse_f, better_f = self.cells.partners(f[:, None] * E)
         image: FloatArray = (f - 1.0)[:, None] * worse - worse_f + better_f - (f + 1.0)[:, None] * better
         return image

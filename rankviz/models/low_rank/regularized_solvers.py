@@ -90,6 +90,7 @@ class _FistaRun:
         self.tracer.tell()
         point = self.problem.at(self.ahead)
         moved = self._descend(point)
+        # the last move points uphill: restart the momentum
         if float(point.gradient @ (moved - self.alpha)) > 0.0:
             self.momentum = 1.0
         following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * self.momentum**2))
