@@ -75,9 +75,8 @@ def save(model: Ranker, path: str | Path) -> Path:
 def load(path: str | Path) -> Ranker:
     """Read a model that `save` wrote, ready to `predict`, with everything that its `fit` has set.
 
-    Earlier versions kept no trace, no status and of RankSVM no duality gap: of such a file `gap_` is NaN, and
-    a `DataWarning` says so. Raises `DataError` for a file that is missing, damaged, too large, or not a model
-    of this format.
+    A model of a stored run has no duality gap: its `gap_` is NaN, and a `DataWarning` says so. Raises
+    `DataError` for a file that is missing, damaged, too large, or not a model of this format.
 
     Examples
     --------
@@ -95,18 +94,18 @@ def load(path: str | Path) -> Ranker:
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
-        model = _MODELS[meta.get("model", "RankSVM")](meta["params"], arrays)
-        kernel = _kernel(meta.get("kernel", RBF_ONLY), gamma)
+        model = _MODELS[meta["model"]](meta["params"], arrays)
+        kernel = _kernel(meta["kernel"], gamma)
         model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
         model.n_components_ = fitted.n_components
-        model.learned(d, _columns(meta.get("columns", {}), d))
+        model.learned(d, _columns(meta["columns"], d))
         model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
         if isinstance(model, RankSVM):
-            model.weighed_digest_ = str(meta.get("weighed_digest", ""))
-        _keep_end(model, meta.get("ended", {"numbers": {}}), arrays)
+            model.weighed_digest_ = str(meta["weighed_digest"])
+        _keep_end(model, meta["ended"], arrays)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise unreadable(path, "model", str(error)) from error
+        raise unreadable(path, "model", error) from error
     _say_what_is_missing(model, path)
     return model
 
@@ -158,8 +157,8 @@ def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:
         return
     model.gap_ = math.nan
     text = (
-        f"{path}: this file has no duality gap, for it is of a stored run or from an earlier version. So "
-        "gap_ is NaN, and how far the model is from the optimum is not known; fit it again to know it"
+        f"{path}: this file has no duality gap, for its model is of a stored run. So gap_ is NaN, and how "
+        "far the model is from the optimum is not known; fit it again to know it"
     )
     warnings.warn(text, DataWarning, stacklevel=3)
 
@@ -216,7 +215,7 @@ def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
 
 
 def _columns(described: dict[str, list[str] | None], d: int) -> Columns:
-    """What `Columns` was described as; files from before columns were kept have none."""
+    """Return the `Columns` that a file describes; ValueError where they do not fit d features."""
     if not isinstance(described, dict):
         raise ValueError(f"columns are {described!r}")
     kept = {name: None if listed is None else tuple(listed) for name, listed in described.items()}
@@ -236,10 +235,6 @@ def _map_name(fitted: FittedMap) -> str:
     if _maps().get(name) is not type(fitted):
         raise ValueError(f"a {name} cannot be saved: no feature map of FEATURE_MAPS gives it")
     return name
-
-
-RBF_ONLY: dict[str, Any] = {"name": "rbf", "settings": {}}
-"""The kernel of files that name none: there was no other."""
 
 
 def _described(kernel: Kernel | None) -> dict[str, Any] | None:

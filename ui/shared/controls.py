@@ -27,7 +27,7 @@ from ui.shared.costs import (
     needs_table,
     state_of_costs,
 )
-from ui.shared.texts import number, plain, pointless, told, whole, written_so
+from ui.shared.texts import plain, pointless, told, whole, written_so
 
 STARTS = "starts"
 """Where the session keeps, by the names of settings, what the chosen data set has them start from."""
@@ -184,10 +184,6 @@ class Listed(Control):
     def label(self, key: str, raw: Any) -> str:
         """The number as the slider writes it."""
         return told(raw)
-
-    def former(self, text: str) -> Any:
-        """The value that was written so before small ones had superscripts; None where none was."""
-        return next((one for one in self._values if text == number(one) != told(one)), None)
 
     def written(self, key: str, raw: Any) -> str:
         """The number, a "p" for its point."""

@@ -16,8 +16,8 @@ from ui.shared.controls import control_of
 from ui.shared.foreign import escaped
 from ui.shared.settings import BASELINE_C, all_settings
 
-VERSIONS = ("1", "2")
-"""Of the defaults that a link may leave out, the one of today last."""
+VERSION = "2"
+"""Version of the defaults, in each link: a value equal to its default is not in the address."""
 LONGEST = 40
 """Signs of a value from an address that are shown; what is longer is cut."""
 _BEGINNING, _ICON = "This link asks for what is not offered here:", ":material/link_off:"
@@ -57,7 +57,7 @@ def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> 
         del vain[key]
     wrong = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
     told = [f"{_BEGINNING} {', '.join(wrong)}."] if wrong else []
-    if (version := link.get("v", VERSIONS[-1])) not in VERSIONS:
+    if (version := link.get("v", VERSION)) != VERSION:
         told.append(
             f"This link is of a version of the app that is not known here (v = {shortened(version)}): what "
             "it leaves out is as this version starts."

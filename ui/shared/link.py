@@ -11,28 +11,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shared.controls import Control, Listed, control_of, held
-from ui.shared.in_vain import VERSIONS, shortened
-from ui.shared.old_labels import FORMER
-from ui.shared.settings import OF_DATA, all_settings
-
-VERSION = VERSIONS[-1]
-"""Of the defaults: a value equal to its default is not in the address."""
-_ONE_START = VERSIONS[0]
-"""Of the version whose settings started from the same values on every data set."""
+from ui.shared.controls import Control, control_of
+from ui.shared.in_vain import VERSION, shortened
+from ui.shared.settings import all_settings
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
     """Widget values as query parameters; Streamlit reads options there by their labels."""
-    return {"v": VERSION} | _labels(values)
-
-
-def _labels(values: Mapping[str, Any]) -> dict[str, str]:
-    """What widgets are said to hold, by their keys."""
     controls = _controls()
-    return {
+    labels = {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
     }
+    return {"v": VERSION} | labels
 
 
 def _controls() -> dict[str, Control]:
@@ -53,34 +43,10 @@ def _set_now() -> dict[str, Any]:
 
 
 def link_as_opened() -> dict[str, str]:
-    """The address that this run begins with, before widgets drop what they do not offer.
-
-    Options that were called something else in an earlier version are called what they are called now.
-    """
-    if st.query_params.get("v") == _ONE_START:
-        _spell_out()
+    """Return the address that this run begins with, before widgets drop what they do not offer."""
     told = st.query_params.to_dict()
     _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
-    if _LINK not in st.session_state:
-        meant = {key: _meant(key, text) for key, text in told.items()}
-        known = {key: value for key, value in meant.items() if value is not None}
-        if known:
-            _put(_labels(known))
-        st.session_state[_LINK] = True
-        told |= st.query_params.to_dict()
     return told
-
-
-def _meant(key: str, text: str) -> Any:
-    """What a widget holds by a text that an earlier version wrote; None for a text of today."""
-    control = _controls().get(key)
-    return control.former(text) if isinstance(control, Listed) else FORMER.get((key, text))
-
-
-def _spell_out() -> None:
-    """Put into the address what a link of that version leaves out where data sets have their own now."""
-    then = {key: raw for setting in OF_DATA for key, raw in held(setting, setting.first).items()}
-    _put(query_params({key: raw for key, raw in then.items() if key not in st.query_params}))
 
 
 def _beyond_numbers(text: str) -> bool:
@@ -98,23 +64,11 @@ def _beyond_numbers(text: str) -> bool:
 
 
 def _leave_out(keys: Sequence[str]) -> None:
-    """Take parameters out of the address, before widgets look for them."""
+    """Take parameters out of the address, before widgets read it; Streamlit has no public way."""
     for key in keys:
         del st.query_params[key]
-    if keys:
-        _tell_widgets()
-
-
-def _put(labels: Mapping[str, str]) -> None:
-    """Put labels into the address, before widgets look for them: they would know no old one, and drop it."""
-    st.query_params.update(labels)
-    _tell_widgets()
-
-
-def _tell_widgets() -> None:
-    """Have widgets that are drawn first look at the address as it is now; Streamlit has no public way."""
     context = get_script_run_ctx()
-    if context is not None:
+    if keys and context is not None:
         with context.session_state.query_params() as params:
             params.set_initial_query_params_from_current()
 
@@ -135,4 +89,3 @@ def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> Non
 
 OF_THE_APP = ("v", "job")
 """Parameters that no widget and no page has a value of."""
-_LINK = "link-opened"

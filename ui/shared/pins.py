@@ -4,7 +4,7 @@
 γ = 2^-2, seed 0 and C = 2^-4. A text names settings by their keys in the URL, each with what its widget
 holds; the method comes first where it is not the usual one. What captions leave out as understood is left
 out here too, and a setting that is not named is the default. Data set, fold and normalisation are the
-sidebar's, so that pins compare. Texts of earlier versions are read by `ui.shared.old_pins`.
+sidebar's, so that pins compare.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from rankviz.common.settings import Setting
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import METHODS
 from ui.shared.controls import control_of
-from ui.shared.old_pins import translated
 from ui.shared.settings import METHOD
 
 KEY = "pins"
@@ -46,7 +45,7 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
 
     Settings without a key, which no address can have, are those of the other spec where it has them too.
     """
-    pairs = [part.partition(WITHIN) for part in (translated(text) or text).split(BETWEEN)]
+    pairs = [part.partition(WITHIN) for part in text.split(BETWEEN)]
     texts = {key: value for key, _, value in pairs}
     if len(texts) < len(pairs):
         return None

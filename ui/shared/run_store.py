@@ -13,12 +13,14 @@ from functools import cache, lru_cache
 from queue import Empty, Queue
 from threading import Lock, Thread
 
+import streamlit as st
+
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import RunStore, StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.room import purge
-from rankviz.store.takeover import take_over
+from ui.shared.foreign import escaped
 
 MOST_PENDING = 2000
 """Records that wait to be kept; of more those that come are not, as where the disk is full for long."""
@@ -52,6 +54,13 @@ def run_store() -> RunStore:
     return workers().store
 
 
+def say_what_was_set_aside() -> None:
+    """Say that a store of another version was set aside, as long as the server that did so runs."""
+    with suppress(StoreOutOfReach):
+        if notice := run_store().database.notice:
+            st.info(escaped(notice), icon=":material/inventory_2:")
+
+
 def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     """The records that the run store has of these specs; none where it cannot be reached."""
     if not specs:
@@ -61,24 +70,12 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     return {}
 
 
-@cache
-def take_over_once() -> None:
-    """Have what jobs have left in folders in the store; once for a server, with room for it or without."""
-    try:
-        take_over(run_store())
-    except StoreOutOfReach:
-        raise
-    except StoreError:
-        return
-
-
 def look_after() -> None:
     """Have sweeps go on whose workers have ended, with the machine or the app that started them.
 
     What was deleted long ago goes for good.
     """
     with suppress(StoreError):
-        take_over_once()
         purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
         workers().see_to_it()
 
@@ -153,5 +150,5 @@ def forget() -> None:
     keeper().settle()
     for execution in _opened():
         execution.store.close()
-    for kept in (_opened, keeper, take_over_once, purge_now_and_then):
+    for kept in (_opened, keeper, purge_now_and_then):
         kept.cache_clear()
