@@ -188,10 +188,16 @@ def prepare(engine: Engine, file: Path | None) -> str:
     one begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on
     PostgreSQL, and for tables of another program.
     """
+    if file is None or _in_header(file) == _MARK:
+        with engine.connect().execution_options(reads=True) as connection:
+            if _version(connection) == VERSION:
+                return ""
     if file is None:
-        return _prepare_server(engine)
-    if _in_header(file) == _MARK:
-        return ""
+        if _made(engine):
+            return ""
+        raise StoreOutOfReach(
+            f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
+        )
     with _alone(file):
         if _made(engine):
             return ""
@@ -219,17 +225,6 @@ _MARK = 0x72760000 + VERSION
 """In the header of our SQLite files: "rv" and the version."""
 _OURS = {"runs", "records", "studies", "members"}
 """Tables that stores of all versions have."""
-
-
-def _prepare_server(engine: Engine) -> str:
-    with engine.connect() as connection:
-        if _version(connection) == VERSION:
-            return ""
-    if not _made(engine):
-        raise StoreOutOfReach(
-            f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
-        )
-    return ""
 
 
 def _made(engine: Engine) -> bool:
@@ -263,7 +258,7 @@ def _version(connection: Connection) -> int | None:
 def _in_header(file: Path) -> int:
     """Return the number of the program that the header of an SQLite file has, 0 for none.
 
-    Nothing opens the file as a database: an open connection would keep others from setting it aside.
+    A file of another version is not opened as a database: a connection would keep others from renaming it.
     """
     with suppress(OSError), file.open("rb") as opened:
         return int.from_bytes(opened.read(72)[68:])

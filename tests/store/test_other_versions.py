@@ -15,6 +15,7 @@ from conftest_store import GRID
 from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec
+from rankviz.common.locks import locked
 from rankviz.store import RunStore, StoreOutOfReach
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.tables import VERSION, metadata
@@ -120,6 +121,18 @@ def test_processes_that_start_at_once_set_it_aside_once(old: Path) -> None:
         "runs.sqlite",
     ]
     assert digest(old.with_name("runs.set-aside-1.sqlite")) == before
+
+
+def test_a_start_waits_for_another_one(old: Path) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        with locked(old.with_name(".runs.sqlite.lock")):
+            started = threads.submit(RunStore)
+            with pytest.raises(TimeoutError):
+                started.result(1.0)
+            assert [path.name for path in old.parent.glob("runs.*")] == ["runs.sqlite"]
+        store = started.result(60.0)
+    assert store.database.notice == SAID
+    store.close()
 
 
 def test_threads_that_start_at_once_set_it_aside_once(old: Path) -> None:
