@@ -21,7 +21,7 @@ def made_up(
     """The table of a design's runs: "vali:MAP" by one formula, "test:MAP" by another, seconds by m."""
     rows = {}
     for spec in design.specs():
-        row = {"dataset": spec.dataset, "fold": spec.fold, "method": spec.method}
+        row = {name: getattr(spec, name) for name in ("dataset", "fold", "normalisation", "method")}
         row |= {"seconds": spec.get("n_components", 1) / 10, "vali:MAP": value(spec)}
         rows[spec.hash] = row | {"test:MAP": test(spec) if test else math.nan} | spec.values
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -17,7 +17,7 @@ from rankviz.features.operator import FeatureOperator
 from rankviz.models.ranksvm import RankSVM
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.objectives.kernel_space import KernelObjective
-from rankviz.risk import PairRisk, SortedRisk
+from rankviz.risk import PairRisk, SortedRisk, limit_of
 from rankviz.risk.costs import pair_costs
 from rankviz.risk.losses import LOSSES, SmoothedHinge
 from rankviz.solvers.hinge import HingeContinuation
@@ -169,3 +169,39 @@ def test_the_kernels_own_space_has_the_same_optimum(form: type) -> None:
     plain = HingeContinuation().solve(RankObjective(features, risk, 0.3))
     assert kernel.status is plain.status is Status.CERTIFIED
     assert kernel.point.value == pytest.approx(plain.point.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "fourier"])
+def test_no_certificate_promises_more_than_there_is(feature_map: str) -> None:
+    """Slopes of narrow hinges have rounding errors of ε/h: a gap of 1e-18 was certified 1e-9 too high."""
+    rng = np.random.default_rng(0)
+    data = RankingData.from_arrays(
+        rng.normal(size=(120, 3)), rng.integers(0, 3, 120), np.repeat(range(6), 20)
+    )
+    model = RankSVM(feature_map, n_components=500, gamma=0.5, C=1.0, loss="hinge", random_state=0)
+    found = [
+        model.set_params(tol=10.0**-k).fit_data(data) and (model.objective_, model.gap_) for k in range(6, 14)
+    ]
+    best = min(objective for objective, _ in found)
+    assert found[-1][1] < 1e-11
+    for objective, gap in found:
+        assert objective - best <= (gap + 1e-14) * objective
+
+
+@pytest.mark.parametrize("form", [SortedRisk, PairRisk])
+@pytest.mark.parametrize("costs", COSTS, ids=str)
+@pytest.mark.parametrize("h", [1.0, 1e-2, 1e-6, 1e-9])
+def test_the_slack_of_smoothing_is_the_sum_over_pairs(form: type, costs: object, h: float) -> None:
+    """Some pairs lie in the narrowest zone: their margin is b − h/2, or b − bh/2."""
+    D, w, b = differences(costs)
+    direction = np.linalg.lstsq(D[:2], (b * (1 - h / 2))[:2], rcond=None)[0]
+    risk = form(Y, PTR, SmoothedHinge(h), pair_costs(costs, Y, PTR))
+    f = X @ direction
+    t = D @ direction
+    u = b - t
+    s = np.clip(u / (b * h), 0.0, 1.0)
+    expected = float((w * b * (np.maximum(u, 0.0) - s * u)).sum())
+    hinge, slack = limit_of(risk, f, risk.at(f))
+    assert hinge == pytest.approx(float((w * b * np.maximum(u, 0.0)).sum()), rel=1e-12)
+    assert expected > 0.0
+    assert slack == pytest.approx(expected, rel=1e-5)

@@ -128,6 +128,7 @@ def test_stopped_during_newton_gives_a_record_though_the_stop_stands(fold: Fold,
     assert len(record.trace) == 0
     assert record.weights.tolist() == [0.0] * 25
     assert_same(RunRecord.load(record.save(tmp_path / "r")), record)
+    assert RunRecord.from_bytes(dataclasses.replace(record, status="in other words").to_bytes()).stopped
 
 
 # --- RunRecord --------------------------------------------------------------------------------------------
@@ -243,6 +244,22 @@ def test_the_model_of_a_record_scores_as_the_record_says(feature_map: str, fold:
     record = execute(RunSpec("small", feature_map=feature_map, **SMALLER[feature_map]), fold=fold)
     model = model_from(record, fold.train)
     assert model.predict(fold.test.X) == pytest.approx(record.scores["test"], rel=1e-12, abs=1e-12)
+
+
+def test_the_model_of_a_record_says_how_training_ended(fold: Fold, tmp_path: Path) -> None:
+    """One that was not trained to its end is not taken for one that was, also of a file."""
+    begun: list[bool] = []
+
+    def stop(progress: Progress) -> bool:
+        begun.extend([True] if progress.stage == "newton" else [])
+        return len(begun) > 4
+
+    record = execute(SPEC.but(loss="hinge"), stop, fold=fold)
+    model = model_from(record, fold.train)
+    for again in (model, rankviz.load(rankviz.save(model, tmp_path / "m"))):
+        assert again.status_ is Status.STOPPED
+    of_old = model_from(dataclasses.replace(record, status="in other words"), fold.train)
+    assert not hasattr(of_old, "status_")
 
 
 def test_a_file_of_the_model_of_a_record_has_its_gap_and_its_trace(fold: Fold, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from conftest_runs import EVERY, others
 
 from rankviz import FactorizedRankSVM, Fold, RankSVM, RunRecord, RunSpec, evaluate, execute, execute_all
 from rankviz.common.errors import SettingError
@@ -119,6 +120,14 @@ def test_samples_are_a_family_draw_by_draw() -> None:
     assert [(s.draw, s.share) for s in first] == [(0, 0.25), (0, 0.5), (1, 0.25), (1, 0.5)]
     assert second == [SPEC]
     assert len(families([SPEC.but(share=0.5), SPEC.but(share=0.5, n_components=10)])) == 2
+
+
+def test_samples_of_one_family_differ_in_the_sample_only() -> None:
+    for whole in EVERY:
+        spec = whole.but(share=0.5, draw=2)
+        apart = {name: other.but(share=0.5, draw=2) for name, other in others(whole).items()}
+        for name in apart.keys() - {"share", "flipped", "draw"}:
+            assert len(families([spec, apart[name]])) == 2, name
 
 
 def by_hand(spec: RunSpec, fold: Fold) -> RankSVM:

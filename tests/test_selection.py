@@ -173,6 +173,7 @@ def test_runs_of_other_settings_or_data_are_not_taken_for_the_designs_own() -> N
         Design(SPEC.but(loss="huber"), GRID.axes, folds=GRID.folds),
         Design(SPEC.but(dataset="another"), GRID.axes, folds=GRID.folds),
         Design(SPEC.but(seed=8), GRID.axes, folds=GRID.folds),
+        Design(SPEC.but(normalisation="query_minmax"), GRID.axes, folds=GRID.folds),
     ]
     strangers = pd.concat([made_up(other, lambda s: 1.0) for other in others])
     with pytest.raises(DataError, match="no cell has all its runs with a MAP on a, b, c"):
@@ -199,11 +200,16 @@ def test_a_run_that_failed_and_was_made_since_is_there() -> None:
 
 def test_runs_on_samples_beside_it_change_nothing() -> None:
     """Tables say what was learned from only where that is not all."""
-    sampled = Design(SPEC.but(share=0.5, draw=1), GRID.axes, folds=GRID.folds)
-    table = pd.concat([made_up(GRID, bowl), made_up(sampled, lambda s: 1.0).assign(share=0.5, draw=1)])
+    samples = {"share": 0.5, "draw": 1}, {"share": 0.5, "draw": 2}, {"flipped": 0.1}, {"flipped": 0.2}
+    designs = [Design(SPEC.but(**sample), GRID.axes, folds=GRID.folds) for sample in samples]
+    made = [
+        made_up(one, lambda s, value=value: value).assign(**one.base.sample.values)
+        for value, one in enumerate(designs, 1)
+    ]
+    table = pd.concat([made_up(GRID, bowl), *made])
     assert table["share"].isna().any()
     assert select(GRID, table, "MAP").validation == select(GRID, made_up(GRID, bowl), "MAP").validation
-    assert select(sampled, table, "MAP").validation == 1.0
+    assert [select(one, table, "MAP").validation for one in designs] == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_whole_numbers_that_a_table_with_gaps_holds_as_floats_are_found() -> None:

@@ -8,6 +8,7 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -209,6 +210,12 @@ def refused(path: Path, words: str | None = None) -> None:
     assert "model" in str(caught.value)
 
 
+def with_number(meta: dict[str, Any], name: str, value: object) -> dict[str, Any]:
+    """The description with another number at the end of training."""
+    ended = meta["ended"]
+    return meta | {"ended": ended | {"numbers": ended["numbers"] | {name: value}}}
+
+
 KEPT = ("model", "kernel", "columns", "weighed_digest", "ended")
 META_CHANGES: dict[str, Callable[[dict[str, object]], object]] = {
     "other format": lambda m: m | {"format": 2},
@@ -235,6 +242,14 @@ META_CHANGES: dict[str, Callable[[dict[str, object]], object]] = {
     "seconds are a number": lambda m: m | {"ended": m["ended"] | {"seconds": 1}},
     "the end in a list": lambda m: m | {"ended": ["status"]},
     "objective is a list": lambda m: m | {"objective": []},
+    "objective is not a number": lambda m: m | {"objective": "nan"},
+    "objective is negative": lambda m: m | {"objective": -5.0},
+    "pairs are negative": lambda m: m | {"n_pairs": -3},
+    "half a pair": lambda m: m | {"n_pairs": 2.5},
+    "half a step": lambda m: with_number(m, "n_iter", 1.5),
+    "steps that the trace has not": lambda m: with_number(m, "n_iter", 77),
+    "a gap that the trace has not": lambda m: with_number(m, "gap", 0.0),
+    "no gap where the trace has one": lambda m: with_number(m, "gap", None),
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from conftest_runs import EVERY, others
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -161,6 +162,13 @@ def test_families_differ_in_m_gamma_and_c_only() -> None:
     assert families([SPEC, SPEC.but(C=0.1, n_components=3), SPEC]) == [
         [SPEC.but(C=0.1, n_components=3), SPEC]
     ]
+
+
+def test_families_share_no_other_setting_of_any_map_or_kernel() -> None:
+    for spec in EVERY:
+        differing = others(spec)
+        for name in differing.keys() - spec.kind.varying(spec.values):
+            assert len(families([spec, differing[name]])) == 2, name
 
 
 # --- seconds, stopping, faults ------------------------------------------------------------------------------

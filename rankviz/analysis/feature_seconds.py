@@ -1,4 +1,4 @@
-"""Seconds that feature maps take, measured on this machine, to be weighed against their errors."""
+"""Computing times of feature maps, measured on this machine, for comparison with their errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankviz.common.timing import Stopwatch
 from rankviz.features import FeatureMap, Kernel
 from rankviz.features.row_blocks import BLOCK_ENTRIES
 
-ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.2, 3, 12  # what is over sooner is timed more often
+ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.2, 3, 12  # short cases repeat more
 
 
 def feature_seconds(
@@ -24,13 +24,13 @@ def feature_seconds(
     seed: int = 0,
     report: Report = silent,
 ) -> pd.DataFrame:
-    """Seconds to fit a map on documents X (n, d) and to compute their features, to weigh against errors.
+    """Measure seconds to fit maps on documents X (n, d) and to compute their features.
 
-    By default of the papers' maps, where they take the kernel.
-    Columns map, choice, m, seconds, slowest: landmarks or frequencies drawn, their kernel factored, and the
-    base of Φ filled (n × m, blocks of which are thrown away at once). All (variant, m) are timed in turn,
-    each three to twelve times until 0.2 s have passed, so that what else the machine does for a while slows
-    each of them once; seconds are the least, for that only adds to it, and slowest the most.
+    The default is the papers' maps, if they support the kernel. Columns map, choice, m, seconds, slowest. The
+    time covers drawing landmarks or frequencies, factoring their kernel, and filling the base of Φ (n × m, in
+    blocks that are discarded). All (variant, m) are timed in turn, each three to twelve times until 0.2 s
+    have passed, which spreads out a busy spell. seconds is the minimum, because other work only adds time;
+    slowest is the maximum.
     """
     variants = variants_of(kernel, PAPERS) if variants is None else variants
     cases = [(variant, m) for variant in variants for m in sorted(set(grid))]

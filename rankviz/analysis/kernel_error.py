@@ -1,9 +1,9 @@
-"""How far K̃ = ΦΦᵀ is from the exact kernel matrix K, against the number of features m.
+"""The distance of K̃ = ΦΦᵀ from the exact kernel matrix K, against the number of features m.
 
-Maps are fitted as for training: landmarks come from all training documents, whichever of them are compared.
-K and K̃ are compared on all of these, or on a sample drawn independently of the landmarks: a document of the
-sample is a landmark as often as any other, so Nyström, which is exact at landmarks, gains nothing by it.
-One fit at the largest m gives the error at every smaller one, for both maps are nested.
+Maps are fitted as for training: landmarks come from all training documents. K and K̃ are compared on all
+documents, or on a sample independent of the landmarks. A sampled document is a landmark as often as any
+other, so Nyström, which is exact at landmarks, gains nothing. One fit at the largest m gives the error at
+every smaller m, because both maps are nested.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from rankviz.features.landmarks import distinct_rows
 from rankviz.features.registry import goes_with
 
 MAPS = tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)
-"""Feature maps that come closer to a kernel as m grows."""
+"""Feature maps that approach a kernel as m grows."""
 NORMS = ("frobenius", "spectral", "maximum")
 ALL_UP_TO = 2000
-"""Documents up to which all are compared."""
+"""Largest number of documents for a comparison on all."""
 SAMPLE = 1000
-"""Documents compared where there are more: a million kernel values."""
+"""Documents compared if there are more: a million kernel values."""
 LANCZOS_TOLERANCE = 1e-4
-LANCZOS_VECTORS = 10  # half the products that scipy's default of 20 needs on residuals of both maps
-DENSE_UP_TO = 32  # rows below which all eigenvalues are found at once
+LANCZOS_VECTORS = 10  # on residuals of both maps half the products of scipy's default, 20
+DENSE_UP_TO = 32  # up to this many rows compute all eigenvalues
 CHOICES = {name: choice.name for name in MAPS if (choice := FEATURE_MAPS[name].draws_by) is not None}
-"""Which field of `MapSettings` says how a map draws."""
+"""Map -> the field of `MapSettings` with its way to draw."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel map and how it draws: landmarks or frequencies by a name that `RankSVM` knows."""
+    """A kernel map and its draw: landmarks or frequencies by their name in `RankSVM`."""
 
     map: str
     choice: str
 
     def at(self, m: int, kernel: Kernel, seed: int) -> FeatureMap:
-        """Its settings with m features of a kernel."""
+        """Return its settings for m features of a kernel."""
         draws_by = FEATURE_MAPS[self.map].draws_by
         how = {} if draws_by is None else {draws_by.name: self.choice}
         settings: dict[str, Any] = {"n_components": m, "kernel": kernel, "seed": seed} | how
         return FEATURE_MAPS[self.map].make(MapSettings(**settings))
 
     def draw(self, X: FloatArray, m: int, kernel: Kernel, seed: int) -> Drawn:
-        """Its draw for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
+        """Draw for documents X (n, d): the same for every γ, and leading parts for fewer than m."""
         return self.at(m, kernel, seed).draw(X)
 
     def takes(self, kernel: KernelFacts) -> bool:
-        """Whether the map, drawn so, has features for a kernel."""
+        """Return True if the map with this draw supports a kernel."""
         kind = FEATURE_MAPS[self.map]
         return goes_with(kind, kernel) and goes_with(
             kind.draws_by and kind.draws_by.options.get(self.choice), kernel
@@ -70,7 +70,7 @@ class Variant:
 
 
 def _drawing(name: str) -> list[str]:
-    """The ways in which a map can draw, the papers' first; "" where there is but one."""
+    """Return a map's ways to draw, the papers' first; [""] if there is only one."""
     choice = FEATURE_MAPS[name].draws_by
     if choice is None:
         return [""]
@@ -78,31 +78,31 @@ def _drawing(name: str) -> list[str]:
 
 
 PAPERS = tuple(Variant(name, _drawing(name)[0]) for name in MAPS)
-"""The maps as chen2017 draws them."""
+"""The maps with the draws of chen2017."""
 VARIANTS = (*PAPERS, *(Variant(name, choice) for name in MAPS for choice in _drawing(name)[1:]))
-"""All ways to draw."""
+"""All maps with all draws."""
 
 
 def variants_of(kernel: KernelFacts, among: Sequence[Variant] = VARIANTS) -> tuple[Variant, ...]:
-    """Those that have features for a kernel."""
+    """Return the variants that support a kernel."""
     return tuple(variant for variant in among if variant.takes(kernel))
 
 
 @dataclass(frozen=True, eq=False)
 class KernelErrors:
-    """Relative errors over m and seeds, and what they were computed on.
+    """Relative errors over m and seeds, and the documents compared.
 
     Attributes
     ----------
     table : DataFrame
-        One row per map, way to draw, seed and m: map, choice, seed, m, used (feature dimensions there are at
-        m), and the relative errors frobenius, spectral and maximum.
+        One row per map, draw, seed and m: map, choice, seed, m, used (actual feature dimensions at m), and
+        the relative errors frobenius, spectral and maximum.
     n_documents, n_distinct : int
         Documents the maps were fitted on, and how many of them are distinct.
     n_compared : int
         Documents on which K and K̃ were compared.
     mean_kernel : float
-        Mean of κ over pairs of compared documents (NaN where there is one document only).
+        Mean of κ over pairs of compared documents (NaN for a single document).
     """
 
     table: pd.DataFrame
@@ -115,10 +115,10 @@ class KernelErrors:
 def compared_documents(
     n: int, seed: int = 0, *, all_up_to: int = ALL_UP_TO, sample: int = SAMPLE
 ) -> IntArray:
-    """Sorted indices of the documents to compare: all n where n ≤ all_up_to, else `sample` drawn uniformly.
+    """Return sorted indices of documents to compare: all n if n ≤ all_up_to, else `sample` at random.
 
-    The stream of random numbers is another than that of landmarks: with the same one and the same seed
-    the sample would consist of the landmarks.
+    The random stream differs from the landmarks' stream. Otherwise an equal seed would draw the landmarks
+    themselves.
     """
     if n <= all_up_to:
         return np.arange(n, dtype=np.int64)
@@ -128,12 +128,12 @@ def compared_documents(
 
 @dataclass(frozen=True, eq=False)
 class ComparedKernel:
-    """The kernel matrix that approximations are held against, and the documents it is of.
+    """The exact kernel matrix for comparisons, and its documents.
 
     Attributes
     ----------
     Z : (N, d) float64
-        Documents that are compared.
+        Compared documents.
     kernel : Kernel
     K : (N, N) float64
     n_documents, n_distinct : int
@@ -148,7 +148,7 @@ class ComparedKernel:
 
     @classmethod
     def of(cls, X: FloatArray, kernel: Kernel, rows: IntArray | None = None) -> ComparedKernel:
-        """K of the documents `rows` of X (n, d), by default of those that `compared_documents` chooses."""
+        """Compute K of the documents `rows` of X (n, d), by default `compared_documents(n)`."""
         Z = X[compared_documents(len(X)) if rows is None else rows]
         return cls(Z, kernel, kernel.matrix(Z, Z), len(X), len(distinct_rows(X)))
 
@@ -159,12 +159,12 @@ class ComparedKernel:
 
     @cached_property
     def mean(self) -> float:
-        """Mean of κ over pairs of different documents; NaN where there is one only."""
+        """Mean of κ over pairs of different documents; NaN for a single one."""
         n = len(self.K)
         return float((self.K.sum() - np.trace(self.K)) / (n * (n - 1))) if n > 1 else float("nan")
 
     def with_errors(self, table: pd.DataFrame) -> KernelErrors:
-        """Errors against this K, with what is known of it."""
+        """Combine a table of errors with the facts about this K."""
         return KernelErrors(table, self.n_documents, self.n_distinct, len(self.Z), self.mean)
 
 
@@ -177,12 +177,12 @@ def kernel_errors(
     report: Report = silent,
     variants: Sequence[Variant] | None = None,
 ) -> KernelErrors:
-    """Errors ‖K − K̃‖/‖K‖ of maps fitted on documents X (n, d), for each m of `grid` and each seed.
+    """Return errors ‖K − K̃‖/‖K‖ of maps fitted on documents X (n, d), for each m of `grid` and each seed.
 
-    The maps are `variants`, by default the papers' as far as they take the kernel. ‖A‖ is √Σ a_ij²
-    (frobenius), the largest |eigenvalue| (spectral) or max |a_ij| (maximum; 1 for K where its diagonal is 1).
-    K is that of the documents `rows` (by default what `compared_documents` chooses). Costs per variant and
-    seed one fit at the largest m and N²·m multiplications for N documents compared.
+    The maps are `variants`, by default the papers' maps that support the kernel. ‖A‖ is √Σ a_ij² (frobenius),
+    the largest |eigenvalue| (spectral) or max |a_ij| (maximum; 1 for K with unit diagonal). K belongs to the
+    documents `rows` (default: `compared_documents`). Costs per variant and seed: one fit at the largest m and
+    N²·m multiplications for N compared documents.
     """
     compared = ComparedKernel.of(X, kernel, rows)
     variants = variants_of(kernel, PAPERS) if variants is None else variants
@@ -204,9 +204,9 @@ def errors_of(
     report: Report = silent,
     norms: Sequence[str] = NORMS,
 ) -> pd.DataFrame:
-    """Errors of the maps of one draw, which serves every γ: columns m, used and the relative `norms`.
+    """Return errors of the maps of one draw, valid for every γ: columns m, used and the relative `norms`.
 
-    Of a K that is zero, the error is 0 where K̃ is zero too, else infinite.
+    If K is zero, the error is 0 if K̃ is zero too, else infinite.
     """
 
     def tell(share: float) -> None:
@@ -226,21 +226,21 @@ def errors_of(
 
 
 def _share(part: float, whole: float) -> float:
-    """Part of a whole that may be 0."""
+    """Return part/whole; for a whole of 0: 0 if the part is 0, else infinity."""
     return part / whole if whole > 0 else 0.0 if part == 0 else float("inf")
 
 
 def _residuals(
     K: FloatArray, Phi: FloatArray, used: Sequence[int], weights: Sequence[float]
 ) -> Iterator[FloatArray]:
-    """K − K̃ with K̃ from the first k columns of Φ (N, m), times their weights; k of `used`.
+    """Yield K − K̃ for each k of `used`, with K̃ from the first k weighted columns of Φ (N, m).
 
-    The array is the same every time: use it before the next one.
+    All results share one array: use it before the next one.
     """
     approximate, residual, product, before = np.zeros_like(K), np.empty_like(K), np.empty_like(K), 0
     for k, weight in zip(used, weights, strict=True):
         columns = Phi[:, before:k]
-        approximate += np.matmul(columns, columns.T, out=product)
+        approximate += np.matmul(columns, columns.T, out=product)  # nested maps: add only the new columns
         np.multiply(approximate, weight**2, out=residual)
         before = k
         yield np.subtract(K, residual, out=residual)
@@ -249,21 +249,21 @@ def _residuals(
 def features_of(
     name: str, X: FloatArray, Z: FloatArray, kernel: Kernel, m: int, seed: int, choice: str | None = None
 ) -> FloatArray:
-    """Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ.
+    """Return Φ of documents Z (N, d) under the map `name` fitted on documents X (n, d): K̃ is ΦΦᵀ.
 
-    `choice` says how it draws, by default as the papers do.
+    `choice` names the draw, by default the papers'.
     """
     papers = {variant.map: variant.choice for variant in PAPERS}
     return Variant(name, choice or papers[name]).at(m, kernel, seed).fit(X).operator(Z).dense()
 
 
 def matrix_norms(A: FloatArray) -> dict[str, float]:
-    """Frobenius, spectral and maximum norm of a symmetric matrix A (N, N)."""
+    """Return Frobenius, spectral and maximum norm of a symmetric matrix A (N, N)."""
     return {name: norm(A) for name, norm in _NORM.items()}
 
 
 def spectral_norm(A: FloatArray) -> float:
-    """The largest |eigenvalue| of a symmetric A (N, N), by Lanczos to 1e-4 of itself for larger N."""
+    """Return the largest |eigenvalue| of a symmetric A (N, N), by Lanczos to 1e-4 relative for larger N."""
     if len(A) <= DENSE_UP_TO:
         return float(np.abs(np.linalg.eigvalsh(A)).max())
     if not A.any():

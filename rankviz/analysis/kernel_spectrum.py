@@ -1,8 +1,8 @@
-"""Eigenvalues of kernel matrices, and how many dimensions regularised learning with them has.
+"""Eigenvalues of kernel matrices, and the effective dimension of regularised learning with them.
 
-Up to 2000 documents the exact kernel matrix K is decomposed. Beyond, its eigenvalues are bracketed by those
-of a Nyström approximation K̃ on all documents, which costs O(n m²) and no n × n matrix: K − K̃ has no negative
-eigenvalue, so μ_i(K̃) ≤ μ_i(K) ≤ μ_i(K̃) + ε with ε = tr(K − K̃) = Σ κ(x, x) − tr K̃.
+Up to 2000 documents the exact kernel matrix K is decomposed. Beyond, a Nyström approximation K̃ on all
+documents bounds its eigenvalues, in O(n m²) and without an n × n matrix: K − K̃ has no negative eigenvalue,
+so μ_i(K̃) ≤ μ_i(K) ≤ μ_i(K̃) + ε with ε = tr(K − K̃) = Σ κ(x, x) − tr K̃.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 @dataclass(frozen=True, eq=False)
 class KernelSpectrum:
-    """Eigenvalues of K, or those of K̃ and what they leave out.
+    """Eigenvalues of K, or of K̃ with the missing trace.
 
     Attributes
     ----------
     values : (k,) float64
         μ_1 ≥ μ_2 ≥ …; k = n for K itself, k ≤ m for a K̃, whose other eigenvalues are 0.
     missing : float
-        ε = tr(K − K̃) ≥ 0; 0 where K itself was decomposed. No eigenvalue of K is larger by more.
+        ε = tr(K − K̃) ≥ 0; 0 for K itself. No eigenvalue of K exceeds K̃'s by more.
     n_documents : int
     """
 
@@ -37,30 +37,29 @@ class KernelSpectrum:
     n_documents: int
 
     def effective_dimension(self, C: float) -> tuple[float, float]:
-        """Bounds on tr K(K + λI)^-1 = Σ μ_i/(μ_i + λ), λ = 1/(2C); they agree where K was decomposed.
+        """Bound tr K(K + λI)^-1 = Σ μ_i/(μ_i + λ), λ = 1/(2C); both bounds agree for K itself.
 
-        The upper bound adds ε/λ: x/(x + λ) is concave and 0 at 0, so its trace is subadditive
-        (rotfeld1969), and at most x/λ. The number of documents bounds both. Source: caponnetto2007 §2 for
-        the quantity.
+        The upper bound adds ε/λ: x/(x + λ) is concave and 0 at 0, so its trace is subadditive (rotfeld1969),
+        and at most x/λ. The number of documents bounds both. Source: caponnetto2007 §2 for the quantity.
         """
         low = effective_dimension(self.values, C)
         return low, min(low + 2 * C * self.missing, float(self.n_documents))
 
 
 def effective_dimension(values: FloatArray, C: float) -> float:
-    """Σ μ/(μ + 1/(2C)) over eigenvalues μ ≥ 0."""
+    """Return Σ μ/(μ + 1/(2C)) over eigenvalues μ ≥ 0."""
     return float((values / (values + 0.5 / C)).sum())
 
 
 def eigenvalues(Phi: FloatArray) -> FloatArray:
-    """The N eigenvalues of ΦΦᵀ for Φ (N, m), largest first: those of the smaller of ΦΦᵀ and ΦᵀΦ, then 0."""
+    """Return the N eigenvalues of ΦΦᵀ, Φ (N, m), largest first: of the smaller of ΦΦᵀ and ΦᵀΦ, then 0."""
     n, m = Phi.shape
     values = kernel_eigenvalues(Phi @ Phi.T if n <= m else Phi.T @ Phi)
     return np.concatenate((values, np.zeros(n - len(values))))
 
 
 def kernel_eigenvalues(K: FloatArray) -> FloatArray:
-    """The eigenvalues of a positive semidefinite K (N, N), largest first; rounding below 0 is cut off."""
+    """Return the eigenvalues of a positive semidefinite K (N, N), largest first; negative ones become 0."""
     values = np.asarray(np.linalg.eigvalsh(K), np.float64)
     return np.maximum(values[::-1], 0.0)
 
@@ -75,9 +74,9 @@ def kernel_spectrum(
     *,
     all_up_to: int = ALL_UP_TO,
 ) -> KernelSpectrum:
-    """Eigenvalues of the kernel matrix of documents X (n, d), exact up to `all_up_to` documents.
+    """Return eigenvalues of the kernel matrix of documents X (n, d), exact up to `all_up_to` documents.
 
-    Beyond, m landmarks give those of K̃, at the cost of the kernel with them and n·m² multiplications.
+    Beyond, m landmarks give K̃'s, for the n × m kernel matrix and n·m² multiplications.
     """
     if len(X) <= all_up_to:
         return KernelSpectrum(kernel_eigenvalues(kernel.matrix(X, X, report)), 0.0, len(X))
@@ -88,10 +87,10 @@ def kernel_spectrum(
 
 
 def _gram(fitted: FittedMap, X: FloatArray, report: Report) -> FloatArray:
-    """ΦᵀΦ (m, m), by blocks of documents.
+    """Compute ΦᵀΦ (m, m), by blocks of documents.
 
-    Φ is formed: from BᵀB with B the kernel with the landmarks, Tᵀ(BᵀB)T would magnify rounding by the
-    condition of the landmarks' kernel, up to 1e10.
+    Φ is formed. With the landmarks' kernel columns B, Tᵀ(BᵀB)T would magnify rounding errors by the condition
+    number of the landmarks' kernel, up to 1e10.
     """
     m = fitted.n_components
     total, step = np.zeros((m, m)), max(1, BLOCK_ENTRIES // max(m, 1))

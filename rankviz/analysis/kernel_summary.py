@@ -1,4 +1,4 @@
-"""Kernel errors over seeds: means and ranges, fitted powers of m, and which of two maps has less of it."""
+"""Kernel errors over seeds: means, ranges, fitted powers of m, and the better of two maps."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pandas as pd
 from rankviz.analysis.kernel_error import Variant
 
 FLOOR = 1e-9
-"""Relative errors below this are near the jitter on the landmarks' kernel (1e-10); slopes leave them out."""
+"""Relative errors below this are near the jitter on the landmarks' kernel (1e-10); slopes omit them."""
 DECIDING = 4
-"""Draws of each of two maps from which on separate ranges of errors tell them apart.
+"""Draws of each of two maps from which disjoint ranges of errors are significant.
 
-Of n draws each that do not differ, all of one lie below all of the other with probability 2·(n!)²/(2n)!:
+With n draws each from one distribution, all of one lie below all of the other with probability 2·(n!)²/(2n)!:
 0.1 for 3 draws, 0.03 for 4.
 """
 
@@ -29,7 +29,7 @@ class Slope:
     constant : float
         Natural logarithm of the error at m = 1.
     first, last : int
-        The smallest and the largest m that took part.
+        The smallest and the largest fitted m.
     """
 
     exponent: float
@@ -39,16 +39,16 @@ class Slope:
 
     @property
     def level(self) -> bool:
-        """Whether the error hardly changes with m: an exponent between ∓0.05."""
+        """True if the error hardly changes with m: |exponent| < 0.05."""
         return abs(self.exponent) < 0.05
 
     def at(self, m: float) -> float:
-        """The fitted error at m."""
+        """Return the fitted error at m."""
         return float(np.exp(self.constant + self.exponent * np.log(m)))
 
 
 def over_seeds(table: pd.DataFrame, norm: str) -> pd.DataFrame:
-    """Errors in one norm over seeds: columns map, choice, m, used, mean, low (least), high (greatest)."""
+    """Return errors in one norm over seeds: columns map, choice, m, used, mean, low (min), high (max)."""
     groups = table.groupby(["map", "choice", "m"], sort=False)
     columns = {
         "used": groups["used"].min(),
@@ -62,10 +62,10 @@ def over_seeds(table: pd.DataFrame, norm: str) -> pd.DataFrame:
 def fitted_slope(
     summary: pd.DataFrame, name: str, below: int | None = None, choice: str | None = None
 ) -> Slope | None:
-    """The slope of log mean error against log m for one map of `over_seeds`; None with fewer than 3 points.
+    """Fit log mean error against log m for one map of `over_seeds`; None with fewer than 3 points.
 
-    `choice` tells its variants apart where the summary has more than one of them. Left out are errors below
-    FLOOR, and m ≥ `below`: there all distinct documents are landmarks and nothing is approximated.
+    `choice` selects one of several variants. Errors below FLOOR are left out, and m ≥ `below`: there all
+    distinct documents are landmarks and nothing is approximated.
     """
     rows = summary[(summary["map"] == name) & (summary["mean"] > FLOOR)]
     if choice is not None:
@@ -79,15 +79,15 @@ def fitted_slope(
 
 
 def at(summary: pd.DataFrame, variant: Variant, m: int) -> pd.Series:
-    """The row of one map and m of `over_seeds`."""
+    """Return the row of one map and m of `over_seeds`."""
     own = (summary["map"] == variant.map) & (summary["choice"] == variant.choice) & (summary["m"] == m)
     return summary[own].iloc[0]
 
 
 def lower(summary: pd.DataFrame, first: Variant, second: Variant, m: int) -> Variant | None:
-    """Which of two maps has errors below all of the other's at m; None where their ranges overlap.
+    """Return the map with errors below all of the other's at m; None if their ranges overlap.
 
-    With `DECIDING` draws of each that happens by chance less often than once in 20.
+    With `DECIDING` draws of each, chance alone does this less than once in 20.
     """
     one, other = at(summary, first, m), at(summary, second, m)
     if one["high"] < other["low"]:

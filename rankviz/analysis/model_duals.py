@@ -1,4 +1,4 @@
-"""The dual variables of models: of an estimator with its training data, or of a stored run."""
+"""Dual variables of models: of an estimator with its training data, or of a stored run."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class HasDuals(Protocol):
     """A fitted model that solved for dual variables itself."""
 
     def duals(self, data: RankingData) -> Duals:
-        """Its dual variables; `data` is what it was trained on."""
+        """Return its dual variables; `data` is its training data."""
         ...
 
 
 def duals(model: Ranker, data: RankingData) -> Duals:
-    """The dual variables α of a fitted model, one block per query, each made when it is asked for.
+    """Return the dual variables α of a fitted model, one block per query, each computed on request.
 
-    `data` is what it was trained on, in that order. Any loss, costs and feature map; for the hinge they are
-    those of the last smoothed hinge, which prove the model's duality gap. Raises `DataError` for data with
-    other pairs, and, where a model solved for α itself, for other documents or another order of them;
-    ValueError for a model whose dual variables are not known (any more). Source: xu2019 eq. 4–7.
+    `data` is the training data, in the same order. Any loss, costs and feature map; for the hinge they belong
+    to the last smoothed hinge, and prove the model's duality gap. Raises `DataError` for data with other
+    pairs, and, if a model solved for α itself, for other documents or another order of them; ValueError if
+    the model's dual variables are unknown or were dropped. Source: xu2019 eq. 4–7.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def duals(model: Ranker, data: RankingData) -> Duals:
 
 
 def run_duals(record: RunRecord, train: RankingData) -> Duals:
-    """The dual variables of a run; `train` is its training part, normalised.
+    """Return the dual variables of a run; `train` is its training part, normalised.
 
-    Raises `SettingError` for a run of a method that has none.
+    Raises `SettingError` if the run's method has none.
     """
     if not record.spec.offers.duals:
         raise SettingError(f"{record.spec.kind.label} has no {WORDS['duals']}")
@@ -79,7 +79,7 @@ def run_duals(record: RunRecord, train: RankingData) -> Duals:
 
 
 def thresholded_blocks(record: RunRecord, train: RankingData) -> Duals:
-    """The low-rank matrices A of a run of the regularised model, which stand beside its dual variables."""
+    """Return the low-rank matrices A of a run of the regularised model, beside its dual variables."""
     if "low_rank" not in record.solution:
         raise SettingError(f"{record.spec.kind.label} has no matrices beside its dual variables")
     return _entries(record, train, "low_rank")
@@ -92,9 +92,9 @@ def _entries(record: RunRecord, train: RankingData, name: str) -> Duals:
 
 
 class RunDuals(SlopeDuals):
-    """Dual variables of a run, from its scores of the training part: the loss and costs it was trained with.
+    """Dual variables of a run, from its training scores, its loss and its costs.
 
-    For the hinge they are those of the last smoothed hinge, which prove the run's duality gap.
+    For the hinge they belong to the last smoothed hinge, and prove the run's duality gap.
     """
 
     def __init__(self, record: RunRecord, train: RankingData) -> None:
@@ -105,13 +105,13 @@ class RunDuals(SlopeDuals):
 
 
 def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame) -> Loss:
-    """The loss whose slopes the dual variables are, as it was when training ended."""
+    """Return the loss at the end of training; its slopes are the dual variables."""
     adapted = LOSSES[name].at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
     return adapted.ended_with(_last(trace, "smoothing"))
 
 
 def _last(trace: pd.DataFrame, column: str) -> float:
-    """The last entry of a column of a trace, NaN where there is none."""
+    """Return the last entry of a trace's column, NaN if there is none."""
     return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
 
 

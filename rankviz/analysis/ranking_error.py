@@ -1,6 +1,6 @@
-"""The price of approximate kernels in ranking: models of approximate kernels beside that of the exact one.
+"""The cost of approximate kernels in ranking: approximate models against the exact one.
 
-Run records are all it reads, and the data for which documents belong to which query.
+Reads only run records, and the data for the documents of each query.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _DATA = ("dataset", "fold", "digest", "normalisation")
 def ranking_errors(
     approximate: RunRecord, exact: RunRecord, data: RankingData, part: str, top: int = TOP
 ) -> pd.DataFrame:
-    """How alike two models rank each query of a part: index query, columns tau and overlap.
+    """Return the agreement of two models on each query of a part: index query, columns tau and overlap.
 
-    tau is Kendall's τ_b of the scores, 1 for the same order (ties count for neither order; NaN where there is
-    one document or a model scores all alike); overlap is the share of the first `top` documents that both
-    have, ties in file order. `data` is that part. Raises ValueError for runs on different data, or scores of
-    other documents than the data's.
+    tau is Kendall's τ_b of the scores, 1 for the same order (ties count for neither order; NaN for a single
+    document or constant scores). overlap is the share of the first `top` documents that both have, ties in
+    file order. `data` is that part. Raises ValueError for runs on different data, or if the number of scores
+    differs from the data's documents.
     """
     _same(approximate.spec, exact.spec, _DATA)
     left, right = approximate.scores[part], exact.scores[part]
@@ -42,11 +42,11 @@ def ranking_errors(
 
 
 def objective_distance(approximate: RunRecord, exact: RunRecord) -> float:
-    """(F̃ − F)/F of the objectives reached, ½‖w‖² + C·risk each in its own kernel.
+    """Return (F̃ − F)/F of the final objectives, ½‖w‖² + C·risk each in its own kernel.
 
-    Nyström searches a subspace of what the exact kernel spans, so its optimum is never lower; that of random
-    Fourier may be. Raises `SettingError` where the second run is none of an exact kernel, or minimises
-    something else: another loss, kernel, C, costs, method. What only the map reads may differ, such as m.
+    Nyström searches a subspace of the exact kernel's space, so its optimum is never lower; random Fourier's
+    may be. Raises `SettingError` if the second run has no exact kernel, or another loss, kernel, C, costs or
+    method. Settings that only the map reads may differ, such as m.
     """
     if not _has(exact.spec, lambda kind: kind.is_exact):
         raise SettingError(
@@ -59,12 +59,12 @@ def objective_distance(approximate: RunRecord, exact: RunRecord) -> float:
 
 
 def _has(spec: RunSpec, fact: Callable[[MapKind], bool]) -> bool:
-    """Whether a run has a feature map, of which something is true."""
+    """Return True if a run has a feature map for which `fact` holds."""
     return FEATURE_MAP.name in spec and fact(FEATURE_MAPS[spec.feature_map])
 
 
 def _same_problem(approximate: RunSpec, exact: RunSpec) -> None:
-    """Raise `SettingError` unless both minimise the same, each in its own kernel."""
+    """Raise `SettingError` unless both minimise the same objective, each in its own kernel."""
     ours = (
         approximate.but(feature_map=exact.feature_map) if approximate.method == exact.method else approximate
     )
@@ -77,7 +77,7 @@ def _same_problem(approximate: RunSpec, exact: RunSpec) -> None:
 def ranking_error_table(
     records: Sequence[RunRecord], exact: RunRecord, data: RankingData, part: str, top: int = TOP
 ) -> pd.DataFrame:
-    """`ranking_errors` of many runs to one exact run: map, choice, m, seed, query, tau, overlap."""
+    """Return `ranking_errors` of many runs to one exact run: map, choice, m, seed, query, tau, overlap."""
     tables = []
     for record in records:
         table = ranking_errors(record, exact, data, part, top).reset_index()
@@ -89,7 +89,7 @@ def ranking_error_table(
 
 
 def objective_table(records: Sequence[RunRecord], exact: RunRecord) -> pd.DataFrame:
-    """`objective_distance` of many runs to one exact run: map, choice, m, seed, distance."""
+    """Return `objective_distance` of many runs to one exact run: map, choice, m, seed, distance."""
     rows = [_about(record.spec) | {"distance": objective_distance(record, exact)} for record in records]
     return pd.DataFrame(rows, columns=[*_about(exact.spec), "distance"])
 

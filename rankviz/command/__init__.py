@@ -1,1 +1,1 @@
-"""The commands of `rankviz` but `app`, each a module with `run`."""
+"""The commands of `rankviz` except `app`, each a module with `run`."""

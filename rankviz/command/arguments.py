@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
 PLACE = "train in shards: here, by local:2 worker processes, or on a Dask cluster, tcp://host:8786"
@@ -72,14 +72,18 @@ def _sweep(parser: ArgumentParser) -> None:
     parser.add_argument("--kind", help="grid (the default), random or sobol")
     parser.add_argument("--points", type=int, help="how many cells random and sobol draw")
     parser.add_argument("--seed", action="append", type=int, default=[], help="every cell with each")
-    parser.add_argument("--preset", help="a paper's design: its name in place of axes")
+    parser.add_argument(
+        "--preset",
+        help="a paper's design: its name in place of axes; it chooses as the paper did, unless --metric or "
+        "--no-per-fold say otherwise",
+    )
     parser.add_argument("--metric", help="what to choose by, on validation parts; default MAP")
     parser.add_argument(
         "--rule",
         help="how to choose: best (the default), or the simplest within one_standard_error or "
         "one_paired_error of it",
     )
-    parser.add_argument("--per-fold", action="store_true", help="choose for each fold by itself")
+    parser.add_argument("--per-fold", action=BooleanOptionalAction, help="choose for each fold by itself")
     parser.add_argument("--title", help="what to call it in the app")
     parser.add_argument("--workers", type=int, help="processes at once; default half the cores, at least 2")
     parser.add_argument("--where", metavar="PLACE", help=WORKERS_AT)

@@ -1,4 +1,4 @@
-"""What commands print: tables and JSON on standard output, progress on standard error."""
+"""Output of commands: tables and JSON on standard output, progress on standard error."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rankviz.experiments.remaining import roughly
 
 WIDTH = 30
 OWNER = "command line"
-"""Whose the runs are that commands make; every visitor of the app on this machine may see them."""
+"""Owner of the runs that commands make; every visitor of the app on this machine may see them."""
 
 
 def say(text: str = "") -> None:
-    """A line on standard output."""
+    """Print a line on standard output."""
     sys.stdout.write(f"{text}\n")
 
 
 def note(text: str) -> None:
-    """A line on standard error."""
+    """Print a line on standard error."""
     sys.stderr.write(f"{text}\n")
 
 
 def say_json(value: Any) -> None:
-    """A value as JSON; what is no number is null there."""
+    """Print a value as JSON; NaN and infinity become null."""
     say(json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False))
 
 
@@ -43,18 +43,18 @@ def _plain(value: Any) -> Any:
 
 
 def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """A table as a list of its rows."""
+    """Return a table as a list of its rows."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def say_table(table: pd.DataFrame) -> None:
-    """A table as text."""
+    """Print a table as text."""
     with pd.option_context("display.width", None, "display.max_columns", None, "display.max_rows", None):
         say(table.to_string(float_format=lambda value: f"{value:.4g}"))
 
 
 class Bar:
-    """Progress on one line of a terminal; elsewhere nothing is said before the end."""
+    """Progress on one line of a terminal; prints nothing elsewhere."""
 
     def __init__(self, total: int, what: str = "runs") -> None:
         self._total, self._what = total, what
@@ -62,7 +62,7 @@ class Bar:
         self._first: int | None = None
 
     def tell(self, done: int, detail: str = "") -> None:
-        """So many are done."""
+        """Show the number done."""
         if self._first is None:
             self._first = done
         if not self._shown:

@@ -59,16 +59,21 @@ def design_of(status: StudyStatus) -> Design:
 
 
 def asked_choice(chosen: Namespace) -> Choice:
-    """The choice that the arguments ask for."""
-    said = {name: getattr(chosen, name) for name in ("metric", "rule")}
+    """Return the choice that the arguments ask for; what they leave out is as usual, or as in the paper."""
+    usual = Choice()
+    if chosen.preset is not None:
+        one_of("preset", chosen.preset, PRESETS)
+        usual = PRESETS[chosen.preset].choice
+    said = {name: getattr(chosen, name) for name in ("metric", "rule", "per_fold")}
     given = {name: value for name, value in said.items() if value is not None}
-    return replace(Choice(per_fold=chosen.per_fold), **given)
+    return replace(usual, **given)
 
 
 def _of_choice(chosen: Namespace, choice: Choice) -> Said:
     yield from _plain(chosen, {"metric": choice.metric, "rule": choice.rule})
-    if chosen.per_fold:
-        yield "--per-fold", choice.per_fold, "one cell for all folds"
+    if chosen.per_fold is not None:
+        own = "--per-fold" if choice.per_fold else "--no-per-fold"
+        yield "--per-fold" if chosen.per_fold else "--no-per-fold", chosen.per_fold == choice.per_fold, own
 
 
 def _of_design(chosen: Namespace, study: Study, design: Design) -> Said:

@@ -1,1 +1,1 @@
-"""Shared by every part of the core: errors, arrays, files, progress, seconds and threads."""
+"""Tools for every part of the core: errors, arrays, files, progress, timing and threads."""

@@ -1,8 +1,8 @@
-"""What this machine gives at most: to all visitors together, to each of them, to one job, to one worker.
+"""Bounds of this machine: for all visitors together, for each visitor, for one job and for one worker.
 
-RANKVIZ_BOUNDS names them: nothing for one person's own machine, "class" for a class on one machine, or a
-TOML file whose keys are the fields of `Bounds` (what it leaves out is as on one's own machine, or as in the
-set that its key `like` names).
+RANKVIZ_BOUNDS names them: nothing for one person's own machine, "class" for a class on one machine, or a TOML
+file. Its keys are the fields of `Bounds`. Missing ones default to one's own machine, or to the set that its
+key `like` names.
 
 See docs/decisions/0020-bounds-and-uploads.md.
 """
@@ -29,29 +29,29 @@ class Bounds:
     Attributes
     ----------
     live_jobs, live_jobs_each : int
-        Jobs queued or running: of all visitors, of one.
+        Queued or running jobs: of all visitors, of one.
     job_seconds : float
-        Seconds that workers may be at a job; it then ends with the records that it has.
+        Time that workers may spend on a job; it then ends with the records so far.
     sweep_runs : int
         Runs of one sweep.
     live_runs_each : int
-        Runs of one visitor's sweeps that are still to be made.
+        Unfinished runs of one visitor's sweeps.
     kept_jobs, kept_jobs_each : int
-        Ended jobs that are kept: of all visitors, of one.
+        Ended jobs to keep: of all visitors, of one.
     run_bytes : int
         Records of all runs in the run store.
     upload_bytes, upload_bytes_each : int
-        Data sets that were uploaded or generated: of all visitors, of one.
+        Uploaded or generated data sets: of all visitors, of one.
     held_bytes : int
-        Uploads in the memory of the server that nobody has had checked yet: of all visitors together.
+        Unchecked uploads in the server's memory: of all visitors together.
     fold_bytes : int
-        Opened folds that the server keeps in memory, as read and as normalised.
+        Open folds in the server's memory, as read and as normalised.
     worker_jobs : int
         Families of runs after which a worker process is replaced.
     worker_bytes : int
-        Memory with which a worker process is replaced once it has made a family.
+        Memory beyond which a worker process is replaced after a family.
     idle_seconds : float
-        Seconds that a worker process waits for something to do.
+        Longest idle time of a worker process.
     """
 
     live_jobs: int = 100
@@ -90,18 +90,18 @@ SETS = {
         upload_bytes_each=GB // 2,
     ),
 }
-"""Sets of bounds by the names they have in RANKVIZ_BOUNDS."""
+"""Sets of bounds by their names in RANKVIZ_BOUNDS."""
 
 
 def bounds() -> Bounds:
-    """The bounds in force; `SettingError` where RANKVIZ_BOUNDS names none."""
+    """Return the bounds in force. Raises `SettingError` for an invalid RANKVIZ_BOUNDS."""
     asked = os.environ.get(ENVIRONMENT, "") or "own"
     return SETS[asked] if asked in SETS else _read(asked)
 
 
 @lru_cache(maxsize=8)
 def _read(name: str) -> Bounds:
-    """The bounds in a TOML file."""
+    """Read bounds from a TOML file."""
     path = Path(name).expanduser()
     try:
         values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))

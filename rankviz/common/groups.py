@@ -1,7 +1,7 @@
-"""What the control groups of Linux leave this process of memory: a container's limit, that of a systemd unit.
+"""Free memory under Linux control groups: the limits of a container or a systemd unit.
 
-/proc/self/cgroup says which groups it is in. A limit may be that of any group above its own; a container sees
-its own group as the top.
+/proc/self/cgroup lists this process's groups. Any group above may set a limit; a container sees its own group
+as the top.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True)
 class _Hierarchy:
-    """Where a version of control groups keeps what: its root, and the names of its files."""
+    """File layout of a version of control groups: its root, and the names of its files."""
 
     root: Path
     limit: str
@@ -32,11 +32,11 @@ _VERSIONS = {
         "total_inactive_file",
     ),
 }
-"""By the controllers that /proc/self/cgroup names: version 2 names none."""
+"""By the controllers in /proc/self/cgroup; version 2 names none."""
 
 
 def left_in_groups() -> Iterator[int]:
-    """Bytes that each group with a limit still gives, the process's own first; nothing where none has one."""
+    """Yield the free bytes of each group with a limit, the process's own group first."""
     for line in _text(MEMBERSHIP).splitlines():
         _, controllers, path = line.split(":", 2)
         if (kept := _VERSIONS.get(controllers)) is not None:
@@ -52,7 +52,7 @@ def _left(kept: _Hierarchy, folder: Path) -> Iterator[int]:
 
 
 def _reclaimable(kept: _Hierarchy, folder: Path) -> int:
-    """Of what counts as used, the part of files read once, which the system gives up first."""
+    """Return the used bytes of files read once, which the system frees first."""
     told = (line.split() for line in _text(folder / "memory.stat").splitlines())
     return next((int(value) for name, value in told if name == kept.reclaimable), 0)
 

@@ -1,4 +1,4 @@
-"""Modules of a package, imported when they are first asked for (PEP 562); the standard library only."""
+"""Lazy import of a package's modules at first use (PEP 562); uses only the standard library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def submodules(package: str) -> Callable[[str], ModuleType]:
-    """A `__getattr__` for the package of this name: its modules, and AttributeError for anything else."""
+    """Return a package's `__getattr__`: it imports a module, or raises AttributeError for any other name."""
 
     def found(name: str) -> ModuleType:
         if name.startswith("_") or find_spec(f"{package}.{name}") is None:
@@ -21,5 +21,5 @@ def submodules(package: str) -> Callable[[str], ModuleType]:
 
 
 def names_of(path: list[str]) -> list[str]:
-    """The public modules in a package's folders, for `dir`."""
+    """Return the public modules in a package's folders, for `dir`."""
     return [module.name for module in iter_modules(path) if not module.name.startswith("_")]

@@ -1,4 +1,4 @@
-"""One lock for threads and processes: a file that the system locks, or that exists, where it locks none."""
+"""One lock for threads and processes: a system file lock, or a file's existence if the system has none."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 POLL_SECONDS = 0.01
-"""This often a lock that is held is asked for again."""
+"""Seconds between attempts to take a held lock."""
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One thread of one process at a time; a process that dies loses its lock."""
+    """Admit one thread of one process at a time; a process that dies loses its lock."""
     with _kind()(path, poll_interval=POLL_SECONDS):
         yield
 
 
 @cache
 def _kind() -> type[BaseFileLock]:
-    """What locks files here; where the system cannot, a file that exists does, of which the library warns."""
+    """Return the lock class for this system; suppress the library's warning if only a soft lock works."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="only soft file lock", category=UserWarning)
         from filelock import FileLock

@@ -1,4 +1,4 @@
-"""Arrays that are pieces of mapped files: which file, where in it, and pages nobody needs for now."""
+"""Arrays that are pieces of mapped files: file, offset, and release of pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def mapping_of(X: Any) -> np.memmap[Any, Any] | None:
-    """The whole array of the mapped file that X is a piece of; None where it is of none."""
+    """Return the whole mapped array of which X is a piece; None if there is none."""
     found = None
     while X is not None:
         found = X if isinstance(X, np.memmap) and X.filename is not None else found
@@ -18,17 +18,17 @@ def mapping_of(X: Any) -> np.memmap[Any, Any] | None:
 
 
 def offset_in(X: np.ndarray, mapping: np.memmap[Any, Any]) -> int:
-    """Where in the file a piece X of its mapping begins, in bytes."""
+    """Return the byte offset in the file of a piece X of its mapping."""
     start = X.__array_interface__["data"][0] - mapping.__array_interface__["data"][0]
     return int(mapping.offset) + int(start)
 
 
 def let_pages_go(X: np.ndarray) -> None:
-    """Have the system take back the memory that pages of X take, where it is mapped: they are in the file."""
+    """Release the memory of the pages of X if it is mapped; the file still holds them."""
     mapping = mapping_of(X)
     if mapping is None or not X.flags.c_contiguous or X.size == 0 or not hasattr(mmap, "MADV_DONTNEED"):
         return
-    pages: Any = mapping._mmap  # type: ignore[attr-defined]  # NumPy has no other way to it
+    pages: Any = mapping._mmap  # type: ignore[attr-defined]  # NumPy has no public access
     begins = (
         mapping.offset - mapping.offset % mmap.ALLOCATIONGRANULARITY
     )  # of the file, where the mapping does

@@ -1,7 +1,7 @@
-"""How much memory is free, and how much this process has taken: what each system has to say about it.
+"""Free memory and this process's memory, as each system reports them.
 
-Linux tells in files; others tell psutil or `resource`, both looked for only when asked and done without
-where they are missing (in a browser, by Pyodide, there is neither).
+Linux reports in files, other systems through psutil or `resource`. Both are imported at use and optional; a
+browser (Pyodide) has neither.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pathlib import Path
 from rankviz.common.groups import left_in_groups
 
 BUDGET_SHARE = 0.7
-"""Of the memory that is free one thing may take this much."""
+"""Largest share of the free memory for one object."""
 UNTOLD = 1 << 30
-"""Bytes that are taken to be free where no one tells."""
+"""Assumed free bytes if the system reports none."""
 
 
 def reset_peak_memory() -> None:
-    """Start a new measurement of peak memory, where the system can (Linux)."""
-    # where it cannot, the peak is the process's since its start, an upper bound
+    """Start a new measurement of peak memory, if the system can (Linux)."""
+    # otherwise the peak counts from the start of the process, an upper bound
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> float:
-    """Peak resident memory of this process in bytes, since `reset_peak_memory` where the system can.
+    """Return peak resident memory of this process in bytes, since `reset_peak_memory` if the system can.
 
-    NaN where nobody tells.
+    NaN if unknown.
     """
     for told in (_peak_of_linux, _peak_of_unix, _peak_of_windows):
         if (peak := told()) is not None:
@@ -39,7 +39,7 @@ def peak_memory() -> float:
 
 
 def resident_memory() -> float:
-    """Resident memory of this process now, in bytes; the peak where the system tells only that."""
+    """Return resident memory of this process in bytes; the peak if the system reports only that."""
     if (told := _told_by_linux("VmRSS")) is not None:
         return told
     try:
@@ -50,18 +50,18 @@ def resident_memory() -> float:
 
 
 def free_memory() -> int:
-    """Bytes that a program may still take: what the system has available, or a control group it is in."""
+    """Return the bytes a program may still take, as the system or a control group limits them."""
     return min([_available(), *left_in_groups()])
 
 
 def go_first() -> None:
-    """Where memory runs out, have the system end this process before larger ones (Linux)."""
+    """Ask the system to end this process before larger ones when memory runs out (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def return_freed_memory() -> None:
-    """Give the system back what was freed, where the C library keeps it for itself (glibc)."""
+    """Return freed memory to the system if the C library keeps it (glibc)."""
     if sys.platform == "linux":
         with contextlib.suppress(ImportError, OSError, AttributeError):  # other C libraries have no such call
             import ctypes
@@ -74,7 +74,7 @@ def _peak_of_linux() -> int | None:
 
 
 def _told_by_linux(name: str) -> int | None:
-    """Bytes that the system's page on this process has under a name; None where there is no such page."""
+    """Return the bytes under a name in the process's status file; None without this file."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith(f"{name}:"):
@@ -113,7 +113,7 @@ def _available() -> int:
 
 
 def _half_of_all() -> int:
-    """Half of all memory, a careful guess; or a careful constant where not even that is told."""
+    """Return half of all memory, a careful guess; a constant if even the total is unknown."""
     try:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNTOLD
     except (AttributeError, OSError, ValueError):

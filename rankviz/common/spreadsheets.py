@@ -1,4 +1,4 @@
-"""Tables as CSV that a spreadsheet may open: no cell of it is run as a formula."""
+"""CSV tables that are safe in a spreadsheet: it runs no cell as a formula."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """A table as CSV, without its index; an apostrophe stands before texts that a spreadsheet would run."""
+    """Format a table as CSV, without its index; put an apostrophe before texts that look like formulas."""
     texts = table.select_dtypes(exclude="number").columns
     return table.assign(**{name: table[name].map(_in_a_cell) for name in texts}).to_csv(index=False)
 

@@ -1,4 +1,4 @@
-"""What kind of system this is, as far as anything depends on it; the standard library only.
+"""Properties of this system that other modules depend on; uses only the standard library.
 
 See docs/decisions/0027-what-systems-differ-in.md.
 """
@@ -9,4 +9,4 @@ import sys
 
 WINDOWS = sys.platform == "win32"
 ALONE = sys.platform in ("emscripten", "wasi")
-"""In a browser (Pyodide): neither threads nor processes beside this one."""
+"""True in a browser (Pyodide), without threads or further processes."""

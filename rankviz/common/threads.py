@@ -1,4 +1,4 @@
-"""How many cores this process may use, and how to make it use fewer: several work on one machine at once."""
+"""The number of cores this process may use, and ways to limit it when several processes work at once."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ ENVIRONMENT = "RANKVIZ_THREADS"
 
 
 def cores() -> int:
-    """Cores this process may use: those it is allowed to run on, or fewer where RANKVIZ_THREADS says so."""
+    """Return the cores this process may use: those allowed by the system, or fewer by RANKVIZ_THREADS."""
     asked = os.environ.get(ENVIRONMENT, "")
     return min(_allowed(), max(1, int(asked))) if asked.isdecimal() else _allowed()
 
 
 def limit_threads(n: int) -> None:
-    """Make BLAS and the block-wise loops of this process use at most n threads from now on."""
+    """Limit BLAS and the block-wise loops of this process to n threads."""
     os.environ[ENVIRONMENT] = str(n)
     threadpool_limits(limits=n)
 
 
 def _allowed() -> int:
-    """Cores that the system lets this process run on; one where it has no threads (in a browser)."""
+    """Return the cores that the system allows this process; 1 without threads (in a browser)."""
     if ALONE:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -37,10 +37,10 @@ def _allowed() -> int:
 
 @contextmanager
 def single_blas() -> Iterator[None]:
-    """Let BLAS use one thread in this process until the last that asks for it leaves.
+    """Limit BLAS to one thread in this process until the last caller leaves.
 
-    For small matrices, several of which are worked on at a time; and for sums that have to come out the same
-    however many cores there are: BLAS shares out a sum among its threads, and adds in another order.
+    Use it for small matrices processed in parallel, and for sums that must not depend on the number of cores:
+    BLAS splits a sum among its threads, which changes the order of addition.
     """
     before = _ALONE.enter()
     try:
@@ -50,16 +50,16 @@ def single_blas() -> Iterator[None]:
 
 
 class _SingleBlas:
-    """Who has asked: the first sets the limit for all, the last puts back what was; nobody waits.
+    """Counter of callers: the first sets the limit for all, the last restores it; nobody waits.
 
-    Only where BLAS has a pool for each thread that calls it, everyone sets and restores their own.
+    If BLAS has a pool per calling thread, each caller sets and restores its own.
     """
 
     def __init__(self) -> None:
         self._lock, self._inside, self._first = threading.Lock(), 0, list[int]()
 
     def enter(self) -> list[int]:
-        """Set the limit; returns the threads that every BLAS had, for `leave`."""
+        """Set the limit and return each BLAS library's previous threads, for `leave`."""
         with self._lock:
             before = [library.num_threads for library in _libraries()]
             if self._inside == 0:
@@ -70,7 +70,7 @@ class _SingleBlas:
             return before
 
     def leave(self, before: list[int]) -> None:
-        """Put back what was, if nobody else needs the limit."""
+        """Restore the previous threads if nobody else needs the limit."""
         with self._lock:
             self._inside -= 1
             for library, own, first in zip(_libraries(), before, self._first, strict=True):
@@ -85,16 +85,16 @@ _ALONE = _SingleBlas()
 
 @cache
 def _libraries() -> list[Any]:
-    """The BLAS libraries of this process."""
+    """Return the BLAS libraries of this process."""
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     return list(found)
 
 
 def _set_threads(library: Any, n: int) -> None:
-    """Make a BLAS use n threads, whoever set their number before.
+    """Set a BLAS library's threads to n, even if another thread set them before.
 
-    Recent versions of threadpoolctl let one thread of a process do so until it has finished, and do nothing,
-    without a word, where another asks.
+    Recent versions of threadpoolctl allow one thread of a process to do so until it ends; calls of other
+    threads silently do nothing.
     """
     release = getattr(library, "clear_controlling_thread", lambda force: None)
     release(force=True)

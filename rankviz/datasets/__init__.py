@@ -50,5 +50,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Say which names there are, modules not imported yet among them."""
+    """List the names, including modules not imported yet."""
     return sorted({*globals(), *names_of(__path__)})

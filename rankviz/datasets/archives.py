@@ -1,6 +1,6 @@
-"""Files of an upload: files sent as they are, compressed with gzip, or packed in one zip archive.
+"""Files of an upload: plain, compressed with gzip, or packed in one zip archive.
 
-Everything is counted while it is unpacked, so that a bomb is refused before it has grown.
+All bytes are counted during unpacking, which stops a zip bomb early.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from rankviz.datasets.types import DataError
 from rankviz.datasets.zips import zipped
 
 RATIO_FLOOR = 16 * MB
-"""Smaller texts may be packed as tightly as they like."""
+"""Texts up to this size may have any compression ratio."""
 
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _TAR = (257, b"ustar")
 
 
 def members(uploads: Sequence[Upload], limits: Limits) -> list[Member]:
-    """List the files of an upload: those of one zip archive, or those that were sent.
+    """List the files of an upload: the contents of one zip archive, or the files sent.
 
-    Raises `DataError` for nothing, too much, or an archive that is damaged, encrypted, holds links, other
-    archives, names twice, or names that lead out of it.
+    Raises `DataError` for no files, too many or too large ones, and for a damaged or encrypted archive. Also
+    for one with links, other archives, duplicate names, or names that lead out of it.
     """
     _check_amount(uploads, limits)
     packed = [upload for upload in uploads if _head(upload, 4).startswith(_ZIP)]
@@ -54,7 +54,7 @@ def members(uploads: Sequence[Upload], limits: Limits) -> list[Member]:
 
 
 def unpacked(member: Member, limits: Limits) -> Iterator[bytes]:
-    """The text of a member in blocks of about 1 MB, through gzip where its first bytes say so.
+    """Yield the text of a member in blocks of about 1 MB; the first bytes decide on gzip.
 
     Raises `DataError`, after the blocks before the fault, for a member that is damaged, expands too far or
     holds another archive.
@@ -117,7 +117,7 @@ def _not_ours(shown: str) -> DataError:
 
 
 def _blocks(member: Member) -> Iterator[bytes]:
-    """Unpacked bytes; whatever is raised while they are read is about the member."""
+    """Yield unpacked bytes; convert read errors into errors about the member."""
     try:
         raw = member.open()
         packed = raw.read(len(_GZIP)) == _GZIP
@@ -132,7 +132,7 @@ def _blocks(member: Member) -> Iterator[bytes]:
 
 
 def _refuse_archive(block: bytes, member: Member) -> None:
-    """Refuse what is still packed after gzip and zip have been taken off."""
+    """Raise `DataError` for a file still packed after gzip and zip."""
     at, magic = _TAR
     if block.startswith((_GZIP, *_ZIP)) or block[at:].startswith(magic):
         raise refused(member.shown, "an archive inside of it", "Unpack the inner one first.")

@@ -1,8 +1,8 @@
 """Sets with labels +1 and −1 in SVMlight text, as one query with two grades.
 
-The preference pairs are then all pairs of a positive and a negative example, and the share of them that is in
-the right order is the area under the ROC curve. A line is `label index:value … # comment`; the label is +1, 1
-or −1, and the rest is read as strictly as LETOR's features.
+The preference pairs are then all pairs of a positive and a negative example. The share of correctly ordered
+pairs is the area under the ROC curve. A line is `label index:value … # comment`; the label is +1, 1 or −1,
+and features follow LETOR's strict rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GRADES = {b"+1": b"1", b"1": b"1", b"-1": b"0"}
 def load_binary(path: StrPath, *, progress: Progress | None = None) -> RankingData:
     """Read a set of positive and negative examples, gzip or plain, as one query with grades 1 and 0.
 
-    `progress` is given fractions from 0 to 1. Raises `DataError`, with path and line, for anything else:
+    `progress` receives fractions from 0 to 1. Raises `DataError`, with path and line, for anything else:
     other labels, query ids, values that are missing or not finite, indices that repeat or do not begin at 1.
 
     Examples
@@ -45,7 +45,7 @@ def load_binary(path: StrPath, *, progress: Progress | None = None) -> RankingDa
 
 
 def _with_query(chunks: Iterator[Chunk], path: str) -> Iterator[Chunk]:
-    """The same lines as LETOR has them: `grade qid:1 index:value …`."""
+    """Rewrite lines in LETOR's format: `grade qid:1 index:value …`."""
     for chunk in chunks:
         lines = [_as_letor(line, path, number) for number, line in enumerate(chunk.lines, chunk.first)]
         yield Chunk(chunk.first, lines)

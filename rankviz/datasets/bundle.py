@@ -1,7 +1,7 @@
-"""Makes the bundled demonstration folds again: `python -m rankviz.datasets.bundle [folder]`.
+"""Rebuilds the bundled demonstration folds: `python -m rankviz.datasets.bundle [folder]`.
 
-The same data come out every time (seeded generator, rounded features, gzip without a time stamp), which a
-test asserts. Without a folder the bundled one is written over.
+The result is always the same (seeded generator, rounded features, gzip without a time stamp); a test checks
+it. Without a folder it overwrites the bundled one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def demonstration_fold(number: int) -> Fold:
 
 
 def write_bundle(folder: Path) -> list[Path]:
-    """Write `folder`/synthetic-demo/FoldK/{train,vali,test}.txt.gz and return the paths written."""
+    """Write `folder`/synthetic-demo/FoldK/{train,vali,test}.txt.gz and return the paths."""
     written = []
     for number in range(1, FOLDS + 1):
         fold = demonstration_fold(number)
@@ -72,7 +72,7 @@ def _write(data: RankingData, path: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the bundle to the folder named first in `arguments`, or over the bundled one."""
+    """Write the bundle to the first folder in `arguments`, or over the bundled one."""
     write_bundle(Path(arguments[0]) if arguments else BUNDLED)
 
 

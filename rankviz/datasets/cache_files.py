@@ -1,7 +1,6 @@
-"""The files of the cache that hold matrices: raw float64, row after row, mapped when they are used.
+"""Matrix files of the cache: raw float64, row after row, mapped at use.
 
-A file has a name of its own from the start, which no other gets: under it there is never anything else.
-Nothing looks at it until an entry of the cache names it.
+Each file has a unique name and never changes its content. It is read only once a cache entry names it.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from rankviz.common.files import sync
 from rankviz.datasets.types import RankingData, digest_of
 
 CACHE_BYTES = 16 << 30
-"""Beyond this the entries used longest ago are dropped; MSLR-WEB30K takes 4.1 GB a fold."""
+"""Beyond this the least recently used entries are dropped; MSLR-WEB30K takes 4.1 GB per fold."""
 DISK_SHARE = 0.5
-"""Of the disk that would be free without a cache it takes at most this much."""
+"""Largest share of the disk space that would be free without a cache."""
 ENDING = ".f64"
 _SAMPLES, _SAMPLE_BYTES = 64, 16 << 10
 _BLOCK_BYTES = 1 << 20
 
 
 class InFolder:
-    """Keeps values in new files beside an entry, and removes all that nobody asked to be kept."""
+    """Writes values to new files beside an entry, and removes files without a `keep`."""
 
     in_place = False
 
@@ -48,27 +47,27 @@ class InFolder:
         for path, stream in self._open.items():
             stream.close()
             if path != self._kept:
-                with contextlib.suppress(OSError):  # mapped, where systems mind
+                with contextlib.suppress(OSError):  # some systems refuse to remove a mapped file
                     path.unlink(missing_ok=True)
 
     def stream(self) -> IO[bytes]:
-        """A new file; OSError where the folder is not writable."""
+        """Open a new file. Raises OSError if the folder is not writable."""
         self._entry.parent.mkdir(parents=True, exist_ok=True)
         path = self._entry.with_name(f"{self._entry.stem}-{secrets.token_hex(8)}{ENDING}")
         self._open[path] = stream = open(path, "x+b")  # noqa: SIM115 - closed by __exit__
         return stream
 
     def take(self, bytes_: int) -> None:
-        """Refuse what goes beyond the room that there is."""
+        """Reserve bytes. Raises OSError beyond the free room."""
         self._room -= bytes_
         if self._room < 0:
             raise OSError(errno.ENOSPC, "no room in the cache")
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
-        """What is kept in a file may be larger than memory; `take` has looked at the disk."""
+        """Accept any size: a file may exceed memory, and `take` checks the disk."""
 
     def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
-        """X, mapped, once it is on the disk: an entry that names it must not outlive it."""
+        """Return X, mapped, after a sync to disk: an entry must not name unwritten data."""
         sync(stream)
         return mapped(Path(stream.name), n, d)
 
@@ -79,35 +78,35 @@ class InFolder:
         path.unlink()
 
     def keep(self, path: Path) -> None:
-        """Leave this file where it is."""
+        """Keep this file at the end."""
         self._kept = path
 
 
 def mapped(path: Path, n: int, d: int) -> FloatArray:
-    """The (n, d) in a file: read from there whenever it is looked at, and never written."""
+    """Map the (n, d) matrix in a file, read-only."""
     return np.asarray(np.memmap(path, np.float64, "r", shape=(n, d)))
 
 
 def file_of(X: Any) -> Path | None:
-    """The file that X is mapped from, None where it is in memory."""
+    """Return the file that X is mapped from, None for X in memory."""
     found = X.base
     return Path(found.filename) if isinstance(found, np.memmap) and found.filename is not None else None
 
 
 def digest_from(path: Path, data: RankingData) -> str:
-    """The digest of data whose X is in a file, which is read, for what is mapped counts as memory taken."""
+    """Digest data with X in a file, by reading the file: mapped pages would count as used memory."""
     return digest_of(data, _blocks(path))
 
 
 def state_of(path: Path) -> list[Any]:
-    """What a file is known by: its size, the time of its last change, a digest of samples.
+    """Return a file's fingerprint: its size, the time of its last change, a digest of samples.
 
-    Those are spread over the file, its beginning and its end among them, and all of a file of up to 1 MiB.
+    The samples are spread over the file, including both ends; a file of up to 1 MiB is digested whole.
     """
     status = os.stat(path)
     size, whole = status.st_size, _SAMPLES * _SAMPLE_BYTES
     starts = range(0, size, _SAMPLE_BYTES) if size <= whole else _spread(size)
-    h = hashlib.blake2b(digest_size=16)
+    h = hashlib.blake2b(digest_size=16)  # size and time alone miss a quick rewrite of equal length
     with open(path, "rb") as stream:
         for start in starts:
             stream.seek(start)
@@ -116,7 +115,7 @@ def state_of(path: Path) -> list[Any]:
 
 
 def room(folder: Path) -> int:
-    """Bytes that all entries may take together, by what is free where they are."""
+    """Return the bytes that all entries together may take, given the free disk space."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
     held = sum(path.stat().st_size for path in _files(folder))
     return int(min(CACHE_BYTES, DISK_SHARE * (shutil.disk_usage(there).free + held)))
@@ -124,7 +123,7 @@ def room(folder: Path) -> int:
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in folder.glob("*"):
-        with contextlib.suppress(OSError):  # dropped meanwhile
+        with contextlib.suppress(OSError):  # removed meanwhile
             if path.is_file():
                 yield path
 

@@ -1,8 +1,8 @@
-"""How files of a data set are laid out below a data root: which folders are folds, which files are parts.
+"""File layout of data sets below a data root: folders that are folds, files that are parts.
 
-Understood are `NAME/FoldK/{train,vali,test}.txt` with the spellings of LETOR 2, 3, 4 and MSLR (upper or lower
+Supported are `NAME/FoldK/{train,vali,test}.txt` with the spellings of LETOR 2, 3, 4 and MSLR (upper or lower
 case, `trainingset`, `validation`, …, plain or gzip), the three parts directly in `NAME/`, and a single file.
-Nothing here reads more than the first megabyte of a file, and no name is ever joined into a path.
+This module reads at most the first megabyte of a file, and never joins a name into a path.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _DOCUMENT = re.compile(rb"[ \t]*[^ \t#]+[ \t]+qid:")
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set found on disk; nothing of it has been read yet.
+    """A data set found on disk, not read yet.
 
     Attributes
     ----------
     name : str
-        What to call it, unique among those found together.
+        Unique among the data sets found together.
     root, folder : Path
-        The data root it was found below, and the folder with its folds (or its single file), both resolved.
+        The data root, and the folder with the folds (or the single file), both resolved.
     folds : mapping of str to mapping of str to Path
-        By fold ("Fold1", …) the files of the parts that were found ("train", "vali", "test"), or for a data
-        set in a single file that file under "all".
+        Fold ("Fold1", …) -> part ("train", "vali", "test") -> file; a data set in a single file has it
+        under "all".
     """
 
     name: str
@@ -55,18 +55,18 @@ class Dataset:
 
     @property
     def is_single_file(self) -> bool:
-        """Whether the folds are splits of one file."""
+        """True if the folds are splits of one file."""
         return any(WHOLE in parts for parts in self.folds.values())
 
 
 def scan(root: Path) -> Iterator[Dataset]:
-    """Find the data sets below `root`, named by their folders; links that leave `root` are warned about."""
+    """Find the data sets below `root`, named by their folders; warn about links that leave `root`."""
     root = root.resolve()
     yield from _scan(root, root, (), 0)
 
 
 def dataset_at(path: Path) -> Dataset:
-    """Describe the data set in exactly this folder (or file), as `scan` would; raises `DataError` if none."""
+    """Describe the data set in exactly this folder (or file), as `scan` would; raise `DataError` if none."""
     path = Path(os.path.realpath(path))
     if os.path.isfile(path):
         return _single_file(path, path.parent, stem(path.name))
@@ -93,30 +93,30 @@ def _title(folder: Path) -> str:
 
 
 def part_named(name: str) -> str | None:
-    """Return the part ("train", "vali", "test") that a file name stands for, None where it is no part's."""
+    """Return the part ("train", "vali", "test") of a file name, None for other names."""
     plain = re.sub(r"[ _-]", "", stem(name).casefold())
     return next((part for part, spellings in _SPELLINGS.items() if plain in spellings), None)
 
 
 def fold_named(name: str) -> str | None:
-    """Return the fold ("Fold1", …) that a folder name stands for, None where it is no fold's."""
+    """Return the fold ("Fold1", …) of a folder name, None for other names."""
     number = _FOLD.match(name)
     return f"Fold{int(number[1])}" if number else None
 
 
 def is_plain_level(name: str) -> bool:
-    """Whether a folder of this name says nothing about the data set in it."""
+    """Return True if a folder's name is generic, without information on its data set."""
     return name.casefold() in _PLAIN_LEVELS
 
 
 def stem(name: str) -> str:
-    """A file name without the endings of LETOR text and gzip."""
+    """Return a file name without the endings of LETOR text and gzip."""
     return _SUFFIX.sub("", name)
 
 
 def check_inside(path: Path, root: Path) -> Path:
-    """Resolve links in `path`; raises `DataError` if the result lies outside of `root`."""
-    resolved = Path(os.path.realpath(path))  # which, unlike resolve(), bears links that go in circles
+    """Resolve links in `path`. Raises `DataError` if the result lies outside of `root`."""
+    resolved = Path(os.path.realpath(path))  # unlike resolve(), accepts circular links
     if resolved.is_relative_to(root):
         return resolved
     raise DataError(
@@ -141,7 +141,7 @@ def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iter
 
 
 def _entries(folder: Path, root: Path) -> dict[str, Path]:
-    """Entries of a folder, by name in natural order, resolved; hidden entries and links out are left out."""
+    """Return entries of a folder, resolved, by name in natural order, without hidden entries or links out."""
     try:
         names = sorted((name for name in os.listdir(folder) if not name.startswith(".")), key=_natural)
     except OSError as error:
@@ -161,12 +161,12 @@ def _warn(message: str) -> None:
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
-    """Sort key that puts Fold10 behind Fold9."""
+    """Return a sort key that puts Fold10 after Fold9."""
     return [(0, int(bit)) if bit.isdecimal() else (1, bit.casefold()) for bit in re.split(r"(\d+)", name)]
 
 
 def _folds_in(entries: Mapping[str, Path], root: Path) -> dict[str, dict[str, Path]]:
-    """Return the fold folders among `entries` that hold at least one part."""
+    """Return the fold folders among `entries` with at least one part."""
     folds: dict[str, dict[str, Path]] = {}
     for name, path in entries.items():
         fold = fold_named(name)
@@ -196,7 +196,7 @@ def _single_file(path: Path, root: Path, name: str) -> Dataset:
 
 
 def _looks_like_letor(path: Path) -> bool:
-    """Whether the first documents name a query, or another file does: what tells a data set from a README."""
+    """Return True if the first documents have query ids, directly or by a group file; a README has none."""
     try:
         with open_bytes(path) as stream:
             chunk = next(text_chunks(stream, str(path)), None)

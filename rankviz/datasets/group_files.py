@@ -1,7 +1,7 @@
-"""Group files: how many documents each query has, one count a line, beside rows that name no query.
+"""Group files: the number of documents of each query, one count per line, for rows without query ids.
 
-LightGBM calls such a file `train.txt.query`, XGBoost `train.txt.group`. The rows are `grade index:value …`,
-and the queries are numbered 1, 2, … in the order of the counts.
+LightGBM names such a file `train.txt.query`, XGBoost `train.txt.group`. Rows are `grade index:value …`.
+Queries are numbered 1, 2, … in the order of the counts.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _REMEDY = "Check that the two files belong together: the counts add up to the nu
 
 
 def group_file(path: StrPath) -> Path | None:
-    """The group file that stands beside a data file, None where there is none.
+    """Return the group file beside a data file, None if there is none.
 
-    For train.txt.gz these are train.txt.gz.query, train.txt.query and train.query, or the same with .group;
-    links that lead out of the folder are not followed.
+    For train.txt.gz it is train.txt.gz.query, train.txt.query or train.query, or the same with .group. Links
+    out of the folder are not followed.
     """
     name = os.fspath(path)
     plain = _PACKED.sub("", name)
@@ -43,18 +43,18 @@ def group_file(path: StrPath) -> Path | None:
 
 
 def _is_here(file: Path) -> bool:
-    """Whether a file lies in its folder and is not a link to elsewhere."""
+    """Return True if a file lies in its folder and is not a link to elsewhere."""
     return os.path.dirname(os.path.realpath(file)) == os.path.realpath(file.parent)
 
 
 def with_queries(
     chunks: Iterator[Chunk], path: StrPath, shown: str, group: StrPath | None
 ) -> Iterator[Chunk]:
-    """Chunks of the file at `path`, with the queries that `group` counts where its rows name none.
+    """Yield chunks of the file at `path`, with query ids by the counts in `group` if the rows have none.
 
-    Where `group` is None the file that stands beside serves, if the first row names no query. Raises
-    `DataError`, with file and line, for counts that are not whole numbers from 1 or do not add up, and for
-    rows that name a query beside a `group`.
+    With `group` None, the group file beside the data applies if the first row has no query id. Raises
+    `DataError`, with file and line, for counts that are not whole numbers from 1 or have a wrong sum, and for
+    query ids together with a `group`.
     """
     counts = group_file(path) if group is None else group
     if counts is None:
@@ -77,7 +77,7 @@ def with_queries(
 
 
 def names_no_query(path: StrPath) -> bool:
-    """Whether a group file stands beside a data file, and its first row names no query."""
+    """Return True if a data file has a group file, and its first row has no query id."""
     if group_file(path) is None:
         return False
     with open_bytes(path) as stream:
@@ -90,7 +90,7 @@ def names_no_query(path: StrPath) -> bool:
 
 
 def told_apart(parts: Mapping[str, RankingData], files: Mapping[str, Path]) -> dict[str, RankingData]:
-    """Parts of one fold whose queries were counted, each from 1: numbered on from one part to the next."""
+    """Renumber counted queries from one part of a fold to the next, so that ids are unique."""
     out, counted = dict(parts), 0
     for part, data in parts.items():
         if names_no_query(files[part]):
@@ -100,7 +100,7 @@ def told_apart(parts: Mapping[str, RankingData], files: Mapping[str, Path]) -> d
 
 
 def _numbered(chunks: Iterator[Chunk], shown: str, group: StrPath, called: str) -> Iterator[Chunk]:
-    """The same rows as LETOR has them: `grade qid:query index:value …`, queries 1, 2, …."""
+    """Rewrite rows in LETOR's format: `grade qid:query index:value …`, queries 1, 2, …."""
     lines, counts = _counts(group, called)
     ends, done, query = np.cumsum(counts).tolist(), 0, 0
     for chunk in chunks:
@@ -150,7 +150,7 @@ def _too_many(done: int, shown: str, number: int, called: str) -> DataError:
 
 
 def _counts(group: StrPath, name: str) -> tuple[list[int], list[int]]:
-    """Counts of a group file, and the lines they stand on."""
+    """Read the counts of a group file, and their line numbers."""
     lines, counts = [], []
     with open_bytes(group) as stream:
         for chunk in text_chunks(stream, name):

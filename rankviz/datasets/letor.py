@@ -1,9 +1,8 @@
-"""The one strict reader of LETOR / SVMlight text.
+"""The strict reader of LETOR / SVMlight text.
 
-A line is `grade qid:query index:value … # comment` (`letor_lines`). Grades are whole numbers written without
-a point (`2`, not `2.0`), queries integers, indices count from 1 in any order and at most once a line, values
-are finite decimal numbers; features not listed are 0. The document id is the token after `docid =` in the
-comment.
+A line is `grade qid:query index:value … # comment` (`letor_lines`). Grades are whole numbers without a point
+(`2`, not `2.0`), queries are integers. Indices start at 1, in any order, at most once per line. Values are
+finite decimal numbers; missing features are 0. The document id is the token after `docid =` in the comment.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ from rankviz.datasets.textfile import Chunk, Progress, StrPath, open_bytes, refu
 from rankviz.datasets.types import DataError, DataWarning, RankingData, group_queries
 
 CheckSize = Callable[[int, int, int | None], None]
-"""Told documents, features and the line of the widest before a matrix is allocated; raises `DataError`."""
+"""Called with documents, features and the widest line before allocating a matrix; raises `DataError`."""
 
 
 def read_letor(
     path: StrPath, *, group: StrPath | None = None, progress: Progress | None = None
 ) -> RankingData:
-    """Read a file in LETOR / SVMlight format, gzip or plain; `progress` is given fractions from 0 to 1.
+    """Read a file in LETOR / SVMlight format, gzip or plain; `progress` receives fractions from 0 to 1.
 
-    Documents of a query that stand apart are brought together, with a `DataWarning`. Lines without a qid need
-    a `group` file, which has the number of documents of each query, one a line; where none is given, one
-    beside the file serves that is called as LightGBM and XGBoost do (train.txt.query, train.txt.group).
-    Raises `DataError`, with path and line, for anything that is not such a file.
+    Separated documents of a query are regrouped, with a `DataWarning`. Lines without a qid need a `group`
+    file with each query's number of documents, one per line. Its default is a file beside the data with
+    LightGBM's or XGBoost's name (train.txt.query, train.txt.group). Raises `DataError`, with path and line,
+    for any other content.
 
     Examples
     --------
@@ -61,9 +60,9 @@ def read_letor(
 def parse_letor(
     stream_or_bytes: IO[bytes] | bytes, *, name: str, progress: Progress | None = None
 ) -> RankingData:
-    """Read LETOR / SVMlight text from bytes or a binary stream (an upload), from where the stream stands.
+    """Read LETOR / SVMlight text from bytes or a binary stream (an upload), from its current position.
 
-    `name` stands for the path in messages; otherwise as `read_letor`.
+    `name` replaces the path in messages; otherwise as `read_letor`.
     """
     stream = io.BytesIO(stream_or_bytes) if isinstance(stream_or_bytes, bytes) else stream_or_bytes
     data, note = parse_chunks(text_chunks(stream, name, progress), name, name)
@@ -81,10 +80,10 @@ def read_noting(
     workers: int | None = None,
     keep: Keep | None = None,
 ) -> tuple[RankingData, str | None]:
-    """As `read_letor`, but return the text of the warning (None where there is none) instead of warning.
+    """Read as `read_letor`, but return the warning's text (None if there is none) instead of warning.
 
-    `called` stands for the path in messages and in the data's name, `workers` is how many processes parse
-    (None: as many as are worth while), and `keep` where X is kept (None: in memory).
+    `called` replaces the path in messages and in the data's name. `workers` is the number of parsing
+    processes (None: as many as help), and `keep` the storage of X (None: memory).
     """
     with open_bytes(path) as stream:
         name = os.path.basename(os.fspath(path)) if called is None else called
@@ -95,30 +94,30 @@ def read_noting(
 
 
 def warn_regrouped(note: str | None, stacklevel: int = 3) -> None:
-    """Warn with the text that `read_noting` gave, and what it means for scores; nothing where it is None."""
+    """Warn with the text of `read_noting` and its meaning for scores; do nothing for None."""
     if note is not None:
         text = f"{note}, so rows of X are not in file order: data.rows says where each stood"
         warnings.warn(text, DataWarning, stacklevel=stacklevel)
 
 
 class _Labels:
-    """What there is of documents beside their features, block after block."""
+    """Columns of documents without features, collected block by block."""
 
     def __init__(self) -> None:
         self._numbers: list[tuple[IntArray, ...]] = []
         self._documents: list[bytes] = []
 
     def add(self, block: Block) -> None:
-        """Take the labels of a block's documents."""
+        """Add the labels of a block's documents."""
         self._numbers.append((block.lines, block.y, block.qid))
         self._documents += block.documents
 
     def columns(self) -> list[IntArray]:
-        """Lines, grades and queries of all documents."""
+        """Return lines, grades and queries of all documents."""
         return [np.concatenate(each) for each in zip(*self._numbers, strict=True)]
 
     def documents(self) -> NDArray[np.str_] | None:
-        """Their ids, None where none has one."""
+        """Return their ids, None if no document has one."""
         if not any(self._documents):
             return None
         return np.array(b"\n".join(self._documents).decode().split("\n"), np.str_)
@@ -134,9 +133,10 @@ def parse_chunks(
     workers: int = 1,
     keep: Keep | None = None,
 ) -> tuple[RankingData, str | None]:
-    """The documents of chunks of LETOR text, and the text of a warning where there is one.
+    """Build data from chunks of LETOR text; return it and a warning's text, if any.
 
-    `form` is what lines look like where there are none; `workers` and `keep` are as in `read_noting`.
+    `form` describes the expected lines in the error for no documents; `workers` and `keep` as in
+    `read_noting`.
     """
     where = keep or InMemory()
     labels, rows = _Labels(), Rows(where)
@@ -145,7 +145,7 @@ def parse_chunks(
             if len(block.y):
                 labels.add(block)
                 rows.add(block)
-            refuse_empty(chunk.first + len(chunk.lines) - 1, rows.n, path)  # which cost time too
+            refuse_empty(chunk.first + len(chunk.lines) - 1, rows.n, path)  # blank lines cost time too
     if rows.n == 0:
         raise DataError(
             "no documents",
@@ -174,7 +174,7 @@ def _assembled(labels: _Labels, rows: Rows, path: str, name: str) -> tuple[Ranki
 
 
 def _note_apart(qid: IntArray, lines: IntArray, path: str) -> str:
-    """Say which query was the first to come back after another, where, and how many did."""
+    """Describe the first query that returns after another, its line, and the number of others."""
     starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     first = np.unique(qid[starts], return_index=True)[1]
     again = np.delete(starts, first)

@@ -1,6 +1,6 @@
-"""Why a line is not LETOR text: the first fault in it, in words, with what to do about it.
+"""Faults of LETOR lines: the first fault of a line in words, with a remedy.
 
-Only lines that `letor_lines` refused come here, so nothing in this module decides what is accepted.
+It receives only lines that `letor_lines` refused, so it never decides about acceptance.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _MISSING = {b"null", b"nan", b"+nan", b"-nan", b"na", b"n/a", b"none", b"?"}
 _INFINITE = {b"inf", b"+inf", b"-inf", b"infinity", b"+infinity", b"-infinity"}
 
 _Fault = tuple[str, str, str]
-"""Texts: found, expected, what to do."""
+"""Texts: found, expected, remedy."""
 
 
 def explain(line: bytes, path: str, number: int) -> DataError:
-    """Name the first fault of a line that was refused."""
+    """Return the error for the first fault of a refused line."""
     head, _, _ = line.partition(b"#")
     tokens = [token for token in re.split(rb"[ \t]+", head) if token]
     fault = next(_faults(tokens), None) or (
@@ -34,7 +34,7 @@ def explain(line: bytes, path: str, number: int) -> DataError:
 
 
 def no_features(path: str) -> DataError:
-    """Refuse a file that lists no features at all."""
+    """Return the error for a file without features."""
     return DataError(
         "no features on any line",
         expected="index:value after the qid",
@@ -44,12 +44,12 @@ def no_features(path: str) -> DataError:
 
 
 def show(token: bytes, limit: int = 40) -> str:
-    """Quote a token for a message, shortened where it is long."""
+    """Quote a token for a message, shortened to `limit` characters."""
     text = token.decode("utf-8", errors="backslashreplace")
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
-# Generators of faults are left at the first one, so each check may rely on those before it.
+# Only the first fault of these generators is used, so each check may rely on the earlier ones.
 
 
 def _faults(tokens: list[bytes]) -> Iterator[_Fault]:

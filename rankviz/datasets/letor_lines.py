@@ -1,10 +1,10 @@
-"""Lines of LETOR text as numbers: the one parser of the format, a chunk of lines at a time.
+"""Parses lines of LETOR text into numbers, a chunk of lines at a time; the only parser of the format.
 
-A line is `grade qid:query index:value … # comment`, and `_LINE` is that format: what it refuses, and what
-`float` or the checks on indices refuse after it, is explained by `letor_faults` and never used.
+A line is `grade qid:query index:value … # comment`, and `_LINE` defines it. `float` and index checks refuse
+further lines. `letor_faults` explains refusals.
 
-Nothing of rankviz is imported here, for `letor_workers` runs this file as a program: a process that has
-nothing to load but NumPy starts in a fifth of a second and takes 30 MB.
+This module imports nothing of rankviz, because `letor_workers` runs it as a program: a process that loads
+only NumPy starts in a fifth of a second and takes 30 MB.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ INT64_MAX = 2**63 - 1
 MAX_FEATURES = 100_000
 DOCUMENT_ID_BYTES = 256
 
+# possessive quantifiers (*+, ++) prevent backtracking: time stays linear in the length of a bad line
 _LINE = re.compile(
     rb"[ \t]*+([0-9]{1,19}+)[ \t]++qid:(-?+[0-9]{1,19}+)"
     rb"((?:[ \t]++[0-9]{1,6}+:[-+.0-9eE]++)*+)"
@@ -36,7 +37,7 @@ _COUNT = struct.Struct("<q")
 
 
 class BadLine(ValueError):  # noqa: N818 - where it is; letor_faults says what is wrong with it
-    """A line that is neither a document nor blank; `number` is which."""
+    """A line that is neither a document nor blank; `number` is its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -49,9 +50,9 @@ class Block(NamedTuple):
     Attributes
     ----------
     lines, y, qid, lengths : (n,) int64
-        Of each document its line, its grade, its query and how many values it lists.
+        Line, grade, query and number of listed values of each document.
     columns : (k,) int32
-        Those of every document where all list the same k features in the same order; else those of all
+        One document's columns if all list the same k features in the same order; else the columns of all
         values, one after another.
     values : (listed,) float64
         Of all documents, one after another.
@@ -69,12 +70,12 @@ class Block(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Whether all documents list the same features in the same order."""
+        """True if all documents list the same features in the same order."""
         return len(self.y) * len(self.columns) == len(self.values)
 
 
 def parse_lines(first: int, lines: list[bytes]) -> Block:
-    """The documents of consecutive lines, of which `first` is the number; `BadLine` at the first bad one."""
+    """Parse consecutive lines, from line number `first`. Raises `BadLine` at the first bad one."""
     documents = _Documents()
     for number, line in enumerate(lines, first):
         if line and not documents.add(line, number) and not _NOT_A_DOCUMENT.fullmatch(line):
@@ -83,7 +84,7 @@ def parse_lines(first: int, lines: list[bytes]) -> Block:
 
 
 class _Documents:
-    """Documents read line after line; knows the columns of the last: most lines list the same features."""
+    """Collects documents line by line; reuses the last columns, because most lines list the same features."""
 
     def __init__(self) -> None:
         self._numbers: list[tuple[int, int, int, int]] = []
@@ -94,7 +95,7 @@ class _Documents:
         self._columns: NDArray[np.int32] | None = np.zeros(0, np.int32)
 
     def add(self, line: bytes, number: int) -> bool:
-        """Take the document on a line; whether it is one."""
+        """Add the document on a line; return False if it is none."""
         match = _LINE.fullmatch(line)
         if match is None:
             return False
@@ -116,7 +117,7 @@ class _Documents:
         return True
 
     def block(self) -> Block:
-        """All that were taken."""
+        """Return all documents added."""
         lines, y, qid, lengths = np.array(self._numbers, np.int64).reshape(-1, 4).T
         columns = np.zeros(0, np.int32)
         if self._of_each:
@@ -127,7 +128,7 @@ class _Documents:
 
 
 def _columns(indices: list[bytes]) -> NDArray[np.int32] | None:
-    """Columns (from 0) of feature indices (from 1); None where one is out of range or repeated."""
+    """Return columns (from 0) of feature indices (from 1); None if one is out of range or repeated."""
     numbers = [int(index) for index in indices]
     distinct = set(numbers)
     if len(distinct) < len(numbers) or 0 in distinct or max(numbers, default=0) > MAX_FEATURES:
@@ -136,7 +137,7 @@ def _columns(indices: list[bytes]) -> NDArray[np.int32] | None:
 
 
 def _values(tokens: list[bytes]) -> list[float] | None:
-    """Values of tokens made of digits, signs, points and e; None where one is malformed or overflows."""
+    """Parse values from digits, signs, points and e; None if one is malformed or overflows."""
     try:
         row = list(map(float, tokens))
     except ValueError:
@@ -145,22 +146,22 @@ def _values(tokens: list[bytes]) -> list[float] | None:
 
 
 def _document_id(comment: bytes | None) -> bytes | None:
-    """Return the token after `docid =`, b'' where there is none, None where it is too long to be one."""
+    """Return the token after `docid =`, b'' if there is none, None if it is too long."""
     match = _DOCUMENT_ID.match(comment) if comment else None
     document: bytes = match[1] if match else b""
     return document if len(document) <= DOCUMENT_ID_BYTES else None
 
 
-# Chunks and blocks on their way between processes: lengths, then bytes; nothing is pickled.
+# Protocol between processes: lengths, then bytes; nothing is pickled.
 
 
 def send_chunk(stream: IO[bytes], first: int, lines: list[bytes]) -> None:
-    """Send consecutive lines to a process that parses them."""
+    """Send consecutive lines to a parsing process."""
     _send(stream, [_COUNT.pack(first), b"\n".join(lines)])
 
 
 def receive_block(stream: IO[bytes]) -> Block | None:
-    """What such a process made of the lines, None where it could not; EOFError where it is gone."""
+    """Receive a parsed block, None if the process could not parse it. Raises EOFError if it has ended."""
     parts = _receive(stream)
     if not parts:
         return None
@@ -171,7 +172,7 @@ def receive_block(stream: IO[bytes]) -> Block | None:
 
 
 def _serve(chunks: IO[bytes], blocks: IO[bytes]) -> None:
-    """Parse chunk after chunk until there are no more; nothing is sent back of one with a bad line."""
+    """Parse chunks until the input ends; send an empty reply for a chunk with a bad line."""
     while True:
         try:
             number, text = _receive(chunks)
@@ -209,5 +210,5 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started it, who ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills this process
     _serve(sys.stdin.buffer, sys.stdout.buffer)

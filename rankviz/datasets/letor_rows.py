@@ -1,10 +1,9 @@
-"""The matrix of features that is read: values as they come, in memory or in a file, and X made of them.
+"""Builds the feature matrix X from a stream of values, in memory or in a file.
 
-Values are put one after another into a stream, filled up with zeros where few features are left out. Where no
-document lists features in another order, as in most files, these are the rows of X, and the stream becomes X
-as it is; where queries stand apart, its rows change places in memory, a few features at a time. Else X is
-written once more, row by row, each to its place. So there are two of it only while rows that leave much out
-are written again, and one that is kept in a file takes no memory at all.
+Values are appended to a stream; rows with few missing features are filled with zeros. If all rows are filled
+to one width, as in most files, the stream already is X. For separated queries its rows then move within
+memory, a few features at a time. In all other cases X is written a second time, row by row. So memory holds
+two copies only while sparse rows are rewritten; a file takes no memory.
 
 See docs/decisions/0026-reading-data.md.
 """
@@ -23,60 +22,60 @@ from rankviz.datasets.letor_lines import Block
 from rankviz.datasets.sizes import check_memory
 
 CELLS_PER_VALUE = 1.5
-"""Rows are filled up where they have at most so many entries a value: column numbers would take as much."""
+"""Rows are filled with zeros up to this many entries per value; column numbers would take as much."""
 CELLS_AT_ONCE = 1 << 20
-"""Of X so many entries are in memory while it is written again: 8 MiB."""
+"""Entries of X in memory during a rewrite: 8 MiB."""
 
 
 PARTS = 16
-"""So many parts of the features change places one after the other: a part is in memory a second time."""
+"""Parts of the features in a permutation of rows; one part at a time is copied."""
 
 
 class Keep(Protocol):
-    """Where values and X are kept while they are read, and afterwards.
+    """Storage of values and X, during and after reading.
 
     Attributes
     ----------
     in_place : bool
-        Whether rows of X change places where they are; else they are written again.
+        True if rows of X are permuted in place; else they are rewritten.
     """
 
     in_place: bool
 
     def stream(self) -> IO[bytes]:
-        """A new, empty stream to write to, and to read what was written."""
+        """Return a new, empty stream for writing and reading."""
 
     def take(self, bytes_: int) -> None:
-        """Told before so many bytes are written; raises OSError where there is no room for them."""
+        """Reserve bytes before writing. Raises OSError if there is no room."""
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
-        """Raise `DataError` where X would be too large to be kept here; `line` is that of the widest."""
+        """Raise `DataError` if X would be too large; `line` holds the widest feature."""
 
     def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
-        """The (n, d) that was written to a stream."""
+        """Return the (n, d) written to a stream."""
 
     def let_go(self, stream: IO[bytes]) -> None:
-        """Forget what was written to a stream."""
+        """Discard a stream."""
 
 
 class InMemory:
-    """Keeps values in memory."""
+    """Stores values in memory."""
 
     in_place = True
 
     def stream(self) -> IO[bytes]:
-        """A stream that grows in place where the system can (Linux)."""
+        """Return a stream that grows in place if the system can (Linux)."""
         return io.BytesIO()
 
     def take(self, bytes_: int) -> None:
-        """There is room, or a MemoryError."""
+        """Do nothing; a lack of memory raises MemoryError."""
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
-        """Refuse what takes more than its share of the free memory."""
+        """Raise `DataError` if X takes more than its share of the free memory."""
         check_memory(n, d, path=path, line=line)
 
     def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
-        """X where it was written."""
+        """Return X without a copy."""
         assert isinstance(stream, io.BytesIO)
         return np.frombuffer(stream.getbuffer(), np.float64).reshape(n, d)
 
@@ -86,7 +85,7 @@ class InMemory:
 
 
 class _Kept(NamedTuple):
-    """What is known of a block whose values are in the stream; `lengths` is None where all rows are alike."""
+    """Layout of a block in the stream; `lengths` is None if all rows are alike."""
 
     n: int
     lengths: IntArray | None
@@ -99,9 +98,9 @@ class Rows:
     Attributes
     ----------
     n, listed, width : int
-        Documents and values so far, and the number of features up to the widest.
+        Documents and values so far, and the highest feature number.
     widest : int or None
-        The first line that lists the widest feature.
+        The first line with the highest feature.
     """
 
     def __init__(self, keep: Keep) -> None:
@@ -112,7 +111,7 @@ class Rows:
         self._whole = np.zeros(0, np.int32)
 
     def add(self, block: Block) -> None:
-        """Take the values of a block's documents."""
+        """Add the values of a block's documents."""
         self._note_width(block)
         n, listed = len(block.y), len(block.values)
         kept, values = _Kept(n, None if block.alike else block.lengths, block.columns), block.values
@@ -134,7 +133,7 @@ class Rows:
             self._whole = np.arange(width, dtype=np.int32)
 
     def matrix(self, order: IntArray | None) -> FloatArray:
-        """X, its rows in file order or as `order` has them: row i is that of document order[i]."""
+        """Return X, its rows in file order or by `order`: row i is document order[i]."""
         assert self._stream is not None
         stream, self._stream = self._stream, None
         whole = all(kept.columns is self._whole for kept in self._kept)
@@ -150,7 +149,7 @@ class Rows:
         return self._keep.matrix(out, self.n, self.width)
 
     def _write_rows(self, stream: IO[bytes], out: IO[bytes], places: IntArray) -> None:
-        """Write each row of X to its place; runs of rows that stay together go at once."""
+        """Write each row of X to its place, consecutive rows together."""
         stream.seek(0)
         start, row = 0, 8 * self.width
         for rows in self._dense(stream):
@@ -162,7 +161,7 @@ class Rows:
             start += len(rows)
 
     def _dense(self, stream: IO[bytes]) -> Iterator[FloatArray]:
-        """Rows of X from what was written, in file order and so many that they take little memory."""
+        """Yield rows of X from the stream, in file order and in small pieces."""
         step = max(1, CELLS_AT_ONCE // self.width)
         for kept in self._kept:
             lengths = np.full(kept.n, len(kept.columns)) if kept.lengths is None else kept.lengths
@@ -177,7 +176,7 @@ class Rows:
 
 
 def _filled(kept: _Kept, values: FloatArray, width: int) -> FloatArray:
-    """Rows of so many features, zero where none is listed."""
+    """Return rows of `width` features, zero for missing ones."""
     rows = np.zeros((kept.n, width))
     if kept.lengths is None:
         rows[:, kept.columns] = values.reshape(kept.n, -1)
@@ -187,13 +186,13 @@ def _filled(kept: _Kept, values: FloatArray, width: int) -> FloatArray:
 
 
 def _change_places(rows: FloatArray, order: IntArray) -> None:
-    """Have each row i be the one that was order[i]."""
+    """Permute rows in place: row i becomes the former row order[i]."""
     for part in np.array_split(rows, PARTS, axis=1):
         part[:] = part[order]
 
 
 def _places(order: IntArray | None, n: int) -> IntArray:
-    """Where each document's row goes."""
+    """Return the new place of each document's row."""
     places = np.arange(n)
     if order is not None:
         places[order] = np.arange(n)

@@ -1,10 +1,9 @@
-"""Chunks of LETOR text parsed one after another, or by several processes at once, with the same results.
+"""Parses chunks of LETOR text in this process or in several, with the same results.
 
-The processes run `letor_lines` as a program and are told nothing but lines. They are no pool of
-`multiprocessing`, which imports the caller's main module once more: a script without a guard would run again
-in each, and in a server that would be the app. Blocks come in the order of their chunks, so that the first
-bad line is the one that is told; what a process cannot parse, and what one that is gone did not, is parsed
-here, where errors find their words.
+The processes run `letor_lines` as a program and receive only lines. `multiprocessing` would import the
+caller's main module in each process: it would run an unguarded script again, and in a server the app. Blocks
+keep the order of their chunks, so the error is always about the first bad line. This process parses again any
+chunk that a worker could not, and raises its errors.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ from rankviz.datasets.letor_lines import BadLine, Block, parse_lines, receive_bl
 from rankviz.datasets.textfile import Chunk, text_ahead
 
 WORTHWHILE_BYTES = 64 << 20
-"""Text from which on processes are started: they take a fifth of a second, in which 4 MB are parsed."""
+"""Smallest text that starts processes: a start takes 0.2 s, enough to parse 4 MB here."""
 MOST_WORKERS = 8
-"""More would wait for this process, which reads, unpacks and puts away what they parse."""
+"""More would wait for this process, which reads, unpacks and stores."""
 WINDOW = 2
-"""Chunks under way for each process: one that it parses, one that is ready for it."""
+"""Chunks per process: one in parsing and one waiting."""
 
 Parsed = Iterator[tuple[Chunk, Block]]
 
 
 def worthwhile(stream: IO[bytes]) -> int:
-    """How many processes are worth while for the text of a stream; 1 stands for none beside this one."""
+    """Return the useful number of processes for a stream's text; 1 means only this process."""
     return min(cores(), MOST_WORKERS) if text_ahead(stream) >= WORTHWHILE_BYTES else 1
 
 
 def parse_chunk(chunk: Chunk, path: str) -> Block:
-    """The documents of a chunk; raises `DataError` at the first bad line."""
+    """Parse a chunk. Raises `DataError` at the first bad line."""
     try:
         return parse_lines(*chunk)
     except BadLine as bad:
@@ -53,10 +52,10 @@ def parse_chunk(chunk: Chunk, path: str) -> Block:
 
 @contextlib.contextmanager
 def parsed(chunks: Iterable[Chunk], path: str, workers: int) -> Iterator[Parsed]:
-    """Give the chunks with their documents, in order; no process is left when the context does.
+    """Yield chunks with their documents, in order; end all processes with the context.
 
-    What `chunks` raises comes where it would if they were parsed one after another: after the errors of
-    chunks before, if it is a `DataError`, and at once, if somebody asks for a stop.
+    Errors of `chunks` arrive as in sequential parsing: a `DataError` after the errors of earlier chunks, a
+    stop at once.
     """
     if workers < 2:
         yield ((chunk, parse_chunk(chunk, path)) for chunk in chunks)
@@ -87,7 +86,7 @@ def _in_order(chunks: Iterable[Chunk], pool: _Workers, window: int) -> Parsed:
 
 
 class _Workers:
-    """Processes that parse, and for each a thread that waits for it."""
+    """Parsing processes, each with a thread that waits for it."""
 
     def __init__(self, number: int, path: str) -> None:
         self._path, self._number = path, number
@@ -102,7 +101,7 @@ class _Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes, whatever they are at, and wait until they are gone."""
+        """Kill the processes and wait for their end."""
         self._over = True
         for worker in self._all:
             worker.end()
@@ -111,7 +110,7 @@ class _Workers:
             worker.close()
 
     def parse(self, chunk: Chunk) -> Future[Block]:
-        """Have one parse a chunk as soon as it has nothing else to do."""
+        """Parse a chunk in the next idle process."""
         return self._threads.submit(self._parse, chunk)
 
     def _parse(self, chunk: Chunk) -> Block:
@@ -121,16 +120,16 @@ class _Workers:
         finally:
             self._idle.put(worker)
         if block is None and self._over:
-            raise EOFError  # nobody asks any more
+            raise EOFError  # the caller has left: do not parse it here
         return parse_chunk(chunk, self._path) if block is None else block
 
 
 class _Worker:
-    """One process; where it cannot be started, or is gone, it parses nothing."""
+    """One process; if it cannot start or has ended, it parses nothing."""
 
     def __init__(self) -> None:
         names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", ENVIRONMENT)
-        # -P, for the `types` that lies beside this file is not Python's
+        # -P keeps this folder off sys.path: its types.py would hide Python's
         command = [sys.executable, "-P", str(Path(letor_lines.__file__))]
         self._process: subprocess.Popen[bytes] | None = None
         with contextlib.suppress(OSError):
@@ -143,7 +142,7 @@ class _Worker:
             )
 
     def parse(self, chunk: Chunk) -> Block | None:
-        """The documents of a chunk; None for one with a bad line, and where the process is gone."""
+        """Parse a chunk; None for a bad line or an ended process."""
         if self._process is None or self._process.stdin is None or self._process.stdout is None:
             return None
         try:
@@ -153,14 +152,14 @@ class _Worker:
             return None
 
     def end(self) -> None:
-        """End the process, in the midst of what it does."""
+        """Kill the process."""
         if self._process is not None:
             self._process.kill()
 
     def close(self) -> None:
-        """Wait until the process is gone, and let go what connects with it."""
+        """Wait for the process's end, and close its streams."""
         if self._process is not None:
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
-                with contextlib.suppress(OSError):  # what was not sent yet
+                with contextlib.suppress(OSError):  # unsent data in a broken pipe
                     stream.close() if stream is not None else None

@@ -1,4 +1,4 @@
-"""One file of an upload, the limits on all of them, and the words in which one is refused."""
+"""Members of an upload, the limits on all of them, and the errors for refusals."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ BROKEN = (
     RuntimeError,
     ValueError,
 )
-"""Errors of zipfile and gzip for archives that are damaged or of a kind they do not know."""
+"""Errors of zipfile and gzip for damaged or unknown archives."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may be uploaded at once; what may be kept is bounded by the machine (`Bounds.upload_bytes`).
+    """Limits on one upload; `Bounds.upload_bytes` limits the stored data.
 
     Attributes
     ----------
     upload_bytes : int
-        All files together, as they are sent.
+        All files together, as sent.
     text_bytes : int
         All files together, unpacked.
     ratio : int
-        Unpacked bytes for each packed one; LETOR text has 5 to 15.
+        Unpacked bytes per packed byte; LETOR text has 5 to 15.
     entries : int
         Files and folders in an archive, and files sent at once.
     cells : int
-        Entries of all matrices together, documents times features; text of 1 GB lists about so many.
+        Entries of all matrices together, documents times features; about as many as 1 GB of text lists.
     """
 
     upload_bytes: int = 200 * MB
@@ -59,7 +59,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Upload:
-    """One file as it was sent: its name, and its bytes as a stream that can be sought."""
+    """One file as sent: its name, and its bytes as a seekable stream."""
 
     name: str
     stream: IO[bytes]
@@ -75,18 +75,18 @@ class Upload:
 
 @dataclass(frozen=True)
 class Member:
-    """One file of an upload, not unpacked yet.
+    """One file of an upload, still packed.
 
     Attributes
     ----------
     shown : str
-        What messages call it: "letor.zip: Fold1/train.txt".
+        Name in messages: "letor.zip: Fold1/train.txt".
     path : tuple of str
-        Its folders and its name. They say what it is and are never made a path.
+        Its folders and its name, only for recognition; never used as a path.
     packed : int
         Its size as sent.
     open : () -> stream
-        Opens it; raises what zipfile raises.
+        Opens it; raises zipfile's errors.
     """
 
     shown: str
@@ -96,14 +96,14 @@ class Member:
 
 
 def shown_name(name: str) -> str:
-    """The last component of a name that was sent, for messages, without characters that cannot be printed."""
+    """Return the last component of a sent name for messages, with "?" for unprintable characters."""
     last = re.split(r"[/\\]", name)[-1]
     text = "".join(c if c.isprintable() else "?" for c in last)
     return text if len(text) <= 80 else text[:77] + "…"
 
 
 def too_many(number: int, limits: Limits, name: str) -> DataError:
-    """The error for more files than are taken at once."""
+    """Return the error for too many files."""
     return DataError(
         f"{number:,} files",
         expected=f"at most {limits.entries} at once",
@@ -113,12 +113,12 @@ def too_many(number: int, limits: Limits, name: str) -> DataError:
 
 
 def refused(shown: str, found: str, remedy: str) -> DataError:
-    """The error for what no plain zip archive of LETOR files holds."""
+    """Return the error for contents not allowed in a plain zip archive of LETOR files."""
     return DataError(found, expected="a plain zip archive of LETOR files", remedy=remedy, path=shown)
 
 
 def damaged(shown: str, what: str, error: object) -> DataError:
-    """The error for a file that is not whole."""
+    """Return the error for a damaged file."""
     return DataError(
         f"a damaged {what} ({error})",
         expected="a whole file",

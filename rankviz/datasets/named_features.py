@@ -1,12 +1,12 @@
-"""What the features of LETOR's sets are, and where that is from.
+"""Names of the features of LETOR's sets, with their sources.
 
-LETOR 4.0: the list that came with the collection (qin2013). OHSUMED of LETOR 3.0 and 2.0: quantities are
-called as in LETOR's papers (qin2010), and which column holds which was found in the raw numbers. Three times
-fifteen columns belong to title, abstract and both together, for the first of these are counts, of which the
-third is the sum of the other two; 12 is the logarithm of 11; 8 follows from 3 and 9; 13 and 14 are, to all
-digits that the files have, log-likelihoods with Dirichlet's (μ = 50) and with Jelinek and Mercer's smoothing,
-and 15 is the language model that is left. LETOR 2.0 has the first ten of title and of abstract, and five of
-both together; there the language models could not be told apart.
+LETOR 4.0: the collection's own list (qin2013). OHSUMED of LETOR 3.0 and 2.0: quantities named as in LETOR's
+papers (qin2010); their columns were identified from the raw numbers. Three groups of fifteen columns are
+title, abstract and both together: their first columns are counts, and the third count is the sum of the other
+two. 12 is the logarithm of 11; 8 follows from 3 and 9. 13 and 14 are, to all digits in the files,
+log-likelihoods with Dirichlet's (μ = 50) and with Jelinek and Mercer's smoothing, and 15 is the remaining
+language model. LETOR 2.0 has the first ten of title and of abstract, and five of both together; its language
+models could not be distinguished.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _TERMS = (
     "TF·IDF",
     "log TF·ICF/length",
 )
-"""Sums over the words of a query: TF counts a word in the field, IDF is by documents, ICF by words."""
+"""Sums over the query's words: TF counts a word in the field, IDF is by documents, ICF by words."""
 _BM25 = ("BM25", "log BM25")
 
 
 @dataclass(frozen=True)
 class FeatureList:
-    """Names of the features of a data set, in order, and where they are from, as a sentence."""
+    """Names of a data set's features, in order, and their source as a sentence."""
 
     names: tuple[str, ...]
     source: str

@@ -1,7 +1,7 @@
-"""Ranking data in the plane, each set made to show one thing that a model of scores can or cannot do.
+"""Ranking data in the plane; each set shows one ability or limit of a scoring model.
 
-Documents lie in [−1, 1]². To add a set: a function of positions and queries that gives grades (or of a random
-generator that gives positions too), and an entry in `PLANES`.
+Documents lie in [−1, 1]². To add a set: a function that draws positions and grades of one query, and an entry
+in `PLANES`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ QUERIES = 3
 MOST_EACH = 50
 FEATURES = ("x1", "x2")
 DIRECTION = np.array([0.8, 0.6])
-"""Along it grades grow in the sets that a linear model can order."""
+"""Direction of increasing grades in the sets that a linear model can order."""
 GAP = 0.06
-"""Half of the strip without documents between two grades: a model need not hit the line exactly."""
+"""Half width of the empty strip between two grades, a tolerance for the model's line."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Plane:
     ----------
     label : str
     shows : str
-        What it is there for, in a sentence.
+        Its purpose, in a sentence.
     draw : (rng, n) -> X (n, 2), y (n,)
         Documents of one query with their grades.
     misled : bool
-        Whether the grades of its last query are dealt out again at random.
+        True if the grades of its last query are shuffled.
     """
 
     label: str
@@ -46,9 +46,9 @@ class Plane:
 
 
 def make_plane(name: str = "ring", *, documents_per_query: int = 16, seed: int = 0) -> RankingData:
-    """Documents of three queries in the plane, by the name of a set in `PLANES`.
+    """Draw documents of three queries in the plane, by the name of a set in `PLANES`.
 
-    Raises `SettingError` for a name that is none, or a number of documents outside of 1 to 50.
+    Raises `SettingError` for an unknown name, or a number of documents outside of 1 to 50.
     """
     if name not in PLANES:
         raise SettingError(f"plane={name!r} must be one of {', '.join(map(repr, PLANES))}")
@@ -65,7 +65,7 @@ def make_plane(name: str = "ring", *, documents_per_query: int = 16, seed: int =
 
 
 def _linear(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
-    """Grades 0, 1, 2 in strips across `DIRECTION`, as many of each, a gap between strips."""
+    """Draw grades 0, 1, 2 in strips across `DIRECTION`, equally many, a gap between strips."""
     cuts = np.array([-0.3, 0.3])
     X, y = np.empty((0, 2)), _dealt(n, 3)
     for grade in y:
@@ -79,17 +79,17 @@ def _linear(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
 
 
 def _ring(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
-    """Grade 0 in the middle, 1 around it, 2 on a ring around both."""
+    """Draw grade 0 in the middle, 1 around it, 2 on a ring around both."""
     y = _dealt(n, 3)
     inner, outer = np.array([0.0, 0.42, 0.72])[y], np.array([0.3, 0.62, 0.95])[y]
     radius = np.sqrt(rng.uniform(inner**2, outer**2))
     turn = rng.uniform(0, n)
-    angle = 2 * np.pi * (np.arange(n) + rng.uniform(0, 1, n) + turn) / n  # all around, in every query
+    angle = 2 * np.pi * (np.arange(n) + rng.uniform(0, 1, n) + turn) / n  # spread all around in every query
     return np.column_stack((radius * np.cos(angle), radius * np.sin(angle))), y
 
 
 def _moons(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
-    """Two half circles, grades 0 and 1, each reaching into the other."""
+    """Draw two interlocking half circles, grades 0 and 1."""
     y, angle = _dealt(n, 2), rng.uniform(0, np.pi, n)
     upper = np.column_stack((np.cos(angle) - 0.5, np.sin(angle) - 0.4))
     lower = np.column_stack((0.5 - np.cos(angle), 0.4 - np.sin(angle)))
@@ -98,7 +98,7 @@ def _moons(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
 
 
 def _xor(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
-    """Grade 1 where both coordinates have the same sign, 0 where they have not."""
+    """Draw grade 1 if both coordinates have the same sign, else 0."""
     y = _dealt(n, 2)
     X = rng.uniform(GAP, 1, (n, 2)) * np.resize([1, 1, -1, -1], n)[:, None]
     X[:, 1] *= np.where(y == 1, 1, -1)
@@ -106,7 +106,7 @@ def _xor(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
 
 
 def _dealt(n: int, grades: int) -> IntArray:
-    """As many documents of each grade as can be."""
+    """Return equally many grades of each kind, as far as possible."""
     return np.arange(n, dtype=np.int64) % grades
 
 
@@ -122,4 +122,4 @@ PLANES: dict[str, Plane] = {
         misled=True,
     ),
 }
-"""The sets by the names that `make_plane` takes."""
+"""The sets by their names in `make_plane`."""

@@ -1,4 +1,4 @@
-"""Query ids of any kind as numbers, and the order that brings the documents of each query together."""
+"""Query ids of any kind as numbers, and the order that groups each query's documents."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TELL = "Give every document the id of its query; drop documents that belong to 
 
 
 def number_queries(qid: ArrayLike, n: int, name: str) -> tuple[IntArray, Names | None]:
-    """Ids as int64 (n,), and None where they are whole numbers; else those of `numbered` and the names.
+    """Return ids as int64 (n,) and None for whole numbers; else the result of `numbered`.
 
-    Raises `DataError` for no ids, missing ones, or such as would be confused.
+    Raises `DataError` for no ids, missing ones, or ambiguous ones.
     """
     if qid is None:
         raise DataError(
@@ -45,7 +45,7 @@ def number_queries(qid: ArrayLike, n: int, name: str) -> tuple[IntArray, Names |
 
 
 def _refuse_sizes(array: NDArray[Any], n: int, name: str) -> None:
-    """Refuse what LightGBM and XGBoost call `group`: how many documents each query has, which add up to n."""
+    """Raise `DataError` for LightGBM's and XGBoost's `group`: query sizes with sum n."""
     sizes = array.ndim == 1 and array.dtype.kind in "iu" and len(array) != n
     if sizes and array.sum() == n and array.min() > 0:
         raise _refused(
@@ -56,7 +56,7 @@ def _refuse_sizes(array: NDArray[Any], n: int, name: str) -> None:
 
 
 def _of_objects(array: NDArray[Any], given: ArrayLike, name: str) -> tuple[IntArray, Names | None]:
-    """Ids that NumPy has no whole number for: texts, large integers, or objects of one kind."""
+    """Number ids that are texts, large integers, or objects of one kind."""
     may_miss = array.astype(object) if array.dtype.kind in "OT" else np.zeros(0, object)
     missing = np.flatnonzero(pd.isna(may_miss))
     if len(missing):
@@ -77,13 +77,13 @@ def _of_objects(array: NDArray[Any], given: ArrayLike, name: str) -> tuple[IntAr
 
 
 def _kind(found: type) -> type:
-    """Python's own type for NumPy's numbers and texts, and any other type itself."""
+    """Return Python's own type for NumPy's numbers and texts, any other type unchanged."""
     own = {bool: np.bool_, int: np.integer, float: np.floating, str: np.str_, bytes: np.bytes_}
     return next((kind for kind, numpy_s in own.items() if issubclass(found, kind | numpy_s)), found)
 
 
 def numbered(names: Sequence[Hashable]) -> tuple[IntArray, Names]:
-    """Names numbered 0, 1, … by first appearance: a number for each entry, and each name once."""
+    """Number names 0, 1, … by first appearance; return the numbers, and each name once."""
     places: dict[Hashable, int] = {}
     numbers = np.array([places.setdefault(value, len(places)) for value in names], np.int64)
     return numbers, tuple(places)
@@ -94,13 +94,14 @@ def _refused(found: str, remedy: str, name: str) -> DataError:
 
 
 def group_queries(qid: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Order that brings the documents of each query together, with offsets and query ids.
+    """Return the order that groups each query's documents, with offsets and query ids.
 
-    Returns `order` (n,), `ptr` (Q + 1,) and `ids` (Q,); queries in order of first appearance, documents in
-    their own order.
+    Returns `order` (n,), `ptr` (Q + 1,) and `ids` (Q,); queries by first appearance, documents in their own
+    order.
     """
     if len(qid) == 0:
         return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
+    # find ids among runs of equal ids: a file has far fewer runs than documents
     starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     ids, first, inverse = np.unique(qid[starts], return_index=True, return_inverse=True)
     rank_of = np.empty(len(ids), np.int64)
@@ -113,7 +114,7 @@ def group_queries(qid: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def refuse_apart(qid: IntArray, names: Names | None, name: str) -> None:
-    """Raise `DataError` where documents of a query stand apart, naming the query and the two places."""
+    """Raise `DataError` if a query's documents are separated, with the query and the two places."""
     starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     _, first = np.unique(qid[starts], return_index=True)
     again = np.delete(starts, first)

@@ -1,4 +1,4 @@
-"""Weights of queries, from one weight per document as scikit-learn passes them on."""
+"""Weights of queries, from scikit-learn's weights per document."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rankviz.datasets.types import RankingData
 
 
 def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | None = None) -> FloatArray:
-    """Weights s_q ≥ 0 of queries, (Q,), from sample_weight (n,), one for each document of `data`.
+    """Return weights s_q ≥ 0 of queries, (Q,), from sample_weight (n,), one for each document of `data`.
 
-    `rows` (n,) says where each document has its weight, where they were given in another order.
+    `rows` (n,) gives each document's position in sample_weight, if the orders differ.
 
     Raises `DataError` for weights that are not n finite numbers ≥ 0, that differ within a query, or that are
-    all 0: a loss over pairs has no place for the weight of a single document.
+    all 0: a loss over pairs cannot weight a single document.
     """
     given = plain_array(sample_weight, "sample_weight", "one number for each document", "")
     if given.dtype.kind not in "fiub" or given.shape != (data.n_documents,):
@@ -56,7 +56,7 @@ def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | 
 def weighed(
     data: RankingData, sample_weight: ArrayLike, rows: IntArray | None = None
 ) -> tuple[RankingData, FloatArray]:
-    """The queries that weigh more than 0, and their weights; see `query_weights`."""
+    """Return the queries of positive weight, and their weights; see `query_weights`."""
     weights = query_weights(sample_weight, data, rows)
     counted = np.flatnonzero(weights)
     return (
@@ -65,7 +65,7 @@ def weighed(
 
 
 def documents_digest(data: RankingData) -> str:
-    """Hexadecimal digest of features, grades and where queries begin, whatever these are called."""
+    """Return a hexadecimal digest of features, grades and query offsets, without names or ids."""
     h = hashlib.blake2b(digest_size=16)
     for array in (data.X, data.y, data.ptr):
         h.update(repr(array.shape).encode())

@@ -1,6 +1,6 @@
-"""Recipes of synthetic data sets: all that decides one, as a value, and as the name of the data set.
+"""Recipes of synthetic data sets: all arguments as a value, and as the data set's name.
 
-The name says everything, so a link that names the data set is enough to make it again elsewhere.
+The name is complete, so a link with the name can recreate the data set elsewhere.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rankviz.datasets.synthetic import make_fold
 from rankviz.datasets.types import Fold
 
 MAX_CELLS = 4_000_000
-"""Documents times features that a recipe may come to; about ten seconds and 80 MB of text."""
+"""Most documents times features of a recipe; about ten seconds and 80 MB of text."""
 BYTES_PER_CELL, BYTES_PER_DOCUMENT = 21, 15
-"""Of the text: a space, the feature's number, a colon and 17 digits; grade, query and the line's end."""
+"""Bytes of text: a space, the feature's number, a colon and 17 digits; grade, query and line end."""
 _NAME = re.compile(
     r"synthetic-q(\d{1,4})-d(\d{1,4})to(\d{1,4})-f(\d{1,3})-g(\d)-v(\d\.\d{1,2})-n(\d\.\d{1,2})-s(\d{1,10})"
 )
@@ -55,7 +55,7 @@ class Recipe:
 
     @classmethod
     def named(cls, name: str) -> Self | None:
-        """Return the recipe that a name stands for, None where the name is not one of a recipe."""
+        """Return the recipe of a name, None for any other name."""
         found = _NAME.fullmatch(name)
         if found is None:
             return None
@@ -74,11 +74,11 @@ class Recipe:
 
     @property
     def expected_bytes(self) -> float:
-        """About how much text its data set takes."""
+        """Approximate size of its text."""
         return self.expected_documents * (BYTES_PER_DOCUMENT + BYTES_PER_CELL * self.features)
 
     def check_size(self) -> None:
-        """Raise ValueError for a recipe that comes to more than `MAX_CELLS`."""
+        """Raise ValueError for a recipe beyond `MAX_CELLS`."""
         if self.expected_documents * self.features > MAX_CELLS:
             raise ValueError(
                 f"about {self.expected_documents:,.0f} documents of {self.features} features are more than "
@@ -86,7 +86,7 @@ class Recipe:
             )
 
     def make(self) -> Fold:
-        """Generate the fold; raises ValueError for arguments out of range, or for more than `MAX_CELLS`."""
+        """Generate the fold. Raises ValueError for arguments out of range, or beyond `MAX_CELLS`."""
         self.check_size()
         return make_fold(
             n_queries=self.queries,

@@ -1,4 +1,4 @@
-"""Files of scores: one number a line, in the order of the data file they belong to."""
+"""Files of scores: one number per line, in the order of their data file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REMEDY = "Write one finite number for each document, in the order of the data f
 
 
 def read_scores(path: StrPath, data: RankingData) -> FloatArray:
-    """Read one score a line, in file order, and return them (n,) in the order of `data`'s documents.
+    """Read one score per line, in file order, and return them (n,) in the order of `data`'s documents.
 
     Raises `DataError`, with path and line, for lines that are not one finite number and for too few or many.
 
@@ -53,10 +53,10 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
 
 
 def write_scores(path: StrPath, data: RankingData, scores: ArrayLike) -> None:
-    """Write scores (n,), given in the order of `data`'s documents, one a line in file order.
+    """Write scores (n,), given in the order of `data`'s documents, one per line in file order.
 
-    A file whose queries stand apart is regrouped when it is read: the lines are in its own order again. The
-    file is written aside and renamed. Raises `DataError` unless there is one finite score per document.
+    This undoes the regrouping of separated queries. The file is written aside and renamed. Raises `DataError`
+    unless there is one finite score per document.
     """
     require_data(data, "Call write_scores(path, data, scores).")
     values = score_array(scores, data.n_documents, os.fspath(path), data.query_of)

@@ -1,7 +1,7 @@
-"""How large a matrix of features may be, checked before it is allocated.
+"""Size checks of feature matrices before allocation.
 
-Files list features one by one, so a few bytes may name feature 100,000: what is allocated is bounded by the
-values that are listed, by the memory that is free, and in an upload by what all of it may take together.
+A few bytes of a file may name feature 100,000. So the number of listed values, the free memory and an
+upload's limit bound the size.
 
 See docs/decisions/0026-reading-data.md.
 """
@@ -13,18 +13,18 @@ from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import DataError
 
 ROOMY_CELLS = 1 << 21
-"""Matrices up to this size (16 MiB) may be as sparse as they like."""
+"""Matrices up to this size (16 MiB) may be arbitrarily sparse."""
 CELLS_PER_VALUE = 1000
-"""Larger ones have at most this many entries for each value that is listed."""
+"""Most entries per listed value in larger matrices."""
 MEMORY_SHARE = 0.5
-"""Of the memory that is free one matrix may take this much: regrouping and splitting copy it."""
+"""Largest share of the free memory for one matrix: regrouping and splitting copy it."""
 _REMEDY = "Number the features 1, 2, 3, … without gaps, or split the file."
 
 
 def check_cells(n: int, d: int, listed: int, *, path: str, line: int | None) -> None:
-    """Raise `DataError` where (n, d) is too large for the values listed.
+    """Raise `DataError` if (n, d) is too large for the listed values.
 
-    `line` is where the widest feature stands.
+    `line` contains the widest feature.
     """
     if n * d > max(ROOMY_CELLS, CELLS_PER_VALUE * listed):
         raise DataError(
@@ -37,7 +37,7 @@ def check_cells(n: int, d: int, listed: int, *, path: str, line: int | None) -> 
 
 
 def check_memory(n: int, d: int, *, path: str | None, line: int | None = None) -> None:
-    """Raise `DataError` where a dense (n, d) takes more than its share of the memory that is free."""
+    """Raise `DataError` if a dense (n, d) takes more than its share of the free memory."""
     if n * d <= ROOMY_CELLS:
         return
     room = MEMORY_SHARE * free_memory()
@@ -52,7 +52,7 @@ def check_memory(n: int, d: int, *, path: str | None, line: int | None = None) -
 
 
 def check_room(n: int, d: int, room: int, of: int, *, path: str, line: int | None = None) -> None:
-    """Raise `DataError` where (n, d) is more than is left of the entries that an upload may have."""
+    """Raise `DataError` if (n, d) exceeds an upload's remaining entries."""
     if n * d > room:
         raise DataError(
             f"{n:,} documents with features up to index {d}, {n * d:,} entries",

@@ -1,4 +1,4 @@
-"""Counts that say what a part of a data set holds: as a whole, by query and by feature."""
+"""Counts that describe a part of a data set: as a whole, by query and by feature."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Summary:
     queries, documents, features : int
         Q, n and d.
     grades : mapping of int to int
-        Number of documents of each grade that occurs.
+        Number of documents of each existing grade.
     pairs : int
         Preference pairs (i, j) of one query with y_i > y_j.
     queries_without_relevant, queries_without_pairs : int
-        Queries whose documents all have grade 0, and those whose documents all have the same grade.
+        Queries with only grade 0, and queries with only one grade.
     constant_features : tuple of int
         Numbers (from 1) of the features with one value in all documents.
     distinct_documents, duplicate_documents : int
         Different rows of X, and rows equal to an earlier one; they add up to n. Grades are not compared.
     zero_documents : int
-        Rows of X that are zero throughout.
+        Rows of X with only zeros.
     documents_per_query : (int, float, int)
-        Smallest, median and largest number of documents of a query; zeros where there is none.
+        Smallest, median and largest number of documents per query; zeros without queries.
     """
 
     queries: int
@@ -54,7 +54,7 @@ class Summary:
 
 
 def describe(data: RankingData) -> Summary:
-    """Count what a part holds; see :class:`Summary`."""
+    """Count the contents of a part; see :class:`Summary`."""
     grades, counts = grade_counts(data)
     pairs = _pairs(counts)
     sizes = np.diff(data.ptr)
@@ -76,7 +76,7 @@ def describe(data: RankingData) -> Summary:
 
 
 def query_table(data: RankingData) -> pd.DataFrame:
-    """One row per query: "query", "documents", "grade g" for every grade that occurs, and "pairs"."""
+    """Return one row per query: "query", "documents", "grade g" for every existing grade, and "pairs"."""
     grades, counts = grade_counts(data)
     table = pd.DataFrame({"query": data.query_labels, "documents": np.diff(data.ptr)})
     for column, grade in enumerate(grades.tolist()):
@@ -86,16 +86,16 @@ def query_table(data: RankingData) -> pd.DataFrame:
 
 
 def queries_holding(share: float, pairs: Sequence[int] | IntArray) -> int:
-    """The fewest queries that together hold at least `share` of all pairs; 0 where there are none."""
+    """Return the fewest queries that together hold at least `share` of all pairs; 0 without pairs."""
     ordered = np.sort(np.asarray(pairs, dtype=np.int64))[::-1]
     reached = np.cumsum(ordered) >= share * ordered.sum()
     return int(np.argmax(reached)) + 1 if ordered.sum() else 0
 
 
 def document_names(data: RankingData, query: int) -> list[str]:
-    """Names of the documents of the query at position `query`: their ids, else "document 1" and so on.
+    """Return names of the documents of the query at position `query`: their ids, else "document 1" and so on.
 
-    The number is the place among the documents of the query in the file.
+    The number is the document's place within its query in the file.
     """
     rows = data.query_slice(query)
     places = np.argsort(np.argsort(data.rows[rows])) + 1
@@ -104,9 +104,9 @@ def document_names(data: RankingData, query: int) -> list[str]:
 
 
 def feature_table(data: RankingData) -> pd.DataFrame:
-    """One row per feature: "number" (from 1), "name", "min", "max", "mean", "constant", "correlation".
+    """Return one row per feature: "number" (from 1), "name", "min", "max", "mean", "constant", "correlation".
 
-    The correlation is :func:`grade_correlation`; "name" is empty where features have none.
+    The correlation is :func:`grade_correlation`; "name" is empty for unnamed features.
     """
     X = data.X
     filled = len(X) > 0
@@ -125,12 +125,12 @@ def feature_table(data: RankingData) -> pd.DataFrame:
 
 
 def grade_correlation(data: RankingData) -> FloatArray:
-    """Spearman correlation of each feature with the grade within queries, pooled over queries, (d,).
+    """Return the pooled Spearman correlation of each feature with the grade within queries, (d,).
 
     Features and grades are replaced by their ranks within the query (ties share the mean rank) divided by
-    n_q, and each query's mean is taken away: ρ = Σ r̃_x r̃_y / √(Σ r̃_x² Σ r̃_y²) over all documents. It is not
-    changed by any increasing transformation within queries, min-max or z-score among them. NaN where the
-    feature or the grade is constant in every query.
+    n_q, and each query's mean is subtracted: ρ = Σ r̃_x r̃_y / √(Σ r̃_x² Σ r̃_y²) over all documents. No
+    increasing transformation within queries, such as min-max or z-score, changes it. NaN if the feature or
+    the grade is constant in every query.
     """
     x = _centred_ranks(data.X, data)
     y = _centred_ranks(data.y[:, None].astype(np.float64), data)[:, 0]
@@ -142,7 +142,7 @@ def grade_correlation(data: RankingData) -> FloatArray:
 
 
 def grade_counts(data: RankingData) -> tuple[IntArray, IntArray]:
-    """Grades that occur, ascending (G,), and how many documents of each every query has, (Q, G)."""
+    """Return existing grades, ascending (G,), and each query's number of documents per grade, (Q, G)."""
     grades, codes = np.unique(data.y, return_inverse=True)
     query = np.repeat(np.arange(data.n_queries), np.diff(data.ptr))
     cells = np.bincount(query * len(grades) + codes, minlength=data.n_queries * len(grades))
@@ -150,18 +150,18 @@ def grade_counts(data: RankingData) -> tuple[IntArray, IntArray]:
 
 
 def _pairs(counts: IntArray) -> IntArray:
-    """Preference pairs of each query, (n_q² − Σ_g n_qg²) / 2."""
+    """Count preference pairs of each query, (n_q² − Σ_g n_qg²) / 2."""
     out: IntArray = (counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)) // 2
     return out
 
 
 def _constant(X: FloatArray) -> BoolArray:
-    """Whether each feature has one value only, (d,)."""
+    """Return True for each feature with a single value, (d,)."""
     return np.ptp(X, axis=0) == 0 if len(X) else np.ones(X.shape[1], np.bool_)
 
 
 def _distinct_rows(X: FloatArray) -> int:
-    """Count different rows by sorting them as strings of bytes, for which −0 has to become 0 first."""
+    """Count different rows by sorting them as byte strings; −0 becomes 0 first."""
     if X.shape[1] == 0 or len(X) == 0:
         return min(len(X), 1)
     rows: NDArray[np.void] = np.ascontiguousarray(X + 0.0).view(np.dtype((np.void, 8 * X.shape[1])))

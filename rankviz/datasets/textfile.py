@@ -1,8 +1,7 @@
 """Text files and uploads as chunks of whole, checked lines: gzip, line ends, encoding and progress.
 
-`letor` and `scores` read through here, so that a truncated archive or a UTF-16 file is refused in the same
-words whatever it was meant to hold. `written_aside` is the other direction: a file appears whole or not
-at all.
+`letor` and `scores` read through it, and so report a truncated archive or a UTF-16 file in the same words.
+`written_aside` writes a file completely or not at all.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from rankviz.common.files import replace
 from rankviz.datasets.types import DataError
 
 Progress = Callable[[float], None]
-"""Told how much has been read, as a fraction from 0 to 1."""
+"""Called with the fraction read, from 0 to 1."""
 
 StrPath = str | os.PathLike[str]
 
 CHUNK_BYTES = 1 << 20
 LINE_BYTES = 16 << 20
-"""A longer line is no line: 100,000 features take about 2 MB."""
+"""Longest line; 100,000 features take about 2 MB."""
 GZIP_RATIO = 5
 """LETOR text is 5 to 15 times as large as packed with gzip."""
 EMPTY_LINES = 100_000
-"""Blank lines and comments beyond this may be no more than there are lines that say something."""
+"""Blank lines and comments may outnumber content lines by at most this."""
 
 _GZIP = b"\x1f\x8b"
 _BOM = codecs.BOM_UTF8
@@ -64,7 +63,7 @@ class Chunk(NamedTuple):
 
 @contextmanager
 def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
-    """Open a regular file for reading; raises `DataError` where there is none, or none that may be read."""
+    """Open a regular file for reading. Raises `DataError` if it is missing or unreadable."""
     try:
         stream = _open_regular(path)
     except FileNotFoundError:
@@ -92,11 +91,11 @@ def _cannot(path: StrPath, found: str, remedy: str) -> DataError:
 
 
 def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) -> Iterator[Chunk]:
-    """Whole lines of a stream, about 1 MB at a time, LF and CRLF ends and a leading UTF-8 mark removed.
+    """Yield whole lines of a stream, about 1 MB at a time, without LF and CRLF ends and a leading UTF-8 mark.
 
-    Reads from where the stream stands, through gzip where its first bytes say so, and calls `progress` after
-    each chunk. Raises `DataError` for other archives and encodings, a damaged or truncated gzip stream, NUL
-    bytes, lone carriage returns and endless lines; all lines before the fault are yielded first.
+    Reads from the current position, unpacks gzip by its first bytes, and calls `progress` after each chunk.
+    Raises `DataError` for other archives and encodings, a damaged or truncated gzip stream, NUL bytes, lone
+    carriage returns and endless lines; all lines before the fault are yielded first.
     """
     raw = stream if stream.seekable() else io.BytesIO(stream.read())
     start, total = raw.tell(), _size_left(raw)
@@ -116,9 +115,9 @@ def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) 
 
 
 def refuse_empty(lines: int, told: int, path: str, what: str = "documents") -> None:
-    """Raise `DataError` for a file that hardly holds anything but blank lines and comments.
+    """Raise `DataError` for a file of mostly blank lines and comments.
 
-    Of its first `lines` lines, `told` are documents, or what else it has one a line.
+    Of its first `lines` lines, `told` have content, such as documents.
     """
     empty = lines - told
     if empty > EMPTY_LINES + told:
@@ -132,13 +131,13 @@ def refuse_empty(lines: int, told: int, path: str, what: str = "documents") -> N
 
 
 def text_ahead(stream: IO[bytes]) -> int:
-    """About how many bytes of text a stream still has; a careful guess where it is packed."""
+    """Estimate the remaining bytes of a stream's text; a careful guess for packed text."""
     try:
         start = stream.tell()
         packed = stream.read(len(_GZIP)) == _GZIP
         stream.seek(start)
         return _size_left(stream) * (GZIP_RATIO if packed else 1)
-    except OSError:  # said in words by whoever reads it
+    except OSError:  # the reader reports it
         return 0
 
 
@@ -163,7 +162,7 @@ def _decompressed(raw: IO[bytes], path: str) -> IO[bytes] | gzip.GzipFile:
 
 
 def _whole_lines(text: IO[bytes] | gzip.GzipFile, path: str) -> Iterator[bytes]:
-    """Blocks that end with a line end, save perhaps the last."""
+    """Yield blocks that end with a line end, except perhaps the last."""
     pending, line = b"", 1
     while block := _read(text, path, CHUNK_BYTES):
         cut = block.rfind(b"\n") + 1
@@ -198,7 +197,7 @@ def _read(text: IO[bytes] | gzip.GzipFile, path: str, size: int) -> bytes:
 
 
 def _sound_part(block: bytes) -> tuple[bytes, str | None]:
-    """Whole lines before the first byte that no text file holds, and what that is (None: all is sound)."""
+    """Return whole lines before the first invalid byte, and its fault (None if all is valid)."""
     faults = {}
     if (nul := block.find(b"\0")) >= 0:
         faults[nul] = "a NUL byte (a binary file, or text in UTF-16)"
@@ -217,7 +216,7 @@ def _sound_part(block: bytes) -> tuple[bytes, str | None]:
 
 @contextmanager
 def written_aside(path: StrPath) -> Iterator[IO[bytes]]:
-    """Give a stream that becomes the file `path` when all is written; on an exception nothing changes."""
+    """Give a stream that becomes the file `path` at the end; on an exception nothing changes."""
     target = Path(path)
     aside = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:

@@ -1,6 +1,6 @@
-"""The folders of uploads: one for each visitor, which a month without a visit removes.
+"""The folders of uploads: one for each visitor, removed after a month without a visit.
 
-What is being written lies in a hidden folder that `scan` does not look into, and appears with one rename.
+Writing takes place in a hidden folder that `scan` ignores; one rename publishes the result.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from rankviz.datasets.types import DataError
 
 ENVIRONMENT = "RANKVIZ_UPLOADS"
 STALE_SECONDS = 3600
-"""A half-written upload older than this was left by a process that died."""
+"""Age beyond which a half-written upload belongs to a dead process."""
 KEEP_DAYS = 30
-"""A visitor's uploads are removed this many days after they were last there."""
+"""A visitor's uploads are removed this many days after the last visit."""
 
 
 def uploads_folder() -> Path:
-    """Folder of all uploads: RANKVIZ_UPLOADS from the environment, or one below the user's data folder."""
+    """Return the folder of all uploads: RANKVIZ_UPLOADS, or one below the user's data folder."""
     return Path(os.environ.get(ENVIRONMENT) or Path(platformdirs.user_data_dir("rankviz")) / "uploads")
 
 
 def visitor_root(visitor: str) -> Path:
-    """The data root with the uploads of one visitor, whether it exists yet or not.
+    """Return the data root of one visitor's uploads; it may not exist yet.
 
-    `visitor` is a secret (32 hexadecimal digits of `secrets`, say); the folder's name does not give it away.
+    `visitor` is a secret (such as 32 hexadecimal digits of `secrets`); the folder's name does not reveal it.
     """
     key = hashlib.blake2b(visitor.encode(), digest_size=16, person=b"rankviz-uploads").hexdigest()
     return uploads_folder() / key / "uploaded"
 
 
 def note_use(root: Path) -> None:
-    """Remember that the visitor whose data root this is was here now, where that can be written."""
+    """Record a visit to this data root, if it can be written."""
     if root.is_dir():
         with suppress(OSError):
             os.utime(root)
 
 
 def remove_expired(now: float | None = None) -> int:
-    """Delete the folders of visitors who have not been here for `KEEP_DAYS`; how many they were."""
+    """Delete the folders of visitors absent for `KEEP_DAYS`; return their number."""
     latest = (time.time() if now is None else now) - KEEP_DAYS * 86400
     expired = [root.parent for root in uploads_folder().glob("*/uploaded") if root.stat().st_mtime < latest]
     for folder in expired:
@@ -57,7 +57,7 @@ def remove_expired(now: float | None = None) -> int:
 
 
 def remove(folder: Path, root: Path) -> None:
-    """Delete a data set that lies directly below `root`; raises `DataError` for anything else."""
+    """Delete a data set directly below `root`. Raises `DataError` for anything else."""
     if folder.parent.resolve() != root.resolve() or folder.name.startswith("."):
         raise DataError(
             f"{folder.name} is not one of your uploads", expected="one of yours", remedy="Choose another."
@@ -70,7 +70,7 @@ def remove(folder: Path, root: Path) -> None:
 
 @contextmanager
 def aside(root: Path) -> Iterator[Path]:
-    """A hidden folder below `root`, gone afterwards unless it was moved; `DataError` on a full disk."""
+    """Give a hidden folder below `root`, deleted at the end unless moved; `DataError` on a full disk."""
     made = root / f".{secrets.token_hex(8)}.tmp"
     try:
         with _no_room_as_sentence():
@@ -83,7 +83,7 @@ def aside(root: Path) -> Iterator[Path]:
 
 @contextmanager
 def _no_room_as_sentence() -> Iterator[None]:
-    """`DataError` where the disk of the uploads is full, or may not be written to."""
+    """Raise `DataError` if the disk of the uploads is full or not writable."""
     try:
         yield
     except OSError as error:
@@ -97,15 +97,15 @@ def _no_room_as_sentence() -> Iterator[None]:
 
 
 def clear_left() -> None:
-    """Remove what processes that died have left half-written, whoever's it was."""
+    """Remove half-written uploads of dead processes, of all visitors."""
     for left in uploads_folder().glob("*/uploaded/.*.tmp"):
-        with suppress(FileNotFoundError):  # whoever made it is done just now
+        with suppress(FileNotFoundError):  # its process has just moved it
             if left.stat().st_mtime < time.time() - STALE_SECONDS:
                 delete(left)
 
 
 def delete(path: Path) -> None:
-    """Remove a file, or a folder with all in it, as far as the system lets us."""
+    """Remove a file, or a folder with its contents, as far as the system permits."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -114,9 +114,9 @@ def delete(path: Path) -> None:
 
 
 def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
-    """Rename to the first free name; a data set that is there already is never replaced.
+    """Rename to the first free name; never replace an existing data set.
 
-    The caller sees to it that nobody else does so meanwhile (`upload_room`).
+    The caller must hold the lock of `upload_room`.
     """
     number, free = 1, name
     while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
@@ -128,7 +128,7 @@ def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
 
 
 def bytes_below(root: Path) -> int:
-    """Size of all files below a folder, which need not exist; they may come and go meanwhile."""
+    """Return the size of all files below a folder, which may be missing; files may change meanwhile."""
     size = 0
     for folder, _, names in os.walk(root):
         for name in names:

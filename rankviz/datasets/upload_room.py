@@ -1,7 +1,7 @@
-"""How much uploaded and generated data sets may take on the disk: one visitor's, and all visitors' together.
+"""Disk limits of uploaded and generated data sets: one visitor's, and all visitors' together.
 
-Whatever is written counts where it lies, half-written uploads too, and one at a time writes: two visitors at
-once cannot go beyond a bound that each of them alone would keep. Nobody's data make room for another's.
+All files count, also half-written uploads. Only one visitor writes at a time, so that two at once cannot
+exceed a bound that each alone would keep. Nobody's data are deleted to make room for others.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _FEWER = "Upload fewer folds, or use a data folder"
 
 @dataclass
 class Room:
-    """Bytes that may still be written, and what is said to who wants more.
+    """Bytes that may still be written, and the error beyond them.
 
     Attributes
     ----------
     left : float
         Bytes.
     found, remedy : str
-        What more than that comes to, and what to do then.
+        The error's texts.
     """
 
     left: float
@@ -38,7 +38,7 @@ class Room:
     remedy: str
 
     def take(self, size: float, shown: str | None = None) -> None:
-        """Count bytes before they are written; `DataError` where there is no room, naming the file."""
+        """Count bytes before they are written. Raises `DataError`, naming the file, if there is no room."""
         self.left -= size
         if self.left < 0:
             raise DataError(self.found, expected="less text", remedy=self.remedy, path=shown)
@@ -46,7 +46,7 @@ class Room:
 
 @contextmanager
 def writing(root: Path) -> Iterator[Room]:
-    """The room that the visitor has whose data root this is; nobody else writes until it is left."""
+    """Give the room of a visitor's data root; nobody else writes meanwhile."""
     with undisturbed():
         clear_left()
         yield room_of(root)
@@ -54,9 +54,9 @@ def writing(root: Path) -> Iterator[Room]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """No other thread or process counts, or gives names to what it has written, until this is left.
+    """Exclude other threads and processes from counting and renaming.
 
-    What is renamed while somebody counts may be counted twice, or not at all.
+    A file renamed during a count may be counted twice or not at all.
     """
     everyone = uploads_folder()
     everyone.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def room_of(root: Path) -> Room:
-    """What is left just now: for this visitor, or for all, whichever is less."""
+    """Return the remaining room: the visitor's or that of all, whichever is less."""
     given = bounds()
     own = Room(
         given.upload_bytes_each - bytes_below(root),

@@ -1,9 +1,9 @@
-"""Uploaded data sets: checked by the strict reader, then put into a folder of the visitor's own.
+"""Uploaded data sets: checked by the strict reader, then put into the visitor's own folder.
 
-An upload is LETOR text, such text compressed with gzip, or a zip archive of them; the names in it say which
-fold and part a file is, and the files are written under names of ours: NAME/FoldK/{train,vali,test}.txt, or
-NAME.txt for a single file. All is written and read aside, in a hidden folder that `scan` does not look into,
-and appears with one rename: nothing half-written and nothing unusable is ever found.
+An upload is LETOR text, such text compressed with gzip, or a zip archive of them. Its names only identify
+fold and part. The files get our own names: NAME/FoldK/{train,vali,test}.txt, or NAME.txt for a single file.
+They are written and read in a hidden folder that `scan` ignores. One rename publishes them, so nobody finds
+half-written or unusable data.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _Folds = dict[str, dict[str, Member]]
 
 @dataclass(frozen=True)
 class Accepted:
-    """An upload that became a data set: where it lies, and what is worth knowing about it."""
+    """An accepted upload: the folder of its data set, and notes on it."""
 
     folder: Path
     notes: tuple[str, ...]
@@ -58,10 +58,9 @@ def accept(
 ) -> Accepted:
     """Check an upload and make it a data set below `root`, called `name` or after its files.
 
-    Several files are the parts of one fold, with their group files where they have some, and are told apart
-    by their names; one file alone is split by query whatever its name. Raises `DataError`, naming the file
-    as it was sent, for all that `members`, `unpacked` and `read_letor` refuse, for folds without three
-    parts, and beyond the limits.
+    Several files are the parts of one fold, with optional group files, identified by their names; one file
+    alone is split by query whatever its name. Raises `DataError`, with the file's sent name, as `members`,
+    `unpacked` and `read_letor`, for folds without three parts, and beyond the limits.
     """
     found = members(uploads, limits)
     folds, above, left_out = _recognised(found)
@@ -85,7 +84,7 @@ def accept(
 def keep_fold(fold: Fold, root: Path, name: str) -> Path:
     """Write a fold that was made here as the data set `name` below `root`, and return its folder.
 
-    Raises `DataError` where it would go beyond a bound on what is kept.
+    Raises `DataError` beyond a bound on stored data.
     """
     texts = {part: _text(data) for part, data in fold.parts.items()}
     with aside(root) as made:
@@ -103,11 +102,11 @@ def _text(data: RankingData) -> bytes:
     return stream.getvalue()
 
 
-# What the files are: their names say which fold and part.
+# Recognition: file names give fold and part.
 
 
 def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
-    """Members by fold and part, the folder's name above the folds, and what was left out."""
+    """Return members by fold and part, the folder's name above the folds, and left-out files."""
     if len(found) == 1:
         return {"Fold1": {WHOLE: found[0]}}, "", []
     sets: dict[tuple[str, ...], _Folds] = {}
@@ -133,7 +132,7 @@ def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
 
 
 def _split_group(name: str) -> tuple[str, str]:
-    """The name of the file that a group file belongs to, with its ending; any other name with none."""
+    """Split a group file's name into its data file's name and the ending; "" for other files."""
     ending = next((ending for ending in ENDINGS if name.casefold().endswith(ending)), "")
     return name[: len(name) - len(ending)], ending
 
@@ -169,13 +168,13 @@ def _unclear(member: Member, found: str, remedy: str) -> DataError:
     return DataError(found, expected="one data set, each part once", remedy=remedy, path=member.shown)
 
 
-# Writing aside, and reading what was written.
+# Writing to a hidden folder, and reading it again.
 
 
 def _written(
     folds: _Folds, aside: Path, limits: Limits, on_disk: Room, progress: Progress | None
 ) -> dict[str, dict[str, Path]]:
-    """Unpack all members below `aside`; returns the files by fold and part."""
+    """Unpack all members below `aside`; return the files by fold and part."""
     files: dict[str, dict[str, Path]] = {}
     at_once = Room(
         limits.text_bytes,
@@ -207,10 +206,9 @@ def _write(member: Member, path: Path, limits: Limits, rooms: Sequence[Room]) ->
 def _checked(
     parts: Mapping[str, Member], files: Mapping[str, Path], room: _Cells, progress: Progress | None
 ) -> Iterator[str]:
-    """Read a fold as it will be opened and yield what was noted; raises `DataError` for a bad file.
+    """Read a fold as for opening and yield notes. Raises `DataError` for a bad file.
 
-    One process reads, this one: its memory and its time are what `Limits` bound, and one visitor's upload is
-    to leave the other cores to the others.
+    Only this process reads: `Limits` bound its memory and time, and other visitors keep the other cores.
     """
     files = {part: path for part, path in files.items() if not _split_group(part)[1]}
     read, fold = {}, room.of_fold()
@@ -228,19 +226,19 @@ def _checked(
 
 @dataclass
 class _Cells:
-    """Entries that an upload may have: a fold is opened as wide as its widest part."""
+    """Entries that an upload may have; a fold is as wide as its widest part."""
 
     of: int
     taken: int = 0
 
     def of_fold(self) -> _FoldCells:
-        """The room of the next fold."""
+        """Return the room of the next fold."""
         return _FoldCells(self, self.taken)
 
 
 @dataclass
 class _FoldCells:
-    """What the parts of a fold take of the room of its upload."""
+    """Entries of a fold's parts, taken from the upload's room."""
 
     room: _Cells
     before: int
@@ -248,7 +246,7 @@ class _FoldCells:
     width: int = 0
 
     def take(self, shown: str, n: int, d: int, line: int | None) -> None:
-        """Count a part before it is allocated; `DataError` where the fold goes beyond what is left."""
+        """Count a part before allocation. Raises `DataError` if the fold exceeds the remaining entries."""
         self.documents, self.width = self.documents + n, max(self.width, d)
         left = self.room.of - self.before
         check_room(self.documents, self.width, left, self.room.of, path=shown, line=line)
@@ -256,26 +254,26 @@ class _FoldCells:
 
 
 def _reading(progress: Progress | None) -> Progress | None:
-    """Progress of reading, which comes after unpacking."""
+    """Return the progress of reading, which follows unpacking."""
     return (
         None if progress is None else lambda f: progress(_SHARE_OF_UNPACKING + (1 - _SHARE_OF_UNPACKING) * f)
     )
 
 
 def _share_of(progress: Progress | None, number: int, of: int) -> Progress | None:
-    """Progress of step `number` of so many."""
+    """Return the progress of step `number` of `of`."""
     return None if progress is None else lambda fraction: progress((number + fraction) / of)
 
 
 def _name_of(uploads: Sequence[Upload]) -> str:
-    """Name of an upload by its files: the archive's or the only file's name."""
+    """Return the name of an upload: of the archive or the only file."""
     if len(uploads) > 1:
         return "upload"
     return re.sub(r"\.zip$", "", stem(shown_name(uploads[0].name)), flags=re.IGNORECASE)
 
 
 def _tidy(name: str) -> str:
-    """Letters, digits and a few signs, so that a name is fit for a file, a menu and an address."""
+    """Reduce a name to letters, digits and a few signs, valid in a file, a menu and an address."""
     plain = re.sub(r"[^\w.+-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:_LONGEST_NAME]
     if not plain or part_named(plain) or fold_named(plain) or is_plain_level(plain):
         return f"upload-{plain}" if plain else "upload"

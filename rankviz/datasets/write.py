@@ -1,4 +1,4 @@
-"""Writing LETOR text that `letor` reads back exactly."""
+"""Writes LETOR text that `letor` reads back exactly."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ _UNWRITABLE = re.compile(r"[ \t\r\n\0\ud800-\udfff]")
 
 
 def write_letor(data: RankingData, path_or_stream: StrPath | IO[bytes]) -> None:
-    """Write data as LETOR text in file order, every feature listed, values so that they read back exactly.
+    """Write data as LETOR text in file order, with every feature, and values that read back exactly.
 
-    A file is written aside and renamed, and compressed where its name ends in .gz (equal data give equal
-    bytes); a binary stream is written to as it is. Names of features are not written, nor are those of
-    queries, which are numbered with a `DataWarning`. Raises `DataError` for data that LETOR text cannot hold:
-    no documents, no or too many features, values that are not finite, document ids that are long or
-    contain white space.
+    A file is written aside and renamed, and compressed if its name ends in .gz (equal data give equal bytes);
+    a binary stream is written directly. Feature names are omitted. Named queries are numbered, with a
+    `DataWarning`. Raises `DataError` for data that LETOR text cannot hold: no documents, no or too many
+    features, values that are not finite, document ids that are long or contain white space.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A zip archive as the files in it, read entry by entry and never extracted.
+"""Zip archives as lists of members, read entry by entry and never extracted.
 
-Its names are looked at and taken apart, no path is made of them, and its end record is looked at before
-anything is read that it announces.
+Names are checked and split, but never used as paths. The end record is checked before anything that it
+announces is read.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ENCRYPTED = 0x1
 
 
 def zipped(upload: Upload, limits: Limits) -> list[Member]:
-    """The files of a zip archive; `DataError` for one that is damaged, too large or not plain."""
+    """Return the files of a zip archive. Raises `DataError` if it is damaged, too large or not plain."""
     name = shown_name(upload.name)
     _check_directory(upload, limits, name)
     try:
         archive = zipfile.ZipFile(upload.stream)
     except BROKEN as error:
         raise damaged(name, "zip archive", error) from None
-    if len(archive.infolist()) > limits.entries:  # the end record may tell another number
+    if len(archive.infolist()) > limits.entries:  # the end record may give another number
         raise too_many(len(archive.infolist()), limits, name)
     return _entries(archive, name)
 
@@ -63,7 +63,7 @@ def _entries(archive: zipfile.ZipFile, name: str) -> list[Member]:
 
 
 def _check_directory(upload: Upload, limits: Limits, name: str) -> None:
-    """Look at the end record before zipfile reads a directory that may have millions of entries."""
+    """Check the end record first: zipfile would read a directory of millions of entries."""
     size = upload.size
     start = max(0, size - _END_BYTES - _LONGEST_COMMENT)
     upload.stream.seek(start)
@@ -79,7 +79,7 @@ def _check_directory(upload: Upload, limits: Limits, name: str) -> None:
 
 
 def _safe_path(info: zipfile.ZipInfo, archive: str) -> tuple[str, ...]:
-    """The components of an entry's name; raises `DataError` for a name that leads out of the archive."""
+    """Return the components of an entry's name. Raises `DataError` if it leads out of the archive."""
     name = info.orig_filename.replace("\\", "/")
     path = tuple(bit for bit in name.split("/") if bit not in ("", "."))
     shown = f"{archive}: {shown_name(name) or '(no name)'}"

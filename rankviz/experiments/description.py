@@ -1,4 +1,4 @@
-"""What a run is, in words: structured parts, which captions, lists and exports put together."""
+"""Descriptions of runs in words: structured parts for captions, lists and exports."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Description:
     method : str
         With its own settings: "factorised RankSVM, K = 5"; "" for the usual method on a feature map.
     model : str
-        The feature map with its own settings: "Nyström m = 500, k-means++ landmarks"; "" where there is none.
+        The feature map with its own settings: "Nyström m = 500, k-means++ landmarks"; "" if there is none.
     settings : tuple of (str, str)
         Names of the other settings, and their words: ("C", "C = 2⁻⁷"), ("loss", "squared hinge").
     normalisation, part : str
-        "normalised: z-score per query", "validation"; "" where there is nothing to say.
+        "normalised: z-score per query", "validation"; "" for the defaults.
     """
 
     data: str
@@ -50,20 +50,20 @@ class Description:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Method and model, those that there are."""
+        """Method and model, without empty ones."""
         return tuple(filter(None, (self.method, self.model)))
 
     def without(self, *names: str) -> Self:
-        """The same without some settings."""
+        """Return the same description without some settings."""
         return replace(self, settings=tuple(pair for pair in self.settings if pair[0] not in names))
 
     def words(self, *names: str) -> tuple[str, ...]:
-        """The words of some settings, those that there are."""
+        """Return the words of some settings, without missing ones."""
         return tuple(text for name, text in self.settings if name in names)
 
 
 def describe(spec: RunSpec, part: str | None = None) -> Description:
-    """What is shown, in words: data, model, settings, and the part scored where one is."""
+    """Describe a run: data, model, settings, and the scored part if given."""
     words = {name: setting.words(spec.get(name)) for name, setting in spec.declared().items()}
     of_map, of_method = _beside_map(spec), _beside_method(spec)
     beside = {MAP, *of_map, *of_method}
@@ -78,7 +78,7 @@ def describe(spec: RunSpec, part: str | None = None) -> Description:
 
 
 def _beside_map(spec: RunSpec) -> list[str]:
-    """Names of the settings that are told beside the feature map: m first."""
+    """Return the names of settings shown beside the feature map, m first."""
     if MAP not in spec:
         return []
     brought = {setting.name for setting, _ in active(spec.option(MAP).settings, _value_in(spec))}
@@ -87,7 +87,7 @@ def _beside_map(spec: RunSpec) -> list[str]:
 
 
 def _beside_method(spec: RunSpec) -> list[str]:
-    """Names of the settings that are told beside the method; the usual one is not named."""
+    """Return the names of settings shown beside the method; none for the usual one."""
     others = {MAP, *_beside_map(spec)}
     named = [name for name, s in spec.declared().items() if s.named and name not in others]
     return [] if spec.method == USUAL else named
@@ -98,7 +98,7 @@ def _value_in(spec: RunSpec) -> Callable[[Setting], Any]:
 
 
 def _joined(name: str, words: Mapping[str, str], beside: Iterable[str]) -> str:
-    """A name, and what is told beside it after commas."""
+    """Join a name and the words of its settings with commas."""
     return ", ".join((name, *filter(None, (words[each] for each in beside))))
 
 
@@ -109,7 +109,7 @@ def _normalisation(spec: RunSpec) -> str:
 
 
 def _model(spec: RunSpec, words: Mapping[str, str], beside: list[str]) -> str:
-    """The feature map, its m right behind it and its other settings after commas; "" where there is none."""
+    """Format the feature map, then m, then its other settings after commas; "" without a map."""
     if MAP not in spec:
         return ""
     name = FEATURE_MAPS[spec.feature_map].label
@@ -119,13 +119,13 @@ def _model(spec: RunSpec, words: Mapping[str, str], beside: list[str]) -> str:
 
 
 def data_words(spec: RunSpec) -> str:
-    """Data set and fold, and what of it is learned from where that is not all: "OHSUMED fold 1"."""
+    """Format data set and fold, with the sample if it is not everything: "OHSUMED fold 1"."""
     fold = f"fold {spec.fold.removeprefix('Fold')}" if spec.fold.startswith("Fold") else spec.fold
     return ", ".join(filter(None, (f"{spec.dataset} {fold}", spec.sample.words)))
 
 
 def method_label(spec: RunSpec) -> str:
-    """Legend entry of a run: "Nyström, m = 500", "factorised RankSVM, K = 5"."""
+    """Format the legend entry of a run: "Nyström, m = 500", "factorised RankSVM, K = 5"."""
     described = describe(spec)
     if described.method:
         return described.method
@@ -134,5 +134,5 @@ def method_label(spec: RunSpec) -> str:
 
 
 def in_a_sentence(spec: RunSpec) -> str:
-    """A run's model within a sentence: "the linear model", "the exact kernel", "Nyström"."""
+    """Format a run's model for use in a sentence: "the linear model", "the exact kernel", "Nyström"."""
     return spec.kind.label if spec.method != USUAL else FEATURE_MAPS[spec.feature_map].in_a_sentence

@@ -1,4 +1,4 @@
-"""Which runs can be made in shards, and how that would be done."""
+"""Runs that can be made in shards, and their plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankviz.shards.plan import Plan, check_solver_in_shards, refuse_coefficient
 
 
 def ranksvm_in_shards(spec: RunSpec) -> RankSVM:
-    """The model of a run that can be made in shards; `SettingError` for one that cannot, saying why."""
+    """Return the model of a run that supports shards. Raises `SettingError` with the reason for others."""
     model = spec.kind.model(spec.values)
     if not isinstance(model, RankSVM) or not shares(spec) or spec.sample.drawn:
         raise SettingError(
@@ -26,12 +26,12 @@ def ranksvm_in_shards(spec: RunSpec) -> RankSVM:
 
 
 def plan_in_shards(spec: RunSpec, fold: Fold, where: Backend) -> Plan:
-    """How a run on a fold (as read) would be made; raises as `ranksvm_in_shards` and `RankSVM.shard_plan`."""
+    """Return the plan of a run on a fold (as read). Raise as `ranksvm_in_shards` and `RankSVM.shard_plan`."""
     return ranksvm_in_shards(spec).shard_plan(normalise(fold, spec.normalisation).train, where)
 
 
 def why_not_in_shards(spec: RunSpec, shape: Shape) -> str:
-    """Why a run on data of these sizes cannot be made in shards, as a sentence; "" where it can."""
+    """Return why a run on data of this shape cannot use shards, as a sentence; "" if it can."""
     try:
         ranksvm_in_shards(spec)
         refuse_coefficients(shape.training(spec))

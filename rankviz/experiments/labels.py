@@ -1,4 +1,4 @@
-"""Names of runs beside one another: what tells them apart, and nothing that they share."""
+"""Labels of runs in a comparison: only the settings in which they differ."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
 
 
 def look_of(spec: RunSpec) -> str:
-    """The name of a run's look: a method keeps its colour on every page, RankSVM that of its feature map."""
+    """Return the name of a run's look: one colour per method on all pages, for RankSVM per feature map."""
     return str(spec.feature_map) if spec.method == USUAL else spec.method
 
 
 def short_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """One label a spec: method and m; among those that look alike, all that varies too."""
+    """Return one label per spec: method and m; for runs with the same look also all differing settings."""
     alike: dict[str, list[RunSpec]] = {}
     for spec in specs:
         alike.setdefault(look_of(spec), []).append(spec)
@@ -28,12 +28,12 @@ def short_labels(specs: Sequence[RunSpec]) -> list[str]:
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """One label a spec: method and m, and of the other settings what varies."""
+    """Return one label per spec: method, m and all differing settings."""
     return [", ".join(parts) for parts in distinct_parts(specs)]
 
 
 def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
-    """The parts of `distinct_labels`."""
+    """Return the parts of `distinct_labels`."""
     told: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
     for name in _names(specs):
         found = [_words(spec, name) for spec in specs]
@@ -43,7 +43,7 @@ def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
 
 
 def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Labels by their parts, without those that all of them begin with; each keeps one at least."""
+    """Remove the parts that all labels begin with; each keeps at least one."""
     common = 0
     while all(len(own) > common + 1 and own[common] == labels[0][common] for own in labels):
         common += 1
@@ -51,19 +51,19 @@ def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _names(specs: Sequence[RunSpec]) -> list[str]:
-    """Settings that labels may name: what is minimised first, then in the order of captions."""
+    """Return the settings for labels: the objective's first, then in the order of captions."""
     return list(dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values))))
 
 
 def _words(spec: RunSpec, name: str) -> str:
-    """A setting of a run in words, "" where it has none or its name tells it already."""
+    """Format a setting of a run; "" if it has none or its name includes it."""
     if name not in spec or name in _in_the_name(spec):
         return ""
     return spec.declared()[name].told(spec.get(name))
 
 
 def _in_the_name(spec: RunSpec) -> set[str]:
-    """Settings that `method_label` tells."""
+    """Return the settings that `method_label` includes."""
     if spec.method == USUAL:
         return {FEATURE_MAP.name, N_COMPONENTS.name}
     return {setting.name for setting in spec.kind.settings if setting.named} - {FEATURE_MAP.name}

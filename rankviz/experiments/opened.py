@@ -1,4 +1,4 @@
-"""Folds as a worker opens them: the one used last is kept, for the runs of a sweep mostly share it."""
+"""Folds opened by a worker: keeps the latest, because runs of a sweep mostly share it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rankviz.experiments.spec import RunSpec
 
 
 class Folds:
-    """Folds below data roots; the one used last is kept."""
+    """Folds below data roots; keeps the latest."""
 
     def __init__(self, roots: tuple[str, ...]) -> None:
         self._roots, self._name = roots, ("", "")
         self._latest: Fold | None = None
 
     def of(self, spec: RunSpec, callback: Callback) -> Fold:
-        """The fold that a spec names, as read."""
+        """Return the fold of a spec, as read."""
         if self._latest is None or self._name != (spec.dataset, spec.fold):
             self._latest, self._name = None, (spec.dataset, spec.fold)
             self._latest = open_named(spec, self._roots, callback)

@@ -1,4 +1,4 @@
-"""A run again, with the scores of the training part at every Newton iteration, to be played step by step."""
+"""Replay of a run: the training part's scores at every Newton iteration."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rankviz.experiments.spec import RunSpec
 
 @dataclass(frozen=True, eq=False)
 class Playback:
-    """A run and where it was at each iteration.
+    """A run with its scores at each iteration.
 
     Attributes
     ----------
     record : RunRecord
     scores : tuple of (n,) float64
-        Of the training part, where each row of the trace begins.
+        On the training part, at the start of each row of the trace.
     """
 
     record: RunRecord
@@ -29,14 +29,14 @@ class Playback:
 
 
 def playable(spec: RunSpec) -> bool:
-    """Whether a run is trained by Newton steps, which tell their scores."""
+    """Return True if a run is trained by Newton steps, which report their scores."""
     return bool(getattr(spec.option("solver"), "newton", False))
 
 
 def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playback:
-    """Train what a spec says from zero and keep the scores of every iteration.
+    """Train a spec from zero and keep the scores of every iteration.
 
-    Raises `SettingError` for a solver that does not tell them, otherwise what `execute` raises.
+    Raises `SettingError` if the solver does not report scores, and as `execute`.
     """
     if not playable(spec):
         raise SettingError("this run has no Newton steps to play: its solver is not a Newton method")
@@ -44,7 +44,7 @@ def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playbac
 
     def keep(progress: Progress) -> bool | None:
         if progress.scores is not None:
-            if progress.record is None and scores:  # a narrower smoothing begins where the last one ended
+            if progress.record is None and scores:  # narrower smoothing restarts at the last scores
                 scores.pop()
             scores.append(progress.scores)
         return None if callback is None else callback(progress)

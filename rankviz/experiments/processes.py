@@ -1,6 +1,6 @@
-"""Processes by number and start time, so that a number given to another process is not mistaken for it.
+"""Processes by number and start time, because the system reuses numbers.
 
-Linux lists them in /proc, for which no library is needed; elsewhere psutil does. In a browser there are none.
+Linux lists them in /proc, without a library; other systems need psutil. A browser has none.
 
 See docs/decisions/0027-what-systems-differ-in.md.
 """
@@ -31,7 +31,7 @@ class ProcessId:
     pid : int
     began : float or None
         Clock ticks from the start of the machine to that of the process (Linux), seconds since 1970
-        (elsewhere); None where the system does not say.
+        (elsewhere); None if unknown.
     """
 
     pid: int
@@ -39,11 +39,11 @@ class ProcessId:
 
     @classmethod
     def of(cls, pid: int) -> ProcessId:
-        """The process that has this number now."""
+        """Return the process that has this number now."""
         return cls(pid, _seen(pid)[1])
 
     def alive(self) -> bool:
-        """Whether it still runs; a zombie does not."""
+        """Return True if it still runs; a zombie does not."""
         child = self._child()
         if child is not None:
             return child.poll() is None
@@ -51,24 +51,24 @@ class ProcessId:
         return runs and self.same(ProcessId(self.pid, began))
 
     def same(self, other: ProcessId) -> bool:
-        """Whether these are one process, as far as the system tells when they began."""
+        """Return True if both are one process, by number and, if known, by start time."""
         if self.pid != other.pid or self.began is None or other.began is None:
             return self.pid == other.pid
         return abs(self.began - other.began) <= (0 if _HAS_PROC else CLOCK_SECONDS)
 
     def _child(self) -> subprocess.Popen[bytes] | None:
-        """This process as our own child; another process may have its number once the child has ended."""
+        """Return our own child; another process may have its number once the child has ended."""
         process, child = _children.get(self.pid, (self, None))
         return child if self.same(process) else None
 
     def terminate(self) -> None:
-        """Ask the system to end it, if it is still there."""
+        """Terminate it if it still runs."""
         if self.alive():
-            with contextlib.suppress(OSError):  # it is gone by now, or not ours
+            with contextlib.suppress(OSError):  # it has ended, or is not ours
                 os.kill(self.pid, signal.SIGTERM)  # Windows ends it at once, whatever the signal
 
     def wait(self, seconds: float) -> bool:
-        """Whether it is gone, within so many seconds."""
+        """Wait up to `seconds` for its end; return True if it has ended."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -77,7 +77,7 @@ class ProcessId:
         return True
 
     def ending(self) -> str:
-        """How it ended, in words; "" where it was not a child of this process."""
+        """Return its exit status or signal in words; "" if it was not a child of this process."""
         child = self._child()
         if child is None or child.poll() is None:
             return ""
@@ -89,12 +89,12 @@ class ProcessId:
 
 
 def can_start() -> bool:
-    """Whether this system starts processes at all; in a browser there are none."""
+    """Return True if this system can start processes; a browser cannot."""
     return not ALONE
 
 
 def start(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-    """Start a process in a session of its own, so that it outlives this one; its output goes to `log`."""
+    """Start a process in its own session, so that it outlives this one; write its output to `log`."""
     with log.open("ab") as output:
         child = subprocess.Popen(
             command,
@@ -111,25 +111,25 @@ def start(command: list[str], environment: dict[str, str], log: Path) -> Process
 
 
 def reap() -> None:
-    """Ask for all children that have ended, which the system lists until their parent does."""
+    """Reap our children that have ended; the system lists them until then."""
     with _lock:
         for _, child in _children.values():
             child.poll()
 
 
-atexit.register(reap)  # or Python would say of those that have ended that they still run
+atexit.register(reap)  # else Python warns that ended children still run
 
 _lock = Lock()
 _children: dict[int, tuple[ProcessId, subprocess.Popen[bytes]]] = {}
-"""Our own children: only their parent learns how they ended, and it must ask."""
+"""Our own children: only the parent learns a child's exit status, and must poll it."""
 
 CLOCK_SECONDS = 2.0
-"""Start times told at different times may differ by this much: some systems correct them by their clocks."""
+"""Tolerance between start times: some systems correct them with the clock."""
 _HAS_PROC = sys.platform == "linux" and Path("/proc/self/stat").exists()
 
 
 def _apart() -> dict[str, Any]:
-    """How a process is started so that closing the console, or Ctrl-C in it, does not end it."""
+    """Return options that protect the process from a closed console and Ctrl-C in it."""
     if not WINDOWS:
         return {"start_new_session": True}
     flags = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")
@@ -144,21 +144,21 @@ def _signal_name(number: int) -> str:
 
 
 def _seen(pid: int) -> tuple[bool, float | None]:
-    """Whether a process of this number runs, which a zombie does not, and when it began."""
+    """Return True if a process of this number runs (not a zombie), and its start time."""
     return _in_proc(pid) if _HAS_PROC else _by_psutil(pid)
 
 
 def _in_proc(pid: int) -> tuple[bool, int | None]:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        fields = text.rpartition(")")[2].split()  # the name before it may hold anything
+        fields = text.rpartition(")")[2].split()  # the name before it may contain any character
         return fields[0] not in "ZX", int(fields[19])
     except (OSError, IndexError, ValueError):
         return False, None
 
 
 def _by_psutil(pid: int) -> tuple[bool, float | None]:
-    if ALONE:  # nothing was started
+    if ALONE:  # no process can exist
         return False, None
     import psutil
 

@@ -1,4 +1,4 @@
-"""The speed of this machine, measured in a few hundredths of a second, and that of a common one."""
+"""The speed of this machine, measured within a few hundredths of a second, and that of a common laptop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rates:
-    """Speed of this machine, in a second: floating point operations of a matrix product, entries, bytes."""
+    """Rates per second: floating point operations of a matrix product, exp and cos entries, bytes."""
 
     flops: float
     exp: float
@@ -22,26 +22,26 @@ class Rates:
 
 
 LAPTOP = Rates(flops=6e10, exp=5e8, cos=7e7, memory=4e10)
-"""A laptop of these years. What runs while a visitor waits is decided by these, the same on every day."""
+"""A current laptop. Its constant rates decide which runs are made while a visitor waits."""
 
 
 def measured_rates() -> Rates:
-    """Speed of this machine at its best: timed on the first call and again now and then.
+    """Return this machine's best speed, measured at the first call and sometimes again.
 
-    A measurement takes about 0.04 s; other work on the machine slows it, so the best of all is kept.
+    A measurement takes about 0.04 s. Other work on the machine slows it, so the best one counts.
     """
     return _meter().rates()
 
 
 class _Meter:
-    """The best rates seen, measured at most every twenty seconds and ten times in all."""
+    """The best rates so far, measured at most every twenty seconds and ten times in all."""
 
     def __init__(self) -> None:
-        slowest = Rates(*(rate / 4 for rate in astuple(LAPTOP)))  # below it, a machine is busy, not slow
+        slowest = Rates(*(rate / 4 for rate in astuple(LAPTOP)))  # a lower rate means a busy machine
         self._best, self._times, self._last = slowest, 0, -math.inf
 
     def rates(self) -> Rates:
-        """The best so far."""
+        """Return the best rates so far."""
         if self._times < 10 and time.monotonic() - self._last > 20:
             new = _measure()
             self._best = Rates(*map(max, astuple(self._best), astuple(new)))
@@ -68,7 +68,7 @@ def _measure() -> Rates:
 
 
 def _fastest(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of the tries in a hundredth of a second: others may be at work here."""
+    """Return the seconds of the fastest try within 0.01 s; other work may slow some tries."""
     seconds: list[float] = []
     while len(seconds) < 2 or sum(seconds) < 0.01:
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What is left of a run that trains: predicted before, then extrapolated from its own Newton steps."""
+"""Remaining time of a run: predicted first, then extrapolated from its own Newton steps."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 from rankviz.experiments.estimate import in_words
 
 BELIEVED = 1.5
-"""A new extrapolation replaces what was told where they are so many times apart: words do not flip."""
+"""Factor by which an extrapolation must differ to replace the shown time, so that it stays stable."""
 
 
 GROWTH = 1.5
-"""What a Newton step gains, as a logarithm, over what the one before gained: at first little, then much."""
+"""Growth of a Newton step's gain, in logarithms, over the previous step's: convergence accelerates."""
 
 
 class Remaining:
-    """Seconds that are left of one run, counted down between Newton steps and corrected by them.
+    """Remaining seconds of one run, counted down between Newton steps and corrected by them.
 
     Parameters
     ----------
     predicted : float
-        Seconds of the run as estimated beforehand.
+        Estimated seconds of the run.
     tol : float or None
-        Where its solver stops: the Newton decrement over the objective. None has nothing extrapolated.
+        The solver's tolerance: Newton decrement over objective. None disables extrapolation.
     now : float
-        Seconds on the clock that later calls go by.
+        Seconds on the same clock as in later calls.
     """
 
     def __init__(self, predicted: float, tol: float | None, now: float) -> None:
@@ -34,7 +34,7 @@ class Remaining:
         self._above = self._first = math.inf
 
     def note(self, row: Mapping[str, Any], now: float) -> None:
-        """A row of the trace; those of solvers that tell no Newton decrement are passed over."""
+        """Read a row of the trace; ignore rows without a Newton decrement."""
         decrement, objective = row.get("decrement"), row.get("objective")
         if self._tol is None or not decrement or not objective:
             return
@@ -46,19 +46,19 @@ class Remaining:
         if not 0 < gained < math.inf:
             return
         left = steps_left(self._above, gained) * row["seconds"] / (row["iteration"] + 1)
-        # first steps are the cheapest: they may raise what is told, and lower it past half of the way only
+        # first steps are the cheapest: they may raise the estimate, but lower it only in the second half
         if left > told * BELIEVED or (left < told / BELIEVED and self._above < self._first / 2):
             self._until = now + left
 
     def seconds(self, now: float) -> float:
-        """Seconds that are left; a step that takes longer than expected is taken to be half done."""
+        """Return the remaining seconds; an overlong step counts as half done."""
         return max(self._until - now, now - self._stepped)
 
 
 def steps_left(above: float, gained: float) -> float:
-    """Newton steps until a decrement is at the tolerance, where the latest one has gained so much.
+    """Return the Newton steps to the tolerance, if the latest step gained `gained`.
 
-    `above` is the logarithm of how many times it is above; each step gains `GROWTH` times the one before.
+    `above` is log(decrement / tolerance); each step gains `GROWTH` times the one before.
     """
     if above <= 0:
         return 0.0
@@ -66,7 +66,7 @@ def steps_left(above: float, gained: float) -> float:
 
 
 def roughly(seconds: float) -> str:
-    """A duration that is only known roughly: "a few seconds", "about 40 s", "about 3 min"."""
+    """Format a rough duration: "a few seconds", "about 40 s", "about 3 min"."""
     if seconds < 5:
         return "a few seconds"
     step = next((one for one in (10, 20, 40, 60, 90) if seconds <= one), None)

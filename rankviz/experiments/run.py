@@ -1,4 +1,4 @@
-"""`execute_all`: the only way anything trains, in the page, in a worker, in a sweep or in a script."""
+"""`execute_all`: all training on pages, in workers, in sweeps and in scripts runs through it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from rankviz.models.ranker import Ranker
 from rankviz.models.settings import STARTS
 from rankviz.risk.pairs import count_pairs
 from rankviz.shards import Backend
+from rankviz.solvers.result import Status
 
 
 def execute(
@@ -34,7 +35,7 @@ def execute(
     fold: Fold | None = None,
     where: Backend | None = None,
 ) -> RunRecord:
-    """Train and evaluate what a spec says; see `execute_all`."""
+    """Train and evaluate one spec; see `execute_all`."""
     return next(execute_all([spec], callback, fold=fold, where=where))[1]
 
 
@@ -45,17 +46,17 @@ def execute_all(
     fold: Fold | None = None,
     where: Backend | None = None,
 ) -> Iterator[tuple[RunSpec, RunRecord]]:
-    """Train and evaluate what specs say, and yield each with its record as soon as that is done.
+    """Train and evaluate specs, and yield each with its record as soon as it is done.
 
-    The order is that of `families`: runs that differ in m, γ and C only, or in what they learn from, share
-    their features, and each starts from the weights of one before it, unless its spec says otherwise.
+    The order is that of `families`. Runs that differ only in m, γ and C, or only in the sample, share their
+    features. Each starts from the weights of an earlier one, unless its spec says otherwise.
 
-    `fold` is the specs' fold as read (before normalisation), for callers that have it open; otherwise it
-    is looked up by name below the data roots. `where` trains in shards (see `rankviz.shards`), None in one
-    piece: the models are the same. `callback` is told the progress; returning True stops.
-    Stopped during Newton steps it evaluates the weights so far, without asking again, and that is the last.
-    Raises `DataError` for data that is missing or not the data the spec names, ValueError for a setting out
-    of range, `StopRequested` when stopped before there was a model or during the evaluation.
+    `fold` is the specs' fold as read (before normalisation), if the caller has it open; otherwise it is found
+    by name below the data roots. `where` trains in shards (see `rankviz.shards`), None in one piece: the
+    models are the same. `callback` receives the progress; it stops the runs by returning True. If stopped
+    during Newton steps, it evaluates the weights so far without further calls, and ends. Raises `DataError`
+    for missing data or another digest than the spec's, ValueError for a setting out of range, `StopRequested`
+    if stopped before there was a model or during the evaluation.
     """
     for family in families(specs):
         for spec, record in _family(family, callback, fold, where):
@@ -102,7 +103,7 @@ def _family(
 def _evaluated(
     specs: list[RunSpec], fold: Fold, report: Report, where: Backend | None
 ) -> Iterator[tuple[RunSpec, Ranker, Evaluated]]:
-    """The fitted models of a family with their scores and metrics."""
+    """Yield the fitted models of a family with their scores and metrics."""
     models = {spec: model_of(spec) for spec in specs}
     if where is not None:
         ranksvm_in_shards(specs[0])
@@ -122,16 +123,15 @@ def _evaluated(
 
 
 def model_of(spec: RunSpec) -> Ranker:
-    """The unfitted estimator that a spec describes; `SettingError` where its settings do not go together."""
+    """Return the unfitted estimator of a spec. Raises `SettingError` for an invalid combination."""
     return spec.kind.model(spec.values)
 
 
 def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
-    """The fitted model of a record: its weights, with the feature map drawn again from the same seed.
+    """Return the fitted model of a record: its weights, and the feature map drawn from the same seed.
 
-    It has the record's trace too, and the gap at its end.
-    `train` is the training part it was fitted on, normalised as the spec says. Raises `SettingError` for a
-    run of a ranker that is not on a feature map.
+    It also has the record's trace, final gap and status. `train` is the training part of the fit, normalised
+    as the spec says. Raises `SettingError` if the ranker has no feature map.
     """
     spec, model = record.spec, model_of(record.spec)
     if not isinstance(model, FeatureRanker):
@@ -139,10 +139,13 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
             f"the model of {spec.kind.label} cannot be made from a record: only rankers on a feature map "
             "can; train again"
         )
-    # RankSVM's features are drawn from all documents; other methods know nothing but the sample
+    # RankSVM draws its features from all documents; other methods see only the sample
     learned_from = train if shares(spec) else spec.sample.of(train)
     model.take(record.weights, learned_from, record.objective, record.n_pairs)
     model.trace_, model.start_, model.seconds_ = record.trace, record.start, record.seconds
+    for status in Status:  # an earlier version may have used other words
+        if status.value == record.status:
+            model.status_ = status
     if "gap" in record.trace and len(record.trace):
         model.keep({"gap": record.trace["gap"].to_numpy()[-1:]})
     model.keep(record.solution)
@@ -150,9 +153,9 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
 
 
 def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Callback | None = None) -> Fold:
-    """Open the fold that a spec names below data roots (by default `data_roots()`), telling the share read.
+    """Open a spec's fold below data roots (default: `data_roots()`), and report the share read.
 
-    Raises `DataError` where there is none or it cannot be read, `StopRequested` when the callback asks to.
+    Raises `DataError` if it is missing or unreadable, `StopRequested` if the callback stops it.
     """
     report, found = reporter(callback), find_datasets(roots)
     if spec.dataset not in found:

@@ -1,4 +1,4 @@
-"""Runs on samples of one training part, with settings in common: features once, each from the one before."""
+"""Runs on samples of one training part: they share features, and each starts from the one before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankviz.whatif.samples import Sample
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """Where a run ended: a place for the next to start from."""
+    """The end of a run, from which the next starts."""
 
     sample: Sample
     w: FloatArray
@@ -30,7 +30,7 @@ class _End:
 class SampledRuns:
     """Trains a model on samples and evaluates it on whole parts.
 
-    γ, landmarks and frequencies are those of the whole training part.
+    γ, landmarks and frequencies come from the whole training part.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class SampledRuns:
     def __init__(self, model: RankSVM, fold: Fold, report: Report) -> None:
         self._fold, clock = fold, Stopwatch()
         self._end: _End | None = None
-        model.room(fold.train)  # what does not fit is refused before features are computed
+        model.room(fold.train)  # refuse too large problems before computing features
         gamma = model.gamma_for(fold.train.X)
         fitted = model.unfitted_map(gamma, model.seed()).fit(fold.train.X, report)
         clock.lap("draw")
@@ -51,9 +51,9 @@ class SampledRuns:
         self._seconds = clock.laps["draw"] + self._retraining.seconds
 
     def run(self, sample: Sample, report: Report, *, alone: bool) -> tuple[RankSVM, Evaluated]:
-        """Fit on a sample, from zero if `alone`, else from the sample before; evaluate on every part.
+        """Fit on a sample, from zero if `alone`, else from the previous sample; evaluate on every part.
 
-        Stopped during Newton steps it evaluates the weights so far, without asking again.
+        If stopped during Newton steps, it evaluates the weights so far without further calls.
         """
         end = None if alone else self._end
         model = self._train(sample.of(self._fold.train), end, report).model
@@ -75,7 +75,7 @@ class SampledRuns:
         return model, Evaluated(scores, metrics, clock.laps["evaluate"], n_pairs=model.n_pairs_)
 
     def _train(self, data: RankingData, end: _End | None, report: Report) -> Trained:
-        """Train on a sample where the whole part is, from where the last one ended."""
+        """Train on a sample in the whole part's feature space, from the end of the last run."""
         place = self._retraining.place
         w = np.zeros(place.map.n_components) if end is None else end.w
         moved = place.moved(self._fold.train, data, (), w)

@@ -1,4 +1,4 @@
-"""The sizes of a fold that decide what a run costs."""
+"""The sizes of a fold that determine a run's cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rankviz.solvers.registry import SOLVER
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes that decide what a run costs.
+    """Sizes that determine a run's cost.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Shape:
     documents, largest_part : int
         Documents of all parts together and of the largest one.
     queries, entries : int
-        Queries of the training part, and entries of the rectangles that their pairs are in.
+        Queries of the training part, and entries of the rectangles that hold their pairs.
     """
 
     n: int
@@ -48,7 +48,7 @@ class Shape:
 
     @classmethod
     def of(cls, fold: Fold) -> Self:
-        """The sizes of a fold."""
+        """Return the sizes of a fold."""
         sizes = [part.n_documents for part in fold.parts.values()]
         train = fold.train
         pairs = int(count_pairs(train.y, train.ptr).sum()) if train.n_documents else 0
@@ -60,7 +60,7 @@ class Shape:
         )
 
     def training(self, spec: RunSpec) -> TrainingSizes:
-        """The sizes that decide the memory that training takes."""
+        """Return the sizes that determine the memory of training."""
         return TrainingSizes(
             spec.get(FEATURE_MAP.name, LINEAR),
             spec.get(N_COMPONENTS.name, 1),
@@ -71,7 +71,7 @@ class Shape:
         )
 
     def sizes(self, training: TrainingSizes) -> Sizes:
-        """The sizes that work depends on."""
+        """Return the sizes that determine the work of training."""
         columns, in_kernel_space = training.width, training.in_kernel_space
         factored = training.kind.kept.factor
         landmarks = first_landmarks(self.n) if in_kernel_space else 0
@@ -79,7 +79,7 @@ class Shape:
         return Sizes(self.n, columns, *more)
 
     def _risk(self, spec: RunSpec) -> tuple[int, int]:
-        """Pairs where they are listed, else documents times other grades; nothing without such a risk."""
+        """Return (pairs, 0) if pairs are listed, else (0, n (grades − 1)); (0, 0) without a pairwise risk."""
         if not spec.offers.pair_objective:
             return 0, 0
         cuts = max(self.grades - 1, 0) * self.n

@@ -16,10 +16,10 @@ ALL = Sample()
 
 
 def single_run(model: Ranker, fold: Fold, report: Report, sample: Sample = ALL) -> Evaluated:
-    """Fit a model on a fold, normalised, or on a sample of its training part, and evaluate it on every part.
+    """Fit a model on a normalised fold, or on a sample of its training part; evaluate it on every part.
 
-    Stopped during the solver's steps it evaluates the weights so far, without asking again.
-    Training is timed as a whole here, for rankers whose outcome tells no seconds.
+    If stopped during the solver's steps, it evaluates the weights so far without further calls. Training is
+    timed as a whole, for rankers that report no seconds.
     """
     clock = Stopwatch()
     train = sample.of(fold.train)

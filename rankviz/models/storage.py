@@ -100,7 +100,10 @@ def load(path: str | Path) -> Ranker:
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
         model.n_components_ = fitted.n_components
         model.learned(d, _columns(meta["columns"], d))
-        model.objective_, model.n_pairs_ = float(meta["objective"]), int(meta["n_pairs"])
+        model.objective_, model.n_pairs_ = float(meta["objective"]), _count(meta["n_pairs"], "n_pairs")
+        least = 0.0 if isinstance(model, RankSVM) else -math.inf  # others minimise a dual, which is negative
+        if not (math.isfinite(model.objective_) and model.objective_ >= least):
+            raise ValueError(f"objective is {model.objective_}, expected a finite number from {least} on")
         if isinstance(model, RankSVM):
             model.weighed_digest_ = str(meta["weighed_digest"])
         _keep_end(model, meta["ended"], arrays)
@@ -139,16 +142,40 @@ def _keep_end(model: RankSVM | LowRankRanker, ended: dict[str, Any], arrays: Arr
     for name in NUMBERS:
         if name in ended["numbers"]:
             value = ended["numbers"][name]
+            if name in ("n_iter", "memory_need"):
+                value = _count(value, name)
             setattr(model, f"{name}_", math.nan if value is None else value + 0)
     columns = {name.removeprefix(TRACE): a for name, a in arrays.items() if name.startswith(TRACE)}
     if any(a.ndim != 1 or a.dtype not in (np.int64, np.float64) for a in columns.values()):
         raise ValueError("a column of the trace has no numbers")
     if columns:
         model.trace_ = pd.DataFrame(columns)
+        _check_end(model)
     if isinstance(model, RegularizedRankSVM) and "ranks" in arrays:
         model.ranks_ = arrays["ranks"]
         if model.ranks_.ndim != 1 or model.ranks_.dtype != np.int64:
             raise ValueError("array 'ranks' has no whole numbers")
+
+
+def _count(value: Any, name: str) -> int:
+    """A number of things; ValueError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{name} is {str(value)[:40]!r}, expected a whole number of at least 0")
+    return value
+
+
+def _check_end(model: RankSVM | LowRankRanker) -> None:
+    """Raise ValueError where RankSVM's gap or steps are not those at the end of its trace."""
+    if not isinstance(model, RankSVM) or model.trace_.empty:
+        return
+    if "gap" in model.trace_ and hasattr(model, "gap_"):
+        last = float(model.trace_["gap"].iloc[-1])
+        if model.gap_ != last and not (math.isnan(model.gap_) and math.isnan(last)):
+            raise ValueError(f"gap is {model.gap_}, and its trace ends at {last}")
+    if "step" in model.trace_ and hasattr(model, "n_iter_"):
+        steps = int((model.trace_["step"] > 0).sum())
+        if model.n_iter_ != steps:
+            raise ValueError(f"n_iter is {model.n_iter_}, and its trace has {steps} steps")
 
 
 def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:

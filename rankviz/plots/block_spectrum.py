@@ -1,4 +1,4 @@
-"""The spectrum of one query's dual variables: singular values on a log axis, and the energy they keep."""
+"""Spectrum of one query's dual variables: singular values on a log axis, and their energy."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rankviz.analysis.spectra import RANK_TOLERANCE, energy
 from rankviz.common.arrays import FloatArray
 from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
-FLOOR = -17.5  # power of ten below which nothing but rounding is found
+FLOOR = -17.5  # power of ten below which all values are rounding
 SHORTEST = 12
 GUIDE = {"width": 1, "dash": "dash", "color": "#999999"}
 
 
 def data(values: FloatArray) -> pd.DataFrame:
-    """Columns k, sigma, relative (σ_k/σ₁) and energy (PE(k)) of singular values, falling."""
+    """Return columns k, sigma, relative (σ_k/σ₁) and energy (PE(k)) of falling singular values."""
     return pd.DataFrame(
         {
             "k": np.arange(1, len(values) + 1),
@@ -31,7 +31,7 @@ def data(values: FloatArray) -> pd.DataFrame:
 
 
 def last_drawn(values: FloatArray) -> int:
-    """The last k on the axis: twice as many as count, for the others are rounding; or all there are."""
+    """Return the last k on the axis: twice the number above rounding, or all."""
     counted = int((values > RANK_TOLERANCE * values[0]).sum())
     return max(SHORTEST, min(2 * counted, len(values)))
 
@@ -39,19 +39,19 @@ def last_drawn(values: FloatArray) -> int:
 def figure(
     table: pd.DataFrame, method: str, *, tolerance: float, share: float, chosen: int, last: int
 ) -> go.Figure:
-    """σ_k/σ₁ above PE(k): what counts as zero, the share to keep with its k, and the chosen rank."""
+    """Draw σ_k/σ₁ above PE(k), with the zero tolerance, the energy share and its k, and the chosen rank."""
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
     shown = table[table["k"] <= last]
     _add_line(fig, 1, shown[shown["relative"] > 10**FLOOR], "relative", method)
     _add_line(fig, 2, shown, "energy", method)
-    late = int((shown["relative"] > tolerance).sum()) > 0.7 * last  # the line falls through the right corner
+    late = int((shown["relative"] > tolerance).sum()) > 0.7 * last  # the line passes the right corner
     fig.add_hline(
         row=1,
         y=tolerance,
         line=GUIDE,
         annotation_text="counts as zero below",
         annotation_position="bottom left" if late else "bottom right",
-        annotation_y=math.log10(tolerance),  # on a log axis annotations are placed by exponent
+        annotation_y=math.log10(tolerance),  # log axes place annotations by exponent
     )
     k = int((table["energy"] < share - 1e-12).sum()) + 1
     fig.add_hline(row=2, y=share, line=GUIDE)
@@ -80,7 +80,7 @@ def figure(
 
 
 def _clear_of(k: int, chosen: int, last: int) -> tuple[float, str]:
-    """Where on the axis a label of k begins or ends, and which: beyond the line of the chosen k if near."""
+    """Return position and anchor of a label for k, beyond the line of the chosen k if near."""
     near, gap = 0.25 * last, 0.02 * last
     if k < 0.7 * last:
         return (chosen if k <= chosen <= k + near else k) + gap, "left"

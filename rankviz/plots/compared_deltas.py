@@ -1,4 +1,4 @@
-"""Differences of contestants to a baseline by metrics, with paired intervals; full where they hold."""
+"""Differences of contestants to a baseline by metric, with paired intervals; filled if significant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankviz.plots.labels import harmless
 
 
 def data(comparison: Comparison) -> pd.DataFrame:
-    """`Comparison.deltas` with the method (the look), p of the adjusted test, and whether it holds."""
+    """Return `Comparison.deltas` with the method (look), adjusted p and its significance."""
     table = comparison.deltas
     return table.assign(
         method=table["label"].map(comparison.matched.looks),
@@ -24,7 +24,7 @@ def data(comparison: Comparison) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """A panel for each metric, a row for each contestant; hollow where it does not hold after correction."""
+    """Draw a panel per metric, a row per contestant; hollow if not significant after correction."""
     shown = table.assign(panel=table["metric"], value=table["difference"], full=table["holds"], reference=0.0)
     return dot_intervals(
         shown,

@@ -14,13 +14,13 @@ from rankviz.plots.labels import harmless
 
 
 def data(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.DataFrame:
-    """What `sliced` gives, with the method (the look) of each contestant."""
+    """Return the table of `sliced` with each contestant's method (look)."""
     table = sliced(matched, metric, baseline, slicing)
     return table.assign(method=table["label"].map(matched.looks))
 
 
 def figure(table: pd.DataFrame, metric: str) -> go.Figure:
-    """A panel for each slice, a row for each contestant; hollow where both cannot be told apart."""
+    """Draw a panel per slice, a row per contestant; hollow if not significant."""
     sizes = table["queries"].map(queries_in_words)
     shown = table.assign(
         panel=table["slice"] + " (" + sizes + ")",

@@ -1,4 +1,4 @@
-"""How training went, by iteration: one run on two panels, or any quantity of several runs on one."""
+"""Convergence of training by iteration: one run on two panels, or one quantity of several runs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from rankviz.plots.style import finished, line_of, look_of, style_of
 from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 
 REFERENCE_TOL = 1e-10
-"""Tolerance of the run that the best objective is taken from; smaller gaps are drawn at it."""
+"""Tolerance of the reference run for the best objective, and the smallest drawn gap."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of a run that a vertical axis shows.
+    """A quantity of a run on a vertical axis.
 
     Attributes
     ----------
     name, title : str
-        In the choice, and on the axis.
+        In the menu, and on the axis.
     column : str
-        Of the table that `data` returns.
+        In the table of `data`.
     log : bool
-        Whether the axis is logarithmic.
+        True for a logarithmic axis.
     """
 
     name: str
@@ -50,7 +50,7 @@ QUANTITIES = {
     "active": Quantity("active pairs", "share of pairs that are active", "active_share", log=False),
 }
 
-# title, column where an iteration begins, column where it has ended
+# title, column at an iteration's start, column at its end
 AXES = {
     "iteration": ("iteration", "iteration", "iteration"),
     "products": ("products with the features or the kernel", "reached_products", "products_total"),
@@ -61,26 +61,26 @@ AXES = {
 _SYMBOLS = ("", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon", "pentagon")
 _FADED = (1.0, 0.8, 0.7, 0.6)
 _DASHES = ("dot", "dashdot", "longdashdot", "4px,2px", "8px,2px,2px,2px", "longdash", "1px,4px", "12px,4px")
-"""Of a method's solvers, in the order of their registry; the first, the usual one, has its method's own."""
+"""Dashes of a method's solvers, in registry order; the default solver has the method's own."""
 _TOLD = (
     *("iteration", "objective", "gradient_norm", "decrement", "cg_iterations", "step", "seconds"),
     *("active_pairs", "active_share", "gap", "products"),
 )
-"""What a trace may have of each iteration."""
+"""Columns that a trace may lack."""
 _MOST_MARKERS = 40
-"""Longer traces are lines without markers, which would cover them."""
+"""Longer traces are drawn without markers, which would cover the line."""
 
 
 def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
-    """The traces of runs one below the other, one row per iteration.
+    """Return the traces of runs, one row per iteration.
 
-    Columns are those of the trace (at the point where the iteration begins; seconds when it has ended) and
-    method, label, short (the label without what all have in common), setting (number of the settings among
-    those of the method), plain (no preconditioner), solver, way (number of the solver among the method's),
-    tol, cg_total and products_total (CG iterations and products by its end), reached_seconds, reached_cg and
-    reached_products (when its point was reached), relative_decrement, duality (the duality gap over the
-    objective), and gap = (objective − best)/|best| with the lowest objective of all runs and references of
-    the same objective as best (NaN without any reference). NaN is what a trace does not tell.
+    Columns are the trace's, at the start of the iteration (seconds: at its end). Further columns are method,
+    label, short (the label without common parts), setting (number of the settings within the method), plain
+    (no preconditioner), solver, way (number of the solver within the method), tol, cg_total and
+    products_total (CG iterations and products by its end), reached_seconds, reached_cg and reached_products
+    (when its point was reached), relative_decrement, duality (the duality gap over the objective), and
+    gap = (objective − best)/|best|. best is the lowest objective of all runs and references with the same
+    problem (NaN without references). NaN marks values that a trace does not have.
     """
     best = _best([*records, *references]) if references else {}
     parts = distinct_parts([record.spec for record in records])
@@ -125,14 +125,14 @@ def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
 
 
 def _way(spec: RunSpec) -> int:
-    """Number of a run's solver among those of its method; 0 is the usual one."""
+    """Return the number of a run's solver within its method; 0 is the default."""
     setting = spec.declared().get("solver")
     others = [] if setting is None else [name for name in setting.options if name != setting.default]
     return 1 + others.index(spec.solver) if spec.get("solver") in others else 0
 
 
 def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
-    """Number of each spec among those of its look, with and without preconditioner alike."""
+    """Yield each spec's number within its look, ignoring the preconditioner."""
     known: dict[str, list[RunSpec]] = {}
     for spec in specs:
         alike, same = known.setdefault(look_of(spec), []), with_preconditioner(spec)
@@ -142,19 +142,19 @@ def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
 
 
 def preconditioned(spec: RunSpec) -> bool:
-    """Whether a run has not been told to do without its preconditioner."""
+    """Return True unless a run's preconditioner is switched off."""
     return "preconditioner" not in spec or PRECONDITIONERS[spec.preconditioner].used
 
 
 def with_preconditioner(spec: RunSpec) -> RunSpec:
-    """The same run with its preconditioner, where it can have one."""
+    """Return the same run with its preconditioner, if it supports one."""
     return spec.but(preconditioner=PRECONDITIONER.default) if "preconditioner" in spec else spec
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """Objective (left) and Newton decrement relative to it (right, log) with the tolerance as a line.
+    """Draw the objective (left) and the relative Newton decrement (right, log) with the tolerance as a line.
 
-    The objective alone where no trace has decrements.
+    Draw only the objective if no trace has decrements.
     """
     if table["relative_decrement"].isna().all():
         return _objective(table)
@@ -179,17 +179,16 @@ def _objective(table: pd.DataFrame) -> go.Figure:
 
 
 def told(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
-    """The rows of runs whose traces tell a quantity (a name in `QUANTITIES`) and an axis (in `AXES`)."""
+    """Return the rows of runs whose traces have a quantity (in `QUANTITIES`) and an axis (in `AXES`)."""
     known = table[QUANTITIES[y].column].notna() & table[AXES[x][1]].notna()
     return table[table["label"].isin(table.loc[known, "label"])]
 
 
 def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
-    """One quantity (a name in `QUANTITIES`) of all runs against an axis (a name in `AXES`).
+    """Draw one quantity (in `QUANTITIES`) of all runs against an axis (in `AXES`).
 
-    Against seconds or CG iterations a line ends with the work that proves the last point good enough, at
-    the same height. Gaps below `REFERENCE_TOL` are drawn at it. Runs whose traces do not tell both are left
-    out.
+    Against seconds or CG iterations, a line ends with the work that verifies the last point, at the same
+    height. Gaps below `REFERENCE_TOL` are drawn at it. Runs without one of the two are left out.
     """
     quantity, (title, begins, ends) = QUANTITIES[y], AXES[x]
     fig, table = go.Figure(), told(table, y, x)
@@ -217,13 +216,13 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
 
 
 def _decades(values: pd.Series[float]) -> float:
-    """Powers of ten between the smallest and the largest positive value."""
+    """Return the powers of ten between the smallest and the largest positive value."""
     positive = values[values > 0]
     return math.log10(positive.max() / positive.min()) if len(positive) else 0.0
 
 
 def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
-    """The table with the last row of each run once more, where that iteration has ended."""
+    """Repeat the last row of each run at the end of its iteration."""
     last = table.groupby("label", sort=False).tail(1)
     after = last.assign(**{begins: last[ends]})
     return pd.concat([table, after]).sort_index(kind="stable").reset_index(drop=True)
@@ -251,7 +250,7 @@ def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any)
 
 
 def _look(row: pd.Series[Any]) -> dict[str, Any]:
-    """The method's colour; dashes by solver and preconditioner; marker and strength by setting."""
+    """Return the method's colour, dashes by solver and preconditioner, marker and opacity by setting."""
     style, setting = line_of(str(row["method"])), int(row["setting"])
     if row["plain"]:
         style["line"]["dash"] = "dash" if style_of(str(row["method"])).dash == "solid" else "dashdot"
@@ -268,6 +267,6 @@ def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
     if table["tol"].notna().any():
         guide = {"width": 1, "dash": "dash", "color": "#999999"}
         tol = float(table["tol"].max())
-        # on a log axis an annotation is placed by exponent, a line by value
+        # log axes place annotations by exponent, lines by value
         text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}
         fig.add_hline(y=tol, line=guide, **text, **place)

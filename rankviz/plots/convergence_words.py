@@ -1,4 +1,4 @@
-"""How training went, in a sentence: what a run took, and which of several came near their best objective."""
+"""Sentences on convergence: the effort of a run, and the runs that approached their best objective."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rankviz.plots.convergence import AXES, data, told
 from rankviz.solvers.result import Status
 
 _ENDS = tuple(status for status in Status if status.converged)
-"""Ends at the solver's own aim."""
+"""Status values of converged runs."""
 UNITS = {
     "iteration": ("iterations", "iteration", ",.0f"),
     "products": ("products", "product", ",.0f"),
     "seconds": ("seconds", "second", ".2f"),
     "cg": ("CG iterations", "CG iteration", ",.0f"),
 }
-"""What axes count: many, one, and how a number of them is written."""
+"""Units of axes: plural, singular, and number format."""
 
 
 def reading(record: RunRecord, plain: RunRecord | None = None, counted: str = "cg") -> str:
-    """What a run took of an axis (a name in `AXES`), with and without preconditioner, in one sentence.
+    """Describe a run's effort on an axis (in `AXES`), with and without preconditioner, in one sentence.
 
-    Iterations in place of CG iterations where there are none, and of what a trace does not tell. Seconds
-    differ from run to run, so that a sentence on them says that they are of one.
+    Count iterations if there are no CG iterations, or if the trace lacks the axis. A sentence on seconds says
+    that they come from one run, because they vary.
     """
     own = _Effort.of(record, counted)
     if plain is None:
@@ -40,10 +40,9 @@ def reading(record: RunRecord, plain: RunRecord | None = None, counted: str = "c
 
 
 def race(table: pd.DataFrame, counted: str = "products", within: float = 1e-4) -> str:
-    """Which runs come within a share of the best objective of their own, after how much of an axis.
+    """Describe which runs come within a share of their own best objective, and their effort on an axis.
 
-    After how many products where not all traces tell that, after how many seconds where they do not tell
-    products either.
+    Count products if some traces lack the axis, seconds if some lack products too.
     """
     unit = next((name for name in (counted, "products") if _all_tell(table, name)), "seconds")
     (_, column, _), (name, _, form) = AXES[unit], UNITS[unit]
@@ -69,7 +68,7 @@ def _all_tell(table: pd.DataFrame, axis: str) -> bool:
 
 @dataclass(frozen=True)
 class _Effort:
-    """What a run took of an axis, and whether that led to the solver's own aim."""
+    """A run's effort on an axis, and its convergence."""
 
     unit: str
     number: str
@@ -80,7 +79,7 @@ class _Effort:
 
     @classmethod
     def of(cls, record: RunRecord, axis: str) -> _Effort:
-        """Of a run's trace; iterations where it does not tell the axis, or tells of none."""
+        """Return a trace's effort; in iterations if the axis is missing or zero."""
         last, solver = data([record]).iloc[-1], record.spec.option("solver")
         amount, unit = float(last[AXES[axis][2]]), axis
         if math.isnan(amount) or (axis == "cg" and not amount):
@@ -97,12 +96,12 @@ class _Effort:
 
     @property
     def start(self) -> str:
-        """That seconds are those of one run."""
+        """The words "In this one run, " before seconds."""
         return "In this one run, " if self.unit == "seconds" else ""
 
     @property
     def verb(self) -> str:
-        """What the effort led to: "reach" or "do not reach"."""
+        """The verb of the outcome: "reach", "reaches" or "do not reach"."""
         if not self.converged:
             return "do not reach"
         return "reaches" if self.singular else "reach"

@@ -1,7 +1,7 @@
-"""How many dimensions the dual variables of each query need, as histograms (xu2019 Figure 2).
+"""Histograms of the dimensions that each query's dual variables need (xu2019 Figure 2).
 
-Beside the model's own stand two references: the same α shuffled over their pairs, and the most that the
-grades allow. Bars carry the number of their bin as `customdata`; selected queries are drawn in full.
+Two references accompany the model: the same α shuffled over their pairs, and the maximum for the grades. Bars
+carry the number of their bin as `customdata`; selected queries are opaque.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 BINS = 10
 FADED = 0.25
-"""Opacity of queries that are not selected, where some are."""
+"""Opacity of unselected queries during a selection."""
 
 
 def _tenths(k: IntArray, of: IntArray) -> IntArray:
-    """Which tenth of `of` k falls into, closed on the right: whole numbers, so edges are met exactly."""
+    """Return the tenth of `of` that contains k, closed on the right; integer arithmetic makes edges exact."""
     tenths: IntArray = np.minimum((BINS * k - 1) // of, BINS - 1)
     return tenths
 
 
 def _doublings(k: IntArray) -> IntArray:
-    """0 for 1, 1 for 2, 2 for 3 and 4, 3 for 5 to 8 …, and all beyond 256 together."""
+    """Return 0 for 1, 1 for 2, 2 for 3 and 4, 3 for 5 to 8 …, and one bin for all beyond 256."""
     doublings: IntArray = np.minimum(np.ceil(np.log2(k)).astype(np.int64), BINS - 1)
     return doublings
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A way to count dimensions: its axis, the names of ten bins, where ticks go, the bin of each query."""
+    """A scale of dimensions: its axis, names of ten bins, ticks, and each query's bin."""
 
     label: str
     axis: str
@@ -71,11 +71,11 @@ SCALES = {
         lambda table, name: _doublings(table[name].to_numpy()),
     ),
 }
-"""Ways to count dimensions; xu2019 divides by the size of A, the number of documents."""
+"""Scales of dimensions; xu2019 divides by the size of A, the number of documents."""
 
 
 def needs(found: Spectra, shuffled: Spectra, share: float, tolerance: float) -> pd.DataFrame:
-    """Singular values each query needs, one row each; `shuffled` are the spectra of the same α shuffled.
+    """Count the singular values each query needs, a row per query; `shuffled` are spectra of shuffled α.
 
     Columns query, documents, pairs, active, largest_rank; k and k_shuffled for a `share` of the energy, rank
     and rank_shuffled counting singular values above `tolerance`·σ₁.
@@ -90,10 +90,10 @@ def needs(found: Spectra, shuffled: Spectra, share: float, tolerance: float) -> 
 
 
 def data(table: pd.DataFrame, measure: str, scale: str, selected: Collection[int] = ()) -> pd.DataFrame:
-    """Queries in each of ten bins of `measure` ("k" or "rank") of `needs`.
+    """Count queries in ten bins of `measure` ("k" or "rank") of `needs`.
 
-    Columns bin, queries, share (of all queries), selected (how many of them are), shuffled and allowed
-    (queries in the bin were α shuffled, or of the largest rank that the grades allow).
+    Columns bin, queries, share (of all queries), selected (number of selected ones), shuffled and allowed
+    (queries in the bin for shuffled α, or for the largest rank of the grades).
     """
     kind = SCALES[scale]
     picked = table["query"].isin(list(selected))
@@ -113,13 +113,13 @@ def data(table: pd.DataFrame, measure: str, scale: str, selected: Collection[int
 
 
 def members(table: pd.DataFrame, measure: str, scale: str, bins: Iterable[int]) -> list[int]:
-    """The queries that fall into some bins, counted from 0."""
+    """Return the queries in some bins, counted from 0."""
     inside = np.isin(SCALES[scale].bin_of(table, measure), list(bins))
     return [int(query) for query in table.loc[inside, "query"]]
 
 
 def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure:
-    """Bars of queries, the selected ones in full; shuffled and allowed as outlines; `what` names the axis."""
+    """Draw bars of queries, selected ones opaque; shuffled and allowed as outlines; `what` names the axis."""
     fig, colour, n = go.Figure(), style_of(method).colour, max(int(table["queries"].sum()), 1)
     places, picked = np.arange(BINS), int(table["selected"].sum())
     full = table["selected"] if picked else table["queries"]
@@ -148,7 +148,7 @@ def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure
         height=360,
         barmode="stack",
         xaxis={
-            "title": f"{what},<br>{SCALES[scale].axis}",  # in one line it is cut off beside another figure
+            "title": f"{what},<br>{SCALES[scale].axis}",  # a single line is cut off beside another figure
             "tickvals": list(SCALES[scale].ticks),
             "ticktext": list(SCALES[scale].ticks.values()),
             "range": [-0.6, BINS - 0.4],
@@ -157,13 +157,13 @@ def figure(table: pd.DataFrame, method: str, scale: str, what: str) -> go.Figure
         },
         yaxis={"title": "queries", "range": [0, 1.03 * n]},
         legend_traceorder="normal",
-        selectdirection="h",  # a box takes the bars that it is as wide as, however high it is
+        selectdirection="h",  # a box selects by its width only
         margin={"l": 55, "r": 10, "t": 60, "b": 70},
     )
 
 
 def _add_targets(fig: go.Figure, table: pd.DataFrame, n: int, what: str) -> None:
-    """Unseen bars as high as the figure where there are queries: a bar of one query can be hit too."""
+    """Add invisible full-height bars over nonempty bins, so that a bar of one query can be clicked."""
     hit = table[table["queries"] > 0]
     fig.add_bar(
         x=hit.index,

@@ -1,4 +1,4 @@
-"""Dots with intervals, a row each, in panels one below the other: what figures of comparisons are made of."""
+"""Dots with intervals, one per row, in stacked panels: the base of comparison figures."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rankviz.plots.labels import harmless
 from rankviz.plots.style import EVEN_COLOUR, finished, style_of
 
 ROW = 26
-"""Pixels of a row."""
+"""Height of a row in pixels."""
 HEAD = 42
 """Pixels between panels, for their titles."""
 COLUMNS = ["panel", "label", "method", "value", "low", "high", "full", "reference"]
 
 
 def dot_intervals(table: pd.DataFrame, title: str, hover: pd.Series, **layout: Any) -> go.Figure:
-    """A panel for each `panel` of the table, in each a row for each `label`, with a line at its `reference`.
+    """Draw a panel per `panel`, with a row per `label` and a line at its `reference`.
 
-    Columns as `COLUMNS`: value, low and high are drawn in the colour of the method, hollow where not `full`;
-    the text of `hover` goes with the row of the same index. All panels share the horizontal axis.
+    Columns as `COLUMNS`: value, low and high have the method's colour, hollow unless `full`. `hover` has the
+    row's text at the same index. All panels share the horizontal axis.
     """
     panels = list(dict.fromkeys(table["panel"]))
     rows = {panel: int((table["panel"] == panel).sum()) for panel in panels}
@@ -45,7 +45,7 @@ _MARGIN = {"l": 20, "r": 20, "t": 34, "b": 55}
 
 
 def _domains(rows: list[int]) -> list[tuple[float, float]]:
-    """Where panels of so many rows begin and end, from the top on, as shares of the height."""
+    """Return start and end of each panel from the top, as shares of the height."""
     total = sum(ROW * n for n in rows) + HEAD * (len(rows) - 1)
     found, top = [], float(total)
     for n in rows:

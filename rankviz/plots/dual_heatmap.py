@@ -1,4 +1,4 @@
-"""One query's dual variables as a heat map: preferred documents down, the others across, best first."""
+"""Heat map of one query's dual variables: preferred documents down, the others across, best first."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rankviz.dual.variables import DualBlock
 from rankviz.plots.style import DIVERGING, NO_VALUE, finished
 
 MOST = 400
-"""Rows or columns drawn; of more documents, this many evenly spaced ones in the order shown."""
+"""Most rows or columns drawn; of more, an evenly spaced selection."""
 
 ORDERS: dict[str, Callable[[DualBlock], IntArray]] = {
     "grade": lambda block: np.lexsort((-block.f, -block.y)),
     "score": lambda block: np.argsort(-block.f, kind="stable"),
 }
-"""Orders of the documents of a query, best first: by grade and then score, or by score alone."""
+"""Orders of a query's documents, best first: by grade and then score, or by score alone."""
 
 SIDES: dict[str, Callable[[DualBlock], tuple[IntArray, IntArray]]] = {
     "block": lambda block: (block.winners, block.losers),
     "symmetrised": lambda block: (np.arange(len(block.y)), np.arange(len(block.y))),
 }
-"""Documents in the rows and in the columns of each matrix of `rankviz.analysis.spectra.MATRICES`."""
+"""Row and column documents of each matrix of `rankviz.analysis.spectra.MATRICES`."""
 
 FULL: dict[str, Callable[[DualBlock], FloatArray]] = {
     "block": DualBlock.full,
@@ -34,7 +34,7 @@ FULL: dict[str, Callable[[DualBlock], FloatArray]] = {
 
 
 def data(block: DualBlock, matrix: str, order: str) -> pd.DataFrame:
-    """One row per entry that stands for a pair and is drawn.
+    """Return one row per drawn entry of a pair.
 
     Columns row, column (places in the order, from 1), grade and score of both documents, and alpha.
     """
@@ -63,16 +63,16 @@ def _drawn(documents: IntArray) -> IntArray:
 
 
 def reach(table: pd.DataFrame) -> tuple[float, float]:
-    """From 0, or what lies below it, to the largest α."""
+    """Return min(0, smallest α) and the largest α (1 if it is 0)."""
     return min(0.0, float(table["alpha"].min())), float(table["alpha"].max()) or 1.0
 
 
 def figure(
     table: pd.DataFrame, matrix: str, order: str, limits: tuple[float, float], name: str = "α"
 ) -> go.Figure:
-    """Cividis over the limits, two hues where they lie evenly about 0; blank where there is no pair.
+    """Draw a heat map in Cividis, or in two hues for limits symmetric about 0; blank without a pair.
 
-    The name of what is drawn is not beside the colours: two maps to be compared are equally wide.
+    The colour bar omits `name`, so that compared maps have equal widths.
     """
     shape = int(table["row"].max()), int(table["column"].max())
     alpha = np.full(shape, np.nan, np.float32)  # half the bytes to send
@@ -112,7 +112,7 @@ _SIDE_WORDS = {
 
 
 def _labels(table: pd.DataFrame, side: str, n: int) -> list[str]:
-    """Place, grade and score of each row or column; a document without a drawn pair has its place only."""
+    """Label each row or column by place, grade and score; without a drawn pair by place only."""
     labels = [str(place) for place in range(1, n + 1)]
     known = table.drop_duplicates(side)
     for place, grade, score in zip(known[side], known[f"{side}_grade"], known[f"{side}_score"], strict=True):
@@ -121,7 +121,7 @@ def _labels(table: pd.DataFrame, side: str, n: int) -> list[str]:
 
 
 def _grade_ticks(table: pd.DataFrame, side: str, labels: list[str], order: str) -> dict[str, object]:
-    """Ticks in the middle of each grade where documents are sorted by grade, none where they are not."""
+    """Return ticks in the middle of each grade if documents are sorted by grade, else none."""
     if order != "grade":
         return {"showticklabels": False, "ticks": ""}
     places = table.groupby(f"{side}_grade")[side].agg(lambda p: int((p.min() + p.max()) // 2))

@@ -1,4 +1,4 @@
-"""The energy that the first k singular values keep, over the queries (PE of xu2019 §4)."""
+"""Energy of the first k singular values, over the queries (PE of xu2019 §4)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rankviz.analysis.spectra import Spectra
 from rankviz.common.arrays import BoolArray
 from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, snapped_range, translucent
 
-LOW, HIGH = 0.1, 0.9  # quantiles over queries between which the band lies
-NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at which the curve may end, but not before this k
-MOST_TICKS = 12  # values of k that each get a tick; more are sparse enough to be whole numbers anyway
+LOW, HIGH = 0.1, 0.9  # quantiles over queries at the band's edges
+NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at the curve's end, and its least last k
+MOST_TICKS = 12  # most values of k with a tick each; beyond, Plotly's own ticks are whole numbers
 NAMES = {"model": "this model", "shuffled": "the same α, shuffled"}
 
 
 def data(found: Spectra, inside: BoolArray) -> pd.DataFrame:
-    """Columns k, mean, low, high (10 % and 90 % quantiles) over the queries `inside`, for k = 1, 2, …"""
+    """Return columns k, mean, low, high (10 % and 90 % quantiles) over queries `inside`, k = 1, 2, …"""
     curves = found.energies[inside]
     return pd.DataFrame(
         {
@@ -30,14 +30,14 @@ def data(found: Spectra, inside: BoolArray) -> pd.DataFrame:
 
 
 def together(model: pd.DataFrame, shuffled: pd.DataFrame) -> pd.DataFrame:
-    """Both tables under a column `of` ("model", "shuffled"), up to where the model keeps nearly all."""
+    """Join both tables with a column `of` ("model", "shuffled"), up to nearly all energy of the model."""
     last = max(SHORTEST, 1 + int(np.argmax(model["low"] >= NEARLY_ALL)))
     frames = [table[table["k"] <= last] for table in (model, shuffled)]
     return pd.concat(frames, keys=list(NAMES), names=["of", None]).reset_index("of")
 
 
 def figure(table: pd.DataFrame, method: str, share: float) -> go.Figure:
-    """Means with bands that hold four fifths of the queries; the share of the energy to keep as a level."""
+    """Draw means with bands of four fifths of the queries; the energy share to keep as a level."""
     fig = go.Figure()
     dashed = {"line": {"color": CHOSEN_COLOUR, "dash": "dash", "width": 2}, "marker": {"size": 5}}
     _add_curve(fig, table, "shuffled", dashed, "rgba(204, 121, 167, 0.15)")

@@ -13,12 +13,12 @@ from rankviz.datasets.types import RankingData
 from rankviz.plots.style import DATA_COLOUR, finished
 
 WIDE = 50.0
-"""Ranges that differ by more than this factor are drawn on a scale that is logarithmic away from 0."""
+"""Ratio of ranges beyond which the scale is logarithmic away from 0."""
 _GUIDE = "#999999"
 
 
 def data(part: RankingData) -> pd.DataFrame:
-    """The columns of `feature_table`, and "label": "feature 3", or "feature 3 (its name)"."""
+    """Return the columns of `feature_table`, and "label": "feature 3", or "feature 3 (its name)"."""
     table = feature_table(part)
     named = zip(table["number"], table["name"], strict=True)
     labels = [f"feature {number} ({name})" if name else f"feature {number}" for number, name in named]
@@ -26,7 +26,7 @@ def data(part: RankingData) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """Correlation with the grade (above; a cross where undefined) and minimum, mean, maximum (below)."""
+    """Draw correlation with the grade (above; a cross if undefined) and minimum, mean, maximum (below)."""
     fig = make_subplots(rows=2, shared_xaxes=True, row_heights=[0.55, 0.45], vertical_spacing=0.08)
     undefined = table[table["correlation"].isna()]
     fig.add_bar(
@@ -89,20 +89,20 @@ def _add_ranges(fig: go.Figure, table: pd.DataFrame) -> None:
 
 
 def uses_signed_log(table: pd.DataFrame) -> bool:
-    """Whether the widest range is more than `WIDE` times the median one, of those that are not 0."""
+    """Return True if the widest range exceeds `WIDE` times the median nonzero one."""
     widths = (table["max"] - table["min"]).to_numpy()
     widths = widths[widths > 0]
     return len(widths) > 0 and bool(widths.max() > WIDE * np.median(widths))
 
 
 def _scaled(values: FloatArray, signed_log: bool) -> FloatArray:
-    """x itself, or sign(x)·log₁₀(1 + |x|)."""
+    """Return x itself, or sign(x)·log₁₀(1 + |x|)."""
     out: FloatArray = np.sign(values) * np.log10(1 + np.abs(values)) if signed_log else values
     return out
 
 
 def _ticks(low: float, high: float) -> FloatArray:
-    """0 and every power of 10 from 1 (every second or third where there are many), within the range."""
+    """Return 0 and powers of 10 from 1 (every second or third of many), within the range."""
     most = int(np.log10(1 + max(abs(low), abs(high))))
     powers = 10.0 ** np.arange(0, most + 1, max(1, -(-most // 4)))
     ticks = np.concatenate([-powers[::-1], [0.0], powers])

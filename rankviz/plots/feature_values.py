@@ -1,4 +1,4 @@
-"""Features of two documents beside what documents have: their places within the range of the data."""
+"""Features of two documents against the distribution of each feature in the data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def data(shares: pd.DataFrame, X: FloatArray) -> pd.DataFrame:
-    """Rows of `margin_waterfall.data` with the spread of each feature over documents X (n, d).
+    """Return rows of `margin_waterfall.data` with each feature's distribution over documents X (n, d).
 
     Columns number, name, value_A, value_B, share, min, max, q5 … q95, and below_A, below_B: the share of
     documents with a smaller value.
@@ -32,7 +32,7 @@ def data(shares: pd.DataFrame, X: FloatArray) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """A line per feature from the 5 % to the 95 % quantile, thick for the middle half; A and B upon it."""
+    """Draw a line per feature from the 5 % to the 95 % quantile, thick in the middle half, with A and B."""
     span = (table["max"] - table["min"]).where(lambda s: s > 0, 1.0)
     place = {column: ((table[column] - table["min"]) / span).tolist() for column in table if column in _DRAWN}
     y = list(range(len(table)))

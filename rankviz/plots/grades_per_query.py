@@ -1,4 +1,4 @@
-"""Documents of each query by grade, and the preference pairs they make, queries sorted by size."""
+"""Documents per query by grade, and preference pairs, queries sorted by size."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rankviz.plots.axes import whole_ticks
 from rankviz.plots.style import DATA_COLOUR, finished, grade_colour
 
 MOST = 500
-"""More queries than this are thinned, for their bars would be narrower than a pixel."""
+"""Most queries drawn: bars of more would be narrower than a pixel."""
 
 
 def data(queries: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
-    """Rows of `query_table`, largest query first, with "place" from 1 among all of them.
+    """Sort rows of `query_table`, largest query first, with "place" from 1 among all of them.
 
-    Of more than `most` queries as many are kept, evenly spaced by place, the first and the last among them.
+    Keep at most `most` queries, evenly spaced by place, including the first and the last.
     """
     order = queries.sort_values(["documents", "pairs"], ascending=False, kind="stable", ignore_index=True)
     order.insert(0, "place", np.arange(1, len(order) + 1))
@@ -27,7 +27,7 @@ def data(queries: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """Stacked bars of grades (above) and bars of preference pairs (below) on the same queries."""
+    """Draw stacked bars of grades (above) and bars of preference pairs (below) on the same queries."""
     fig = make_subplots(rows=2, shared_xaxes=True, row_heights=[0.64, 0.36], vertical_spacing=0.06)
     for column in [name for name in table if str(name).startswith("grade ")]:
         fig.add_bar(
@@ -55,7 +55,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
     fig.update_yaxes(title_text="documents", **whole_ticks(0, most["documents"]), row=1, col=1)
     fig.update_yaxes(title_text="pairs", **whole_ticks(0, most["pairs"]), row=2, col=1)
     if most["pairs"] == 0:
-        fig.update_yaxes(range=[0, 1], row=2, col=1)  # or the axis would go below zero
+        fig.update_yaxes(range=[0, 1], row=2, col=1)  # else the axis goes below zero
     fig.update_xaxes(**whole_ticks(1, most["place"]))
     fig.update_xaxes(title_text="queries, the largest first", row=2, col=1)
     return finished(fig, height=460, barmode="stack", bargap=0.08 if len(table) <= 150 else 0)

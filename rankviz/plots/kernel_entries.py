@@ -1,4 +1,4 @@
-"""Entries κ(x, z) of the kernel matrix against their approximations κ̃ = φ(x)·φ(z): densities, one per map."""
+"""Entries κ(x, z) of the kernel matrix against approximations κ̃ = φ(x)·φ(z): densities, one per map."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rankviz.common.arrays import FloatArray
 from rankviz.plots.style import finished, snapped_range, style_of, translucent
 
 BINS = 100
-"""Squares a side that the common range of κ and κ̃ is cut into."""
+"""Squares per side over the common range of κ and κ̃."""
 
 
 def data(K: FloatArray, features: Mapping[str, FloatArray], bins: int = BINS) -> pd.DataFrame:
-    """How many pairs of different documents fall where: columns map, exact, approximate, pairs.
+    """Count pairs of different documents per square: columns map, exact, approximate, pairs.
 
-    exact and approximate are the middles of squares; squares without pairs are left out. K (N, N), Φ (N, m)
-    for each map: all N(N − 1)/2 pairs are counted, with the same squares for every map.
+    exact and approximate are the middles of squares; empty squares are left out. K (N, N), Φ (N, m) for each
+    map: all N(N − 1)/2 pairs are counted, with the same squares for every map.
     """
     upper = np.triu_indices(len(K), 1)
     exact = K[upper]
@@ -33,7 +33,7 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], bins: int = BINS) ->
 
 
 def deviations(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """Of κ̃ − κ over pairs of different documents: columns map, rms (root mean square), largest (absolute)."""
+    """Return κ̃ − κ over pairs of different documents: columns map, rms, largest (absolute)."""
     upper = np.triu_indices(len(K), 1)
     rows = []
     for name, Phi in features.items():
@@ -44,7 +44,7 @@ def deviations(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFram
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """One panel per map, more pairs in stronger colour, with the line on which both are equal; same axes."""
+    """Draw one panel per map, darker for more pairs, with the line of equality; same axes."""
     names = list(dict.fromkeys(table["map"]))
     step = _step(table)
     values = table[["exact", "approximate"]].to_numpy()
@@ -82,7 +82,7 @@ def _counted(name: str, exact: FloatArray, approximate: FloatArray, edges: Float
 
 
 def _ends(values: list[FloatArray]) -> tuple[float, float]:
-    """The range of all values, widened to a round tenth of its size so that it seldom moves."""
+    """Return the range of all values, rounded outwards to a tenth of its power of ten, for stable axes."""
     low, high = min(v.min() for v in values), max(v.max() for v in values)
     span = max(high - low, 1e-6 * max(abs(high), 1.0))
     left, right = snapped_range(low, high, 10.0 ** math.floor(math.log10(span)) / 10)
@@ -90,7 +90,7 @@ def _ends(values: list[FloatArray]) -> tuple[float, float]:
 
 
 def _step(table: pd.DataFrame) -> float:
-    """Side of a square, from the middles of those that hold pairs."""
+    """Return the side of a square, from the middles of nonempty ones."""
     middles = np.unique(table[["exact", "approximate"]].to_numpy().round(12))
     return float(np.diff(middles).min()) if len(middles) > 1 else 0.01
 

@@ -17,12 +17,12 @@ from rankviz.plots.style import finished, style_of, translucent
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
 GUIDE = {"color": "#999999", "width": 1}
-LEAST = FLOOR / 10  # the axis ends here at the latest: what is below is rounding
-GUIDE_BELOW = 0.7  # where the guide starts, as a share of the least error of its map: clear of its line
+LEAST = FLOOR / 10  # lowest end of the axis: smaller errors are rounding
+GUIDE_BELOW = 0.7  # start of the guide as a share of its map's least error, clear of its line
 
 
 def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
-    """Errors in one norm over seeds: columns map, choice, m, used, mean, low, high; see `over_seeds`."""
+    """Return errors in one norm, as `over_seeds`: columns map, choice, m, used, mean, low, high."""
     return over_seeds(errors.table, norm)
 
 
@@ -33,9 +33,9 @@ def figure(
     current: int,
     named: Variant | None = None,
 ) -> go.Figure:
-    """Both axes logarithmic: means as lines, least to greatest over seeds as bands, fits thin and dotted.
+    """Draw on log axes: means as lines, ranges over seeds as bands, fits thin and dotted.
 
-    `current` is the m that is marked; where the current model is one of the maps, a ring marks its point.
+    A line marks `current`, the selected m; a ring marks the current model `named`, if it is one of the maps.
     """
     fig = go.Figure()
     variants = kernel_variants.variants_in(table)
@@ -66,7 +66,7 @@ def figure(
 
 
 def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
-    """The logarithmic axis of errors: whole powers of ten around them, none below LEAST."""
+    """Return the logarithmic axis of errors: whole powers of ten around them, at least LEAST."""
     finite = table[np.isfinite(table["high"])]
     low = max(float(finite["low"].min()), LEAST) if len(finite) else LEAST
     high = max(float(finite["high"].max()), low) if len(finite) else 1.0
@@ -80,7 +80,7 @@ def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
 
 
 def averages_terms(variant: Variant) -> bool:
-    """Whether κ̃ is a mean over m random terms, whose error falls as 1/√m: it draws, and no documents."""
+    """Return True if κ̃ is a mean over m random terms, with error ~ 1/√m: random, but without documents."""
     kind = FEATURE_MAPS[variant.map]
     return kind.draws and not kind.expands
 
@@ -128,7 +128,7 @@ def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope 
 
 
 def _label(name: str, slope: Slope | None) -> str:
-    """The map with its fitted power of m and where that was fitted."""
+    """Label a map with its fitted power of m and the range of the fit."""
     if slope is None:
         return name
     fitted = "level" if slope.level else f"m<sup>{slope.exponent:.2f}</sup>"
@@ -136,7 +136,7 @@ def _label(name: str, slope: Slope | None) -> str:
 
 
 def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
-    """A line that falls as 1/√m, a little below the errors of a map."""
+    """Add a line that falls as 1/√m, just below a map's errors."""
     ends = [rows["m"].min(), rows["m"].max()]
     start = GUIDE_BELOW * float(rows.sort_values("m")["low"].iloc[0])
     fig.add_scatter(

@@ -1,4 +1,4 @@
-"""The residual κ̃ − κ among a few documents as heat maps side by side, one per map, on one colour scale."""
+"""Residual κ̃ − κ among a few documents: heat maps side by side, one per map, on one colour scale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankviz.plots.style import DIVERGING, finished, style_of
 
 
 def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) -> pd.DataFrame:
-    """Columns map, row, column (from 1), row_grade, column_grade, exact, residual, for every pair.
+    """Return columns map, row, column (from 1), row_grade, column_grade, exact, residual, for every pair.
 
     K (N, N), Φ (N, m) for each map, grades (N,).
     """
@@ -38,7 +38,7 @@ def data(K: FloatArray, features: Mapping[str, FloatArray], grades: IntArray) ->
 
 
 def apart(table: pd.DataFrame) -> pd.DataFrame:
-    """Root mean squares of the residual by map: of one document with itself, and between two if there are."""
+    """Return root mean squares of the residual by map: on the diagonal, and off it if possible."""
     squares = table.assign(square=table["residual"] ** 2)
     itself = squares["row"] == squares["column"]
     means = {
@@ -49,7 +49,7 @@ def apart(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """One heat map per map under its largest residual; one scale, symmetric about 0, for all."""
+    """Draw one heat map per map, titled with its largest residual; one scale, symmetric about 0."""
     names = list(dict.fromkeys(table["map"]))
     fig = make_subplots(
         cols=len(names),
@@ -81,7 +81,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
 
 
 def _title(rows: pd.DataFrame, name: str) -> str:
-    """The map and its largest residuals, which may be far below what the common scale can show."""
+    """Title a map with its largest residuals, which the common scale may hide."""
     itself = rows["row"] == rows["column"]
     largest = [
         small(float(some["residual"].abs().max())) for some in (rows[~itself], rows[itself]) if len(some)

@@ -1,4 +1,4 @@
-"""Error of the approximate kernel against the seconds its features take, one point for each m."""
+"""Error of the approximate kernel against the seconds of its features, a point per m."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rankviz.plots.style import finished, style_of
 
 
 def data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
-    """Errors over seeds (see `over_seeds`) with a column seconds, for every map and m that has both."""
+    """Join errors over seeds (see `over_seeds`) with a column seconds, for every map and m with both."""
     return summary.merge(seconds, on=["map", "choice", "m"], how="inner")
 
 
 def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
-    """Both axes logarithmic; points of one map are joined in the order of m, its last one named."""
+    """Draw on log axes; points of one map are joined by m, the last one labelled."""
     fig = go.Figure()
     variants = kernel_variants.variants_in(table)
     for variant in variants:
@@ -69,7 +69,7 @@ def figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None =
 
 
 def _labels(variant: Variant, ms: list[int]) -> list[str]:
-    """A label for the last point; of variants, which lie close to the papers' maps, none."""
+    """Label the last point of the papers' maps; their variants lie too close for labels."""
     last = f"m = {ms[-1]:,}" if kernel_variants.is_as_printed(variant) else ""
     return [""] * (len(ms) - 1) + [last]
 

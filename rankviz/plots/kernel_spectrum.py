@@ -1,6 +1,6 @@
-"""Eigenvalues of the exact kernel matrix and of its approximations, largest first, as shares of the trace.
+"""Eigenvalues of the exact kernel matrix and its approximations, largest first, as shares of the trace.
 
-K/N of N documents drawn from many has eigenvalues near those of K/n of all: shares can be read for all.
+K/N of N random documents has eigenvalues near those of K/n of all n, so the shares hold for all.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from rankviz.common.arrays import FloatArray
 from rankviz.features import EXACT
 from rankviz.plots.style import finished, style_of
 
-ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding and are left out
+ROUNDING = 1e-13  # eigenvalues below this share of the trace are rounding and are left out
 LINE = {"color": style_of(EXACT).colour, "dash": style_of(EXACT).dash, "width": 2}
-"""Of K itself."""
+"""Line of K itself."""
 
 
 def data(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """Columns map (`EXACT` for K itself), i (from 1), eigenvalue, share; K (N, N), Φ (N, m) for each map.
+    """Return columns map (`EXACT` for K), i (from 1), eigenvalue, share; K (N, N), Φ (N, m) for each map.
 
-    share is the eigenvalue over the trace of K. Empty where K is 0.
+    share is the eigenvalue over the trace of K. Empty if K is 0.
     """
     spectra = {n: eigenvalues(Phi) for n, Phi in features.items()} | {EXACT: kernel_eigenvalues(K)}
     trace = float(np.trace(K))
-    least = ROUNDING * trace  # no eigenvalue of K is above its trace
+    least = ROUNDING * trace  # the trace bounds every eigenvalue of K
     frames = [
         pd.DataFrame({"map": name, "i": np.arange(1, len(values) + 1), "eigenvalue": values})[values > least]
         for name, values in spectra.items()
@@ -39,16 +39,16 @@ def data(K: FloatArray, features: Mapping[str, FloatArray]) -> pd.DataFrame:
 
 
 def mth_eigenvalue(table: pd.DataFrame, m: int) -> float | None:
-    """The m-th eigenvalue of K, or None where K has fewer above rounding."""
+    """Return the m-th eigenvalue of K, or None if fewer exceed rounding."""
     found = table.loc[(table["map"] == EXACT) & (table["i"] == m), "eigenvalue"]
     return float(found.iloc[0]) if len(found) else None
 
 
 def figure(table: pd.DataFrame, m: int, regularisation: float | None = None) -> go.Figure:
-    """Both axes logarithmic; the exact spectrum dashed, its m-th eigenvalue marked.
+    """Draw on log axes: the exact spectrum dashed, its m-th eigenvalue marked.
 
-    `regularisation` is 1/(2C) over the trace of K of all documents: directions of eigenvalues below it are
-    shrunk by more than half.
+    `regularisation` is 1/(2C) over the trace of K of all documents: learning shrinks directions with smaller
+    eigenvalues by more than half.
     """
     fig = go.Figure()
     for name, rows in table.groupby("map", sort=False):

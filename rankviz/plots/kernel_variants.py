@@ -1,4 +1,4 @@
-"""How kernel maps and their other ways to draw look: one colour, another dash and hollow markers."""
+"""Looks and names of kernel maps and their variants: same colour, other dash, hollow markers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER_DASH = "dashdot"
 
 
 def ways(feature_map: str) -> list[Variant]:
-    """All ways in which a map can draw, the papers' first; one where there is no choice."""
+    """Return all draws of a map, the papers' first; one if there is no choice."""
     choice = FEATURE_MAPS[feature_map].draws_by
     if choice is None:
         return [Variant(feature_map, "")]
@@ -26,51 +26,51 @@ def ways(feature_map: str) -> list[Variant]:
 
 
 def as_printed(kernel: KernelFacts) -> list[Variant]:
-    """The maps that approximate a kernel, each drawn as the papers do."""
+    """Return the maps that approximate a kernel, each with the papers' draw."""
     return [first for first, *_ in map(ways, approximations()) if first.takes(kernel)]
 
 
 def other_ways(kernel: KernelFacts) -> list[Variant]:
-    """Their other ways to draw."""
+    """Return their other draws."""
     return [one for _, *more in map(ways, approximations()) for one in more if one.takes(kernel)]
 
 
 def is_as_printed(variant: Variant) -> bool:
-    """Whether it draws as the papers do."""
+    """Return True for the papers' draw."""
     return variant == ways(variant.map)[0]
 
 
 def choice_name(variant: Variant) -> str:
-    """How it draws: "k-means++ landmarks"; "" where there is no choice."""
+    """Return the name of the draw: "k-means++ landmarks"; "" if there is no choice."""
     choice = FEATURE_MAPS[variant.map].draws_by
     return "" if choice is None else choice.told(variant.choice)
 
 
 def name(variant: Variant) -> str:
-    """The map, and how it draws where the papers draw otherwise: "Nyström, k-means++ landmarks"."""
+    """Return the map's name, with a draw that differs from the papers': "Nyström, k-means++ landmarks"."""
     method = style_of(variant.map).name
     return method if is_as_printed(variant) else f"{method}, {choice_name(variant)}"
 
 
 def names(variants: Iterable[Variant], last: str = "and") -> str:
-    """The names of several maps in a sentence."""
+    """Join the names of several maps for a sentence."""
     *first, end = map(name, variants)
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def variants_in(table: pd.DataFrame) -> list[Variant]:
-    """The maps of a table with columns map and choice, in its order."""
+    """Return the maps of a table with columns map and choice, in its order."""
     pairs = table[["map", "choice"]].drop_duplicates()
     return [Variant(*pair) for pair in pairs.itertuples(index=False, name=None)]
 
 
 def rows_of(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
-    """The rows of one map and choice."""
+    """Return the rows of one map and choice."""
     return table[(table["map"] == variant.map) & (table["choice"] == variant.choice)]
 
 
 def look(variant: Variant) -> dict[str, Any]:
-    """Keyword arguments for a trace of this map."""
+    """Return keyword arguments for a trace of this map."""
     style = line_of(variant.map)
     if not is_as_printed(variant):
         style["line"] |= {"dash": OTHER_DASH, "width": 2}
@@ -83,7 +83,7 @@ def look(variant: Variant) -> dict[str, Any]:
 
 
 def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
-    """A ring around the point of the model that the sidebar names."""
+    """Add a ring around the sidebar's current model."""
     fig.add_scatter(
         x=[x],
         y=[y],

@@ -1,4 +1,4 @@
-"""Words in figures that somebody else wrote: names of documents."""
+"""Foreign words in figures: names of documents."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from rankviz.datasets.types import RankingData
 
 
 def shown_documents(part: RankingData, query: int) -> list[str]:
-    """Names of the documents of the query at position `query`, shown as they are.
+    """Return names of the documents of the query at position `query`, escaped.
 
-    Plotly reads some HTML in texts, links too; a sign of no width behind each "<" makes it a plain one.
+    Plotly reads some HTML in texts, including links; a zero-width character after each "<" prevents it.
     """
     return [harmless(name) for name in document_names(part, query)]
 
 
 def harmless(text: str) -> str:
-    """A text that Plotly shows as it is: one of a document, or a name that somebody gave."""
+    """Escape a foreign text, so that Plotly shows it unchanged."""
     return text.replace("<", "<\u2060")

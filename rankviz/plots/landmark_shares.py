@@ -1,4 +1,4 @@
-"""What landmarks add to a margin: those that speak for A and for B most."""
+"""Contributions of landmarks to a margin: the largest for A and for B."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ EACH = 7
 
 
 def strongest(table: pd.DataFrame, n: int = EACH) -> pd.DataFrame:
-    """Of a table of `landmark_shares` the n that speak for A most, then the n that speak for B."""
+    """Return the n largest shares for A of `landmark_shares`, then the n largest for B."""
     ranked = table.sort_values("share", ascending=False, kind="stable")
     for_a, for_b = ranked[ranked["share"] > 0].head(n), ranked[ranked["share"] < 0].tail(n).iloc[::-1]
     return pd.concat((for_a, for_b), ignore_index=True)
 
 
 def figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """A bar for each of some landmarks, which `names` call by document, query and grade."""
+    """Draw a bar per landmark; `names` give document, query and grade."""
     fig = go.Figure()
     y = list(range(len(rows)))
     fig.add_bar(

@@ -16,29 +16,29 @@ from rankviz.plots.low_rank_style import NAMES
 from rankviz.plots.style import finished, style_of
 
 LEAST = 1e-5
-"""Distances below are drawn here: far below the tolerance that the solvers end at."""
+"""Smallest drawn distance, far below the solvers' tolerance."""
 AXES = {"iteration": "iterations of its own kind, the start counted as 1", "seconds": "seconds of training"}
 _FEW = 30
-"""Curves of so many points at most have markers."""
+"""Most points of a curve with markers."""
 
 
 def printed_way(spec: RunSpec) -> bool:
-    """Whether a low-rank run is solved by the paper's algorithm."""
+    """Return True if a low-rank run uses the paper's algorithm."""
     return bool(getattr(spec.option("solver"), "printed", False))
 
 
 def label_of(spec: RunSpec) -> str:
-    """What a curve is called: "factorised, L-BFGS-B", "regularised, paper's steps"."""
+    """Return a curve's label: "factorised, L-BFGS-B", "regularised, paper's steps"."""
     solver = spec.option("solver")
     return f"{NAMES[spec.method]}, {getattr(solver, 'short', solver.label)}"
 
 
 def data(records: Sequence[RunRecord]) -> pd.DataFrame:
-    """The traces of runs one below the other, one row per look at the objective.
+    """Return the traces of runs, one row per evaluation of the objective.
 
-    Columns label, model, printed (the paper's algorithm), iteration, seconds (of training, features not
-    counted, but what a start takes), objective, gap (see `StepRow`) and above = (objective − best)/|best|
-    with the lowest objective of all runs of the same model as best.
+    Columns label, model, printed (the paper's algorithm), iteration, seconds (of training, with a start but
+    without features), objective, gap (see `StepRow`) and above = (objective − best)/|best|. best is the
+    lowest objective of all runs of the same model.
     """
     best = {
         r.spec.method: min(o.objective for o in records if o.spec.method == r.spec.method) for r in records
@@ -64,18 +64,18 @@ def _trace(record: RunRecord, best: float) -> pd.DataFrame:
 
 
 def ends(table: pd.DataFrame) -> pd.DataFrame:
-    """The last row of every run."""
+    """Return the last row of every run."""
     return table.groupby("label", sort=False).tail(1).reset_index(drop=True)
 
 
 def reached(table: pd.DataFrame, within: float) -> pd.DataFrame:
-    """The first row of every run whose objective is within a share of the best; runs without are left out."""
+    """Return each run's first row within a share of the best objective; omit runs without one."""
     near = table[table["above"] <= within]
     return near.groupby("label", sort=False).head(1).reset_index(drop=True)
 
 
 def figure(table: pd.DataFrame, x: str) -> go.Figure:
-    """Distance above the best objective of the same model against an axis of `AXES`, both logarithmic."""
+    """Draw the distance above the same model's best objective against an axis of `AXES`, both logarithmic."""
     fig = go.Figure()
     for label, rows in table.groupby("label", sort=False):
         style, printed = style_of(str(rows["model"].iloc[0])), bool(rows["printed"].iloc[0])
@@ -104,13 +104,13 @@ def figure(table: pd.DataFrame, x: str) -> go.Figure:
 
 
 def _narrow(table: pd.DataFrame, x: str) -> bool:
-    """Whether an axis spans less than one and a half powers of ten."""
+    """Return True if an axis spans less than one and a half powers of ten."""
     values = table[x] + (x == "iteration")
     return float(values.max()) < 30 * max(float(values.min()), 1e-9)
 
 
 def race(table: pd.DataFrame, within: float = 0.01) -> str:
-    """When each run comes within a share of the best objective of its model, in iterations and seconds."""
+    """Describe when each run comes within a share of its model's best objective (seconds, iterations)."""
     came = reached(table, within).sort_values("seconds")
     words = [
         f"{row['label']}, after {row['seconds']:.2g} s (iteration {int(row['iteration'])})"

@@ -1,4 +1,4 @@
-"""What leaving out single training queries does to the margin of two documents, and where it turns them."""
+"""The effect of leaving out single training queries on the margin of two documents."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from rankviz.plots.margin_waterfall import ABOVE_COLOUR, BELOW_COLOUR, PITCH, ad
 from rankviz.plots.style import finished
 
 FARTHEST = 4.0
-"""The line where the order turns is drawn up to so many times as far as the longest bar."""
+"""Largest distance of the drawn reversal line, in lengths of the longest bar."""
 
 
 def refitted(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of `margins_without_queries` with a refit: those that have a bar."""
+    """Return the rows of `margins_without_queries` with a refit, which have bars."""
     return table[table["refit"].notna()].reset_index(drop=True)
 
 
 def within(table: pd.DataFrame) -> bool:
-    """Whether the line where the order turns is near enough to be drawn."""
+    """Return True if the reversal line is near enough to be drawn."""
     rows = refitted(table)
     return 0.0 < abs(float(rows["margin"].iloc[0])) <= FARTHEST * _longest(rows)
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """A bar for each query with a refit, the estimate as a tick on it, and the line where the order turns."""
+    """Draw a bar per refitted query, its estimate as a tick, and the line where the order reverses."""
     rows = refitted(table)
     y = list(range(len(rows)))
     fig = go.Figure()
@@ -77,12 +77,12 @@ def figure(table: pd.DataFrame) -> go.Figure:
 
 
 def _longest(rows: pd.DataFrame) -> float:
-    """The farthest that a bar or a tick reaches."""
+    """Return the largest distance of a bar or a tick from 0."""
     return float(rows[["refit", "estimate"]].abs().max().max())
 
 
 def _range(table: pd.DataFrame) -> list[float] | None:
-    """From the leftmost to the rightmost of all that is drawn, with some room; None where all is 0."""
+    """Return the range of all drawn values, with a margin; None if all are 0."""
     rows = refitted(table)
     ends = [0.0, *rows["refit"], *rows["estimate"]]
     if within(table):

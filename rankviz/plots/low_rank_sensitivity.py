@@ -1,4 +1,4 @@
-"""A metric against K of the factorised and both weights of the regularised model (xu2019 Tables 7, 8)."""
+"""Metric against K of the factorised and both weights of the regularised model (xu2019 Tables 7, 8)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rankviz.plots.low_rank_style import marker_of, translucent_of
 from rankviz.plots.style import CHOSEN_COLOUR, finished, snapped_range, style_of
 
 OBJECTIVE = "objective"
-"""In the place of a metric: what the model minimises, of the training part."""
+"""In place of a metric: the model's own objective, on the training part."""
 COLOUR_STEP = 0.02
-"""Colours span a multiple of this: differences that mean nothing should look like nothing."""
+"""The colour range is a multiple of this, so that negligible differences look negligible."""
 COLOURS = ["#f8edf3", "#c46a97"]
-"""Light enough all along for dark text, in the hue of the regularised model."""
+"""Light enough for dark text, in the regularised model's hue."""
 CLIPPED = 0.1
-"""Cells below this quantile share the palest colour: one very bad cell should not hide all differences."""
+"""Cells below this quantile share the palest colour; else one very bad cell hides all differences."""
 CELL_SIZE = 11
-"""Pixels of the numbers in cells: three decimals, which then fit on a phone; the hover text has four."""
+"""Pixels of the numbers in cells: three decimals fit on a phone; the hover text has four."""
 TICKS = {"tickformat": "~g", "nticks": 6}
 SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupling"]}
-"""Settings of each model that are swept."""
+"""Swept settings of each model."""
 
 
 def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
-    """One row per run of one of both models: its own settings, value (`value_of`), all_zero, seconds.
+    """Return one row per run of both models: its own settings, value (`value_of`), all_zero, seconds.
 
-    all_zero: whether every A of a regularised model is 0.
+    all_zero is True if every A of a regularised model is 0.
     """
     rows = []
     for record in records:
@@ -45,12 +45,12 @@ def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
 
 
 def value_of(record: RunRecord, part: str, metric: str) -> float:
-    """The mean of a metric over the queries of a part, or the objective, which knows no part."""
+    """Return the mean of a metric over the queries of a part, or the objective, independent of the part."""
     return record.objective if metric == OBJECTIVE else float(record.metrics[part][metric].mean())
 
 
 def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
-    """Columns factors, mean, low, high (least and greatest of the seeds) and seeds, by K."""
+    """Return columns factors, mean, low, high (least and greatest of the seeds) and seeds, by K."""
     grouped = table.groupby("factors")["value"]
     return grouped.agg(mean="mean", low="min", high="max", seeds="size").reset_index()
 
@@ -64,7 +64,7 @@ def figure_of_factors(
     grid: Sequence[int],
     printed: pd.Series[float] | None = None,
 ) -> go.Figure:
-    """Mean over seeds with a band from the least to the greatest, the plain hinge's `plain` a level if given.
+    """Draw the mean and range over seeds, and the plain hinge's `plain` as a level if given.
 
     `look` is the plain model's; `printed` are published values by K, drawn as hollow diamonds.
     """
@@ -131,7 +131,7 @@ def _add_plain(fig: go.Figure, plain: float, look: str, grid: Sequence[int]) -> 
 def figure_of_weights(
     table: pd.DataFrame, metric: str, nuclear: Sequence[float], coupling: Sequence[float]
 ) -> go.Figure:
-    """A cell per pair of weights with its value; cells of runs that are not there yet are empty."""
+    """Draw a cell per pair of weights with its value; cells of missing runs are empty."""
     wide = table.pivot_table(index="nuclear", columns="coupling", values="value")
     wide = wide.reindex(index=list(nuclear), columns=list(coupling))
     zero = {(row["nuclear"], row["coupling"]) for _, row in table[table["all_zero"]].iterrows()}
@@ -167,7 +167,7 @@ def figure_of_weights(
 def colour_range(
     values: pd.Series[float], clipped: float = CLIPPED, step: float = COLOUR_STEP
 ) -> list[float]:
-    """The values between which colours run, from the quantile `clipped` to the largest, on whole steps."""
+    """Return the colour range, from the quantile `clipped` to the largest value, on whole steps."""
     low = float(values.quantile(clipped, "higher"))
     return snapped_range(low, float(values.max()), step)
 

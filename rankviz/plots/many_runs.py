@@ -1,4 +1,4 @@
-"""Many runs at once: a metric of each against a setting, its seconds or when it was made."""
+"""Many runs at once: each run's metric against a setting, its seconds or its date."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rankviz.plots.labels import harmless
 from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 MOST = 2000
-"""Of more runs some are drawn, evenly spaced along the axis, and always the best one."""
+"""Most drawn runs; more are thinned evenly along the axis, but keep the best."""
 
 
 def data(runs: pd.DataFrame, x: Sequence[object] | pd.Series[Any], metric: str, best: str) -> pd.DataFrame:
-    """Columns run (digest), x, value, look, place (data set and fold), best: of runs with both values."""
+    """Return columns run (digest), x, value, look, place (data set and fold), best; only runs with both."""
     looks = runs["method"].where(runs["method"] != USUAL, runs.get("feature_map", runs["method"]))
     place = runs["dataset"] + " " + runs["fold"]
     table = pd.DataFrame(
@@ -34,7 +34,7 @@ def data(runs: pd.DataFrame, x: Sequence[object] | pd.Series[Any], metric: str, 
 
 
 def thinned(table: pd.DataFrame) -> pd.DataFrame:
-    """As many rows as are drawn."""
+    """Reduce a table to the drawn rows."""
     if len(table) <= MOST:
         return table
     ordered = table.sort_values("x", kind="stable")
@@ -44,7 +44,7 @@ def thinned(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear") -> go.Figure:
-    """A point a run in the colour of its method, a ring around the best; `kind` is the type of the axis."""
+    """Draw a point per run in its method's colour, a ring around the best; `kind` is the axis type."""
     fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
     for look, rows in table.groupby("look", sort=True):
         style = style_of(str(look))

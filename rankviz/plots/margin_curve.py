@@ -1,4 +1,4 @@
-"""The margin of two documents as one feature of A moves, and where they would swap."""
+"""The margin of two documents against one feature of A, with the crossings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rankviz.plots.style import finished, line_of
 
 
 def data(values: FloatArray, margin: FloatArray) -> pd.DataFrame:
-    """Columns value, margin: f(A with that value of the feature) − f(B)."""
+    """Return columns value, margin: f(A with that value of the feature) − f(B)."""
     return pd.DataFrame({"value": values, "margin": margin})
 
 
 def figure(
     table: pd.DataFrame, look: str, name: str, now: tuple[float, float], other: float, crossings: FloatArray
 ) -> go.Figure:
-    """The curve, A as it is (`now`: value and margin), B's value as a dotted line, and ticks at crossings."""
+    """Draw the curve, A now (`now`: value and margin), B's value as a dotted line, and ticks at crossings."""
     fig = go.Figure()
     fig.add_hline(y=0.0, line={"width": 1.5, "color": "#7f7f7f"})
     fig.add_vline(x=other, line={"width": 1.5, "dash": "dot", "color": BELOW_COLOUR})

@@ -1,4 +1,4 @@
-"""The margin of two documents, feature by feature: from 0 to f(A) − f(B), the largest share first."""
+"""The margin of two documents by feature, from 0 to f(A) − f(B), the largest share first."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rankviz.plots.labels import harmless
 from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, EVEN_COLOUR, finished
 
 ABOVE_COLOUR, BELOW_COLOUR = DATA_COLOUR, CHOSEN_COLOUR
-"""Of documents A and B, and of what speaks for each."""
+"""Colours of documents A and B, and of contributions to each."""
 PITCH = 25
-"""Pixels from row to row."""
+"""Pixels per row."""
 MOST = 12
-"""Features with a row of their own."""
+"""Features with their own rows."""
 
 
 def data(values: FloatArray, names: Sequence[str], a: FloatArray, b: FloatArray) -> pd.DataFrame:
-    """One row per feature, the largest share first: number (from 1), name, value_A, value_B, share."""
+    """Return one row per feature, the largest share first: number (from 1), name, value_A, value_B, share."""
     table = pd.DataFrame(
         {
             "number": np.arange(1, len(values) + 1),
@@ -36,7 +36,7 @@ def data(values: FloatArray, names: Sequence[str], a: FloatArray, b: FloatArray)
 
 
 def rows(table: pd.DataFrame, k: int = MOST) -> pd.DataFrame:
-    """The bars: k features with a share, then all others together; columns label, share, start, told."""
+    """Return bars: k features with a share, then all others summed; columns label, share, start, told."""
     said = table[table["share"] != 0.0]
     own = said.head(k if len(said) > k + 1 else k + 1)
     rest = said.iloc[len(own) :]
@@ -53,12 +53,12 @@ def rows(table: pd.DataFrame, k: int = MOST) -> pd.DataFrame:
 
 
 def height(n: int) -> int:
-    """Pixels of the figure with n bars and the margin below them."""
+    """Return the pixels of the figure with n bars and the margin below them."""
     return 70 + PITCH * (n + 1)
 
 
 def figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Figure:
-    """Bars from where the one before ends, A's to the right, B's to the left; the margin at the foot."""
+    """Draw bars end to end, A's to the right, B's to the left; the margin at the bottom."""
     bars = rows(table, k)
     shares = [*bars["share"], margin]
     fig = go.Figure()
@@ -100,7 +100,7 @@ def _colour(share: float) -> str:
 
 
 def add_numbers(fig: go.Figure, shares: Sequence[float]) -> None:
-    """Write the numbers of bars at the right edge, row by row: beside bars they would run into each other."""
+    """Write the numbers of bars at the right edge; beside the bars they would overlap."""
     fig.add_scatter(x=[0.0], y=[0], yaxis="y2", mode="none", hoverinfo="skip", showlegend=False)
     fig.update_layout(
         yaxis2={

@@ -1,4 +1,4 @@
-"""Margins t = f_i − f_j of preference pairs under the losses they pay: values, slopes, histogram."""
+"""Margins t = f_i − f_j of preference pairs and their losses: values, slopes, histogram."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MOST_BINS = 80
 CURVE_POINTS = 241
 MARGIN = "margin t = f(preferred) − f(other)"
 LEAST_LOW, LEAST_HIGH = -1.0, 2.0
-"""Losses are drawn over these margins at least."""
+"""Losses are drawn at least over these margins."""
 
 
 def bin_edges(low: float, high: float) -> FloatArray:
-    """About `MOST_BINS` bins of a round width at most from low to high; 0 and mostly 1 are edges."""
+    """Return at most about `MOST_BINS` bins of a round width from low to high; 0 and mostly 1 are edges."""
     span = max(high - low, 1e-9)
     power = 10.0 ** math.floor(math.log10(span / MOST_BINS))
     width = next(power * digit for digit in (1, 2, 5, 10) if span / (power * digit) <= MOST_BINS)
@@ -33,7 +33,7 @@ def bin_edges(low: float, high: float) -> FloatArray:
 
 
 def data(scores: FloatArray, part: RankingData, edges: FloatArray | None = None) -> pd.DataFrame:
-    """Bins of the margins of all pairs of a part, exactly: columns left, right, pairs, share.
+    """Count the margins of all pairs of a part in bins, exactly: columns left, right, pairs, share.
 
     Without `edges` they span all margins, 0 and 1.
     """
@@ -46,7 +46,7 @@ def data(scores: FloatArray, part: RankingData, edges: FloatArray | None = None)
 
 
 def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFrame:
-    """Losses over the margins of a table of bins: columns loss, t, value, slope."""
+    """Return losses over the margins of a table of bins: columns loss, t, value, slope."""
     low = min(LEAST_LOW, float(table["left"].min()))
     high = max(LEAST_HIGH, float(table["right"].max()))
     t = np.linspace(low, high, CURVE_POINTS)
@@ -60,7 +60,7 @@ def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFram
 
 
 def histogram_figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """The share of pairs over the margins alone, of a model without a loss that would bend at 1."""
+    """Draw only the share of pairs over the margins, for a model without a loss that bends at 1."""
     fig = go.Figure()
     fig.add_bar(**bars(table, method))
     _guides(fig, "y domain", (0.0,))
@@ -70,7 +70,7 @@ def histogram_figure(table: pd.DataFrame, method: str) -> go.Figure:
 
 
 def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> go.Figure:
-    """Losses, their derivatives and the share of pairs over one axis of margins; the model's loss is bold."""
+    """Draw losses, derivatives and the share of pairs over one axis of margins; the model's loss is bold."""
     fig = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.36, 0.26, 0.38])
     for name, rows in lines.groupby("loss", sort=False):
         _add_loss(fig, rows, str(name), chosen=name == loss)
@@ -86,7 +86,7 @@ def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> 
 
 
 def _guides(fig: go.Figure, panel: str, at: tuple[float, ...] = (0.0, 1.0)) -> None:
-    """Lines at margins, and what lies left of 0."""
+    """Add lines at margins, and a label on the misordered side of 0."""
     for t in at:
         fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
     place = {"x": 0.0, "y": 1.0, "yref": panel, "xanchor": "right", "yanchor": "top"}
@@ -94,7 +94,7 @@ def _guides(fig: go.Figure, panel: str, at: tuple[float, ...] = (0.0, 1.0)) -> N
 
 
 def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
-    """Keyword arguments for the bars of a table of bins."""
+    """Return keyword arguments for the bars of a table of bins."""
     return {
         "x": (table["left"] + table["right"]) / 2,
         "y": table["share"],
@@ -128,9 +128,9 @@ def _add_loss(fig: go.Figure, rows: pd.DataFrame, name: str, *, chosen: bool) ->
 
 
 def _room(values: pd.Series[float], least: float, largest: pd.Series[float]) -> list[float]:
-    """A range for the model's own curve, which others may leave, and which itself leaves that of `largest`.
+    """Return a range for the model's own curve, limited by `largest`; other curves may leave it.
 
-    A loss such as e^−t would make all others flat, and is no number at the ends.
+    A loss such as e^−t would flatten all others, and is not finite at the ends.
     """
     own = values[np.isfinite(values)]
     low, high = min(least, float(own.min())), max(1.0 if least == 0.0 else 0.0, float(own.max()))

@@ -1,4 +1,4 @@
-"""Metrics against m or training seconds: a line and a band per approximation, levels of all other models."""
+"""Metrics against m or training seconds: lines and bands of approximations, levels of other models."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _COLUMNS = ["metric", "method", "label", "m", "fold", "seed", "value", "seconds"
 
 
 def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDCG@10",)) -> pd.DataFrame:
-    """Mean metrics of each run on a part.
+    """Return mean metrics of each run on a part.
 
-    Columns metric, method (its look), label, m, fold, seed, value, seconds, spec (its hash). m is 0 for all
-    but RankSVM on an approximation: for the linear model, the exact kernel, other methods.
+    Columns metric, method (its look), label, m, fold, seed, value, seconds, spec (its hash). m is 0 except
+    for RankSVM on an approximation: for the linear model, the exact kernel, other methods.
     """
     curves = approximations()
     rows = [
@@ -47,7 +47,7 @@ def data(records: Iterable[RunRecord], part: str, metrics: Sequence[str] = ("NDC
 
 
 def label_of(spec: RunSpec) -> str:
-    """What a curve or a level is called; a level with an m of its own says which, others that they have none.
+    """Label a curve or a level; a level shows its own m, or that it has none.
 
     "Nyström", "linear (no m)", "factorised RankSVM, 5 factors, m = 50".
     """
@@ -59,7 +59,7 @@ def label_of(spec: RunSpec) -> str:
 
 
 def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """Over folds and seeds: metric, method, label, m, mean, low, high, runs, seconds (median), spec."""
+    """Summarise folds and seeds: metric, method, label, m, mean, low, high, runs, seconds (median), spec."""
     grouped = table.groupby(["metric", "method", "label", "m"], sort=False)
     return grouped.agg(
         mean=("value", "mean"),
@@ -74,10 +74,10 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
 def figure(
     table: pd.DataFrame, current: int | None = None, grid: Sequence[int] = (), x: str = "m"
 ) -> go.Figure:
-    """One panel per metric over m or seconds; bands run from the lowest to the highest run.
+    """Draw one panel per metric over m or seconds; bands show the range of runs.
 
-    `current` marks the m that is set; the axis spans `grid` where it is given, so that it does not move while
-    the curve grows. Against seconds the band is a bar at each point, for seconds vary too.
+    `current` marks the selected m. The axis spans `grid` if given, and so stays fixed while the curve grows.
+    Against seconds a bar at each point replaces the band, because seconds vary too.
     """
     metrics, lines = list(dict.fromkeys(table["metric"])), curves(table)
     columns = min(2, max(1, len(metrics)))
@@ -101,7 +101,7 @@ def figure(
 
 
 def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
-    """Where the axis begins and ends."""
+    """Return the ends of the axis."""
     drawn = lines[lines["seconds"] > 0] if x == "seconds" else lines[lines["m"] > 0]
     values = [*drawn[x], *(grid if x == "m" else ())] or [1.0, 2.0]
     return float(min(values)), float(max(values))
@@ -148,7 +148,7 @@ def _level(
     *,
     legend: bool,
 ) -> None:
-    """A model beside the curves: a level all along, with a marker at its seconds or at the right end."""
+    """Add a model's level across the panel, with a marker at its seconds or at the right end."""
     method, name, style = str(level["method"]), str(level["label"]), line_of(str(level["method"]))
     told = level["seconds"] > 0
     at = float(level["seconds"]) if x == "seconds" and told else ends[1]
@@ -194,7 +194,7 @@ def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]
 
 
 def _name_the_bands(fig: go.Figure) -> None:
-    """An entry of the legend that says what bands are: one could take them for intervals of the mean."""
+    """Add a legend entry that explains the bands: they are not intervals of the mean."""
     square = {"symbol": "square", "size": 13, "color": "rgba(128, 128, 128, 0.35)"}
     name = "bands: lowest to highest run"
     fig.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=name, hoverinfo="skip")
@@ -227,7 +227,7 @@ def _line(
         showlegend=legend,
         mode="lines+markers+text" if x == "seconds" else "lines+markers",
         text=[f"m = {m}" if m in (line["m"].min(), line["m"].max()) else "" for m in line["m"]],
-        textposition="top left" if above else "bottom right",  # clear of each other
+        textposition="top left" if above else "bottom right",  # without overlap
         textfont={"color": style_of(method).colour},
         cliponaxis=False,
         error_y=bars,
@@ -241,10 +241,10 @@ def _line(
 
 
 def _mark(fig: go.Figure, m: int, *, at_left: bool, place: dict[str, int]) -> None:
-    """A line at the m that is set, its label on the side with more room."""
+    """Add a line at the selected m, its label on the side with more space."""
     guide = {"width": 1, "dash": "dash", "color": "#999999"}
     fig.add_vline(x=m, line=guide, **place)
-    # on a log axis an annotation is placed by exponent, a line by value
+    # log axes place annotations by exponent, lines by value
     at = {"x": math.log10(m), "y": 0, "yref": "y domain"}
     side = "right" if at_left else "left"
     text = {"text": f" m = {m} ", "showarrow": False, "xanchor": side, "yanchor": "bottom"}

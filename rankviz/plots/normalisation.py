@@ -15,18 +15,17 @@ from rankviz.datasets.types import Fold, RankingData
 from rankviz.plots.style import DATA_COLOUR, finished
 
 MOST = 300
-"""Of more queries than this as many are drawn, evenly spaced by their median as the file has it."""
+"""Most queries drawn; more are thinned evenly by their original median."""
 QUANTILES = {"low": 0.0, "quarter": 0.25, "median": 0.5, "three quarters": 0.75, "high": 1.0}
 _BAND, _INNER = "rgba(0, 158, 115, 0.15)", "rgba(0, 158, 115, 0.35)"
 
 
 def data(fold: Fold, part: str, feature: int, most: int = MOST) -> pd.DataFrame:
-    """Quantiles of feature `feature` (from 1) within each query, under every normalisation.
+    """Return quantiles of feature `feature` (from 1) within each query, under every normalisation.
 
     Columns normalisation, place, query, low, quarter, median, three quarters, high, between. Queries are
-    placed by their median before normalising, alike in all panels; at most `most` of them, evenly spaced.
-    "between" is the share of the variance over documents that lies between queries,
-    Σ n_q (x̄_q − x̄)² / Σ (x − x̄)².
+    ordered by their original median in all panels; at most `most` of them, evenly spaced. "between" is the
+    between-query share of the variance over documents, Σ n_q (x̄_q − x̄)² / Σ (x − x̄)².
     """
     column = _one_column(fold, feature - 1)
     before = _quantiles(column.parts[part])
@@ -43,7 +42,7 @@ def data(fold: Fold, part: str, feature: int, most: int = MOST) -> pd.DataFrame:
 
 
 def share_between(part: RankingData) -> float:
-    """Share of the variance of a part's only feature that lies between queries; NaN where it is constant."""
+    """Return the between-query share of the variance of a part's only feature; NaN if it is constant."""
     x = part.X[:, 0] - part.X[:, 0].mean() if part.n_documents else part.X[:, 0]
     scale = float(np.abs(x).max(initial=0.0))
     if scale <= 1e-12 * float(np.abs(part.X).max(initial=0.0)):
@@ -54,7 +53,7 @@ def share_between(part: RankingData) -> float:
 
 
 def figure(table: pd.DataFrame, used: str) -> go.Figure:
-    """A panel for each normalisation: median, middle half and whole range by query; `used` is marked."""
+    """Draw a panel per normalisation: median, middle half and range by query; mark `used`."""
     titles = [
         f"<b>{item.label} (in use)</b>" if key == used else item.label for key, item in NORMALISATIONS.items()
     ]
@@ -107,7 +106,7 @@ def _add_panel(fig: go.Figure, rows: pd.DataFrame, row: int, col: int) -> None:
 
 
 def _one_column(fold: Fold, column: int) -> Fold:
-    """The fold with one feature only: every normalisation treats features one by one."""
+    """Reduce a fold to one feature; every normalisation treats features separately."""
     train, vali, test = (
         replace(part, X=np.ascontiguousarray(part.X[:, [column]]), feature_names=None)
         for part in fold.parts.values()
@@ -116,7 +115,7 @@ def _one_column(fold: Fold, column: int) -> Fold:
 
 
 def _quantiles(part: RankingData) -> pd.DataFrame:
-    """Quantiles of a part's only feature within each query."""
+    """Return quantiles of a part's only feature within each query."""
     values: list[FloatArray] = [
         np.quantile(part.X[part.query_slice(q), 0], list(QUANTILES.values())) for q in range(part.n_queries)
     ]

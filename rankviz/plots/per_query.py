@@ -1,7 +1,7 @@
-"""One metric of two models, a point per query: one against the other, and their differences in order.
+"""One metric of two models per query: a scatter plot, and the sorted differences.
 
-Points carry the query id as `customdata`, and both figures show one selection of queries. It is drawn by the
-points' own opacity: where Plotly knows what is selected, Streamlit is not told of a click that ends it.
+Points carry the query id as `customdata`, and both figures show one selection of queries. The points' own
+opacity shows it: with Plotly's selection, Streamlit misses the click that clears it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rankviz.experiments.record import RunRecord
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, MethodStyle, finished, second_tone, style_of
 
 Sides = tuple[MethodStyle, MethodStyle]
-"""How the left and the right model are drawn, and what they are called."""
-ROUNDING = 1e-12  # two ways to sum one metric differ by 1e-15, two rankings by 1e-6 or more
+"""Styles and names of the left and the right model."""
+ROUNDING = 1e-12  # summation order changes a metric by 1e-15, another ranking by 1e-6 or more
 SHOWN, FADED = 0.85, 0.12
-"""Opacity of points, and of those that are not selected where some are."""
+"""Opacity of points, and of unselected ones during a selection."""
 LONGEST_TITLE = 40
-"""Letters that fit beside a panel of the strip."""
+"""Longest title beside a panel of the strip, in letters."""
 _SHAPES = {"circle": "●", "diamond": "◆"}
 
 
 def sides(looks: tuple[str, str], names: tuple[str, str]) -> Sides:
-    """The looks of two models; where both are the same, the right has a second tone and another marker."""
+    """Return the looks of two models; for equal looks the right one has a second tone and another marker."""
     left, right = (replace(style_of(look), name=name) for look, name in zip(looks, names, strict=True))
     if looks[0] != looks[1]:
         return replace(left, symbol="circle"), replace(right, symbol="circle")
@@ -41,9 +41,9 @@ def sides(looks: tuple[str, str], names: tuple[str, str]) -> Sides:
 def data(
     left: RunRecord, right: RunRecord, part: RankingData, where: str, metric: str, agreement: pd.DataFrame
 ) -> pd.DataFrame:
-    """Columns query, documents, left, right, difference (left − right) of a metric on part `where`.
+    """Return columns query, documents, left, right, difference (left − right) of a metric on part `where`.
 
-    Then tau and overlap of `agreement`, which is `ranking_error.ranking_errors` of the two. Queries
+    Then tau and overlap of `agreement`, the result of `ranking_error.ranking_errors` for the two. Queries
     keep their order; differences below 1e-12 are rounding and count as 0.
     """
     a, b = (record.metrics[where][metric].to_numpy() for record in (left, right))
@@ -60,7 +60,7 @@ def figure(
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
-    """The left model's metric over the right one's: above the diagonal left is ahead; hollow means even."""
+    """Draw the left model's metric over the right one's: left leads above the diagonal; hollow: equal."""
     left, right = drawn
     fig = go.Figure()
     fig.add_scatter(
@@ -90,12 +90,12 @@ def figure(
 
 
 def _key_of(side: MethodStyle, drawn: Sides) -> str:
-    """Its marker before its name, where markers tell the two models apart."""
+    """Return a model's marker before its name, if markers distinguish the two models."""
     return "" if drawn[0].symbol == drawn[1].symbol else f"{_SHAPES[side.symbol]} "
 
 
 def _text_colour(side: MethodStyle, drawn: Sides) -> str:
-    """Its colour, or the first tone where its own would be too light for letters."""
+    """Return a model's colour, or the first tone if its own is too light for text."""
     return side.colour if drawn[0].symbol == drawn[1].symbol else drawn[0].colour
 
 
@@ -106,7 +106,7 @@ def strip(
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
-    """Queries from the smallest difference to the largest, on stems from 0; below, their Kendall's τ."""
+    """Draw queries by rising difference, on stems from 0; below, their Kendall's τ."""
     left, right = (side.name for side in drawn)
     ordered = table.sort_values(["difference", "query"], ignore_index=True)
     ordered["place"] = np.arange(1, len(ordered) + 1)
@@ -131,13 +131,13 @@ def strip(
 
 
 def _tau_range(tau: pd.Series[float]) -> list[float]:
-    """From a tenth below the least τ to 1, with room for the markers."""
+    """Return the range from a tenth below the least τ to 1, with space for markers."""
     low = 0.0 if tau.isna().all() else float(np.floor(10 * tau.min() - 0.01) / 10)
     return [low - 0.03 * (1 - low), 1 + 0.06 * (1 - low)]
 
 
 def _marked(table: pd.DataFrame, selected: Collection[int]) -> pd.Series[bool]:
-    """Which queries are shown in full: the selected ones, or all where none is."""
+    """Return True for queries shown in full: the selected ones, or all without a selection."""
     return table["query"].isin(list(selected)) | (len(selected) == 0)
 
 
@@ -148,7 +148,7 @@ def _points(
     selected: Collection[int],
     size: FloatArray,
 ) -> dict[str, Any]:
-    """How points are drawn, whatever their coordinates: coloured by who is ahead, faded if not selected."""
+    """Return the points' style: the leader's colour, faded if not selected."""
     left, right = drawn
     ahead = np.sign(table["difference"]).to_numpy()
     columns = ["query", "documents", "left", "right", "difference", "tau"]
@@ -163,7 +163,7 @@ def _points(
             "opacity": np.where(_marked(table, selected), SHOWN, FADED),
             "line": {"width": np.where(ahead == 0, 2, 1), "color": "white"},
         },
-        "unselected": {"marker": {"opacity": FADED}},  # until the page has answered a click
+        "unselected": {"marker": {"opacity": FADED}},  # until the page responds to a click
         "hovertemplate": (
             f"query %{{customdata[0]}}, %{{customdata[1]}} documents<br>{metric}: {left.name} "
             f"%{{customdata[2]:.4f}}, {right.name} %{{customdata[3]:.4f}}<br>difference "
@@ -179,7 +179,7 @@ def _tau_words(tau: float) -> str:
 def _add_stems(
     fig: go.Figure, row: int, table: pd.DataFrame, column: str, base: float, selected: Collection[int]
 ) -> None:
-    """Thin lines from `base` to the points, those of queries that are not selected faded."""
+    """Add thin lines from `base` to the points, faded for unselected queries."""
     marked = _marked(table, selected)
     for rows, opacity in ((table[marked], 1.0), (table[~marked], 2 * FADED)):
         fig.add_scatter(
@@ -197,7 +197,7 @@ def _add_stems(
 def _add_ring(
     fig: go.Figure, row: pd.DataFrame, x: str, y: str, size: FloatArray, panel: int | None = None
 ) -> None:
-    """A ring around the chosen query, which answers a click as the point within does."""
+    """Add a ring around the chosen query; it answers a click like its point."""
     fig.add_scatter(
         row=panel,
         col=None if panel is None else 1,
@@ -217,5 +217,5 @@ def _add_ring(
 
 
 def _listed(columns: pd.DataFrame) -> list[list[Any]]:
-    """Rows as lists, which selection events give back as they are; typed arrays come back as mappings."""
+    """Return rows as lists, because selection events return typed arrays as mappings."""
     return columns.astype(object).to_numpy().tolist()

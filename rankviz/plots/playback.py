@@ -1,4 +1,4 @@
-"""Newton iterations as a film: the ranked list of one query and the margins of all pairs, moving along."""
+"""Film of Newton iterations: the ranked list of one query and the margins of all pairs."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MOST_FRAMES = 60
 
 
 def kept(iterations: int) -> list[int]:
-    """Which iterations are shown: all, or the first, the last and some evenly between."""
+    """Return the shown iterations: all, or evenly spaced ones with the first and the last."""
     if iterations <= MOST_FRAMES:
         return list(range(iterations))
     return [int(k) for k in np.unique(np.linspace(0, iterations - 1, MOST_FRAMES).round())]
 
 
 def documents(scores: Sequence[FloatArray], part: RankingData, query: int) -> pd.DataFrame:
-    """Ranks and scores of a query's documents in each iteration shown.
+    """Return ranks and scores of a query's documents in each shown iteration.
 
     Columns iteration, document, grade, score, rank (from 1, ties in file order), sorted by document within an
-    iteration, so that rows of one document are the same throughout.
+    iteration, so that each document keeps its row.
     """
     rows = part.query_slice(query)
     names, grades, frames = shown_documents(part, query), part.y[rows], []
@@ -46,7 +46,7 @@ def documents(scores: Sequence[FloatArray], part: RankingData, query: int) -> pd
 
 
 def bins(scores: Sequence[FloatArray], part: RankingData) -> pd.DataFrame:
-    """Bins of the margins of all pairs in each iteration shown, the same edges throughout.
+    """Count the margins of all pairs in each shown iteration, with the same edges.
 
     Columns iteration, left, right, pairs, share.
     """
@@ -60,9 +60,9 @@ def bins(scores: Sequence[FloatArray], part: RankingData) -> pd.DataFrame:
 def figure(
     table: pd.DataFrame, counts: pd.DataFrame, titles: dict[int, str], method: str, top: int
 ) -> go.Figure:
-    """The film: documents at (score, rank) on the left, margins on the right; `titles` name the frames.
+    """Draw the film: documents at (score, rank) on the left, margins on the right; `titles` name the frames.
 
-    Play, pause and a slider move it in the browser; everything needed is in the figure.
+    Play, pause and slider work in the browser alone; the figure holds all data.
     """
     shown = sorted(titles)
     grades = sorted(set(table["grade"]))
@@ -70,7 +70,7 @@ def figure(
         "cols": 2,
         "column_widths": [0.5, 0.5],
         "horizontal_spacing": 0.16,
-    }  # on a phone too the ticks of the right panel lie between the two
+    }  # space for the right panel's ticks, also on a phone
     fig = make_subplots(**columns, subplot_titles=("rank by score", "share of pairs by margin"))
     for grade in grades:
         fig.add_scatter(**_documents(table, shown[0], grade), name=f"grade {grade}", row=1, col=1)
@@ -108,7 +108,7 @@ def figure(
 
 
 def _height(top: int) -> int:
-    """Pixels of the panels; what stands below them is placed by this."""
+    """Return the pixels of the panels, which place the controls below them."""
     return 24 * max(top, 10)
 
 
@@ -126,14 +126,14 @@ def _documents(table: pd.DataFrame, iteration: int, grade: int) -> dict[str, Any
 
 
 def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -> None:
-    """Ranges that hold the whole film, so that nothing jumps."""
+    """Set ranges for the whole film, so that the axes stay fixed."""
     low, high = float(table["score"].min()), float(table["score"].max())
     room = 0.06 * (high - low) or 0.5
     fig.update_xaxes(title_text="score", range=[low - room, high + room], row=1, col=1)
     fig.update_yaxes(title_text="rank", range=[top + 0.6, 0.4], dtick=1 if top <= 20 else 5, row=1, col=1)
     ends = [float(counts["left"].min()), float(counts["right"].max())]
     fig.update_xaxes(title_text="margin t", range=ends, row=1, col=2)
-    # where training begins all margins are 0, one bar that would make all others flat
+    # at the start all margins are 0: that one bar would flatten all others
     later = counts[counts["iteration"] > 0]
     tallest = float((later if len(later) else counts)["share"].max())
     fig.update_yaxes(tickformat=".0%", range=[0.0, 1.08 * (tallest or 1.0)], row=1, col=2)

@@ -1,4 +1,4 @@
-"""How a metric of every query changes between two rankings, part by part, from loss to gain."""
+"""Change of every query's metric between two rankings, by part, from loss to gain."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rankviz.plots.style import CHOSEN_COLOUR, finished, second_tone
 
 ROUNDING = 1e-12
 LEAST = 0.05
-"""The vertical axis reaches at least so far: noise is not drawn as large as an effect."""
+"""Smallest reach of the vertical axis, so that noise looks small."""
 GAP = 0.04
-"""Between panels, as a share of the width."""
+"""Gap between panels, as a share of the width."""
 
 
 def data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Columns part, query, old, new, difference, place (from 1, by difference) of tables by part.
+    """Return columns part, query, old, new, difference, place (from 1, by difference) from tables by part.
 
     The tables have columns query, old and new. Differences below 1e-12 are rounding and count as 0; queries
     without a value are left out.
@@ -38,10 +38,10 @@ def data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def figure(
     table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None = None
 ) -> go.Figure:
-    """A panel for each part, a bar for each query; that of the chosen (part, query) stands out.
+    """Draw a panel per part, a bar per query; highlight the chosen (part, query).
 
-    It is made in one piece, which takes a third of what `make_subplots` and updates take: the page that shows
-    it answers while somebody waits.
+    Building it at once takes a third of the time of `make_subplots` and updates; its page must respond
+    quickly.
     """
     parts = list(dict.fromkeys(table["part"])) or ["train"]
     largest = table["difference"].abs().max() if len(table) else 0.0
@@ -72,13 +72,13 @@ def figure(
 
 
 def _ends(place: int, panels: int) -> list[float]:
-    """Where a panel begins and ends, as shares of the width."""
+    """Return start and end of a panel, as shares of the width."""
     width = (1 - GAP * (panels - 1)) / panels
     return [place * (width + GAP), place * (width + GAP) + width]
 
 
 def _title(table: pd.DataFrame, name: str, ends: list[float]) -> dict[str, Any]:
-    """How many queries a part has, and how many of them gain and lose, above its panel."""
+    """Return a panel's title with the part's numbers of queries, gains and losses."""
     gained, lost = int((table["difference"] > 0).sum()), int((table["difference"] < 0).sum())
     return {
         "text": f"{name} ({len(table)})<br>{gained} ▲ {lost} ▼",  # two lines: panels may be narrow

@@ -1,4 +1,4 @@
-"""The documents of one query with their grades and features, as a heat map."""
+"""Heat map of one query's documents, with their grades and features."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import finished, grade_colour
 
 MOST = 200
-"""Of more documents than this as many are drawn, evenly spaced from the highest grade to the lowest."""
+"""Most documents drawn; more are thinned evenly from the highest grade to the lowest."""
 _FIRST = 2  # columns before the features
 
 
 def data(part: RankingData, query: int) -> pd.DataFrame:
-    """Documents of the query at position `query`, best grade first: "document", "grade", "1", "2", … ."""
+    """Return documents of the query at position `query`, best first: "document", "grade", "1", "2", … ."""
     rows = part.query_slice(query)
     table = pd.DataFrame({"document": shown_documents(part, query), "grade": part.y[rows]})
     features = pd.DataFrame(part.X[rows], columns=[str(k + 1) for k in range(part.n_features)])
@@ -29,16 +29,16 @@ def data(part: RankingData, query: int) -> pd.DataFrame:
 
 
 def thinned(table: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
-    """At most `most` rows, evenly spaced, the first and the last among them."""
+    """Return at most `most` rows, evenly spaced, including the first and the last."""
     if len(table) <= most:
         return table
     return table.iloc[np.linspace(0, len(table) - 1, most).round().astype(int)].reset_index(drop=True)
 
 
 def figure(table: pd.DataFrame, names: tuple[str, ...] | None = None) -> go.Figure:
-    """Grades (left strip) and features, each scaled from its minimum in this query to its maximum.
+    """Draw grades (left strip) and features, each scaled from its minimum in this query to its maximum.
 
-    A feature that is constant in the query is left blank. `names` are those of the features.
+    A feature that is constant in the query is blank. `names` are the features' names.
     """
     X = table.iloc[:, _FIRST:].to_numpy(np.float64)
     labels = names or tuple(f"feature {k + 1}" for k in range(X.shape[1]))
@@ -67,7 +67,7 @@ def figure(table: pd.DataFrame, names: tuple[str, ...] | None = None) -> go.Figu
 
 
 def _add_grades(fig: go.Figure, table: pd.DataFrame) -> None:
-    """Strip of grades in their colours, each named once where its documents begin."""
+    """Add a strip of grades in their colours, each named once at the middle of its documents."""
     grades = sorted(set(table["grade"].tolist()))
     steps = np.linspace(0, 1, len(grades) + 1)
     scale = [

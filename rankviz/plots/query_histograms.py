@@ -1,4 +1,4 @@
-"""How many documents, relevant documents and preference pairs queries have; how many documents each grade."""
+"""Histograms of documents, relevant documents and pairs per query, and of documents per grade."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankviz.plots.axes import whole_ticks
 from rankviz.plots.style import DATA_COLOUR, finished, grade_colour
 
 BINS = 24
-# short, for two panels stand side by side on narrow screens too
+# short, because two panels stand side by side even on narrow screens
 QUANTITIES = {
     "documents": "documents",
     "relevant": "graded above 0",
@@ -20,7 +20,7 @@ QUANTITIES = {
 
 
 def data(queries: pd.DataFrame) -> pd.DataFrame:
-    """Bins of each quantity over the rows of `query_table`: columns quantity, left, right, queries."""
+    """Count queries in bins of each quantity of `query_table`: columns quantity, left, right, queries."""
     relevant = 1 - queries.get("grade 0", 0 * queries["documents"]) / queries["documents"]
     values = {"documents": queries["documents"], "relevant": relevant, "pairs": queries["pairs"]}
     frames = []
@@ -33,7 +33,7 @@ def data(queries: pd.DataFrame) -> pd.DataFrame:
 
 
 def _histogram(values: np.ndarray, *, whole: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and edges of about `BINS` bins: from 0 to 1 for shares, of whole width for whole numbers."""
+    """Return counts and edges of about `BINS` bins: from 0 to 1 for shares, of integer width for integers."""
     if not whole:
         return np.histogram(values, bins=20, range=(0.0, 1.0))
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
@@ -42,7 +42,7 @@ def _histogram(values: np.ndarray, *, whole: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def grade_totals(queries: pd.DataFrame) -> pd.DataFrame:
-    """Documents of each grade: columns grade, documents, share."""
+    """Count documents of each grade: columns grade, documents, share."""
     columns = [name for name in queries if str(name).startswith("grade ")]
     totals = queries[columns].sum()
     return pd.DataFrame(
@@ -55,7 +55,7 @@ def grade_totals(queries: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, grades: pd.DataFrame) -> go.Figure:
-    """Four panels: documents by grade, then the three histograms over queries."""
+    """Draw four panels: documents by grade, then the three histograms over queries."""
     fig = make_subplots(rows=2, cols=2, horizontal_spacing=0.24, vertical_spacing=0.22)
     fig.add_bar(
         x=[str(grade) for grade in grades["grade"]],

@@ -1,4 +1,4 @@
-"""Numerical rank of each query's dual variables against the share of its pairs that are active."""
+"""Numerical rank of each query's dual variables against its share of active pairs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rankviz.plots.style import finished, snapped_range, style_of
 
 
 def data(table: pd.DataFrame) -> pd.DataFrame:
-    """Columns query, documents, pairs, active, active_share, rank, law; all but the share are in `table`."""
+    """Return columns query, documents, pairs, active, active_share, rank, law; only active_share is new."""
     table = table[["query", "documents", "pairs", "active", "rank", "law"]]
     return table.assign(active_share=table["active"] / table["pairs"])
 
 
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """Hollow markers where every pair is active: there the squared hinge bounds the rank (dashed level)."""
+    """Draw hollow markers if every pair is active: then the squared hinge bounds the rank (dashed level)."""
     style, fig = style_of(method), go.Figure()
     lawful = table["active"] == table["pairs"]
     for rows, symbol, name in (

@@ -1,4 +1,4 @@
-"""Rank of the dual variables, and the share of pairs that are active, as C grows."""
+"""Rank of the dual variables, and the share of active pairs, against C."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOW, HIGH = 0.1, 0.9
 
 
 def data(ranks: pd.DataFrame) -> pd.DataFrame:
-    """One row per C of `rankviz.analysis.rank_laws.ranks_of_fits`, rising.
+    """Return one row per C of `rankviz.analysis.rank_laws.ranks_of_fits`, rising.
 
     Columns C; rank (median over queries), low, high (10 % and 90 % quantiles), law and largest_rank
     (medians), active_share (mean), lawful (share of queries with every pair active).
@@ -36,7 +36,7 @@ def data(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
-    """The rank with its band, the bound of the squared hinge and of the grades; below, who is active."""
+    """Draw the rank with its band, the bounds of squared hinge and grades; below, active shares."""
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
     x = [math.log2(C) for C in table["C"]]
     fig.add_scatter(
@@ -77,7 +77,7 @@ def figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
 
 
 def _add_shares(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
-    """Below: who is active."""
+    """Add the active shares to the lower panel."""
     x, hover = [math.log2(C) for C in table["C"]], [f"C = {power_of_two(C)}" for C in table["C"]]
     for column, name, symbol in (
         ("active_share", "pairs active", "circle"),

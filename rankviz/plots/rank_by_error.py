@@ -1,4 +1,4 @@
-"""Median rank of dual variables against their relative error: errors without structure, and real solvers'."""
+"""Median rank of dual variables against their relative error: random errors, and real solvers'."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 DASHES = ("dot", "dash", "solid", "dashdot")
 LEAST = 1e-15
-"""Errors below this are drawn here: rounding."""
+"""Smallest drawn error: rounding."""
 
 
 def figure(
     rough: pd.DataFrame, fits: pd.DataFrame, method: str, *, tolerance: float, largest: float
 ) -> go.Figure:
-    """A line for each tolerance of `rough` (the chosen one thick), markers for fits, the largest rank.
+    """Draw a line per tolerance of `rough` (the chosen one thick), markers for fits, the largest rank.
 
-    `rough` has columns error, tolerance and rank (`rough_duals.ranks_with_errors`); `fits` has tol
-    (of the solver), error and rank; it may be empty.
+    `rough` has columns error, tolerance and rank (`rough_duals.ranks_with_errors`); `fits` has tol (of the
+    solver), error and rank; it may be empty.
     """
     fig, style = go.Figure(), style_of(method)
     for place, value in enumerate(sorted(set(rough["tolerance"].tolist()))):

@@ -22,18 +22,18 @@ AGAINST = {
 }
 MEASURES = {"rank": "numerical rank", "k": "k"}
 NOTHING = 0.5
-"""Where rank 0 is drawn on a logarithmic axis."""
+"""Position of rank 0 on a logarithmic axis."""
 STRONG, FADED = 0.5, 0.12
-"""Opacities: markers on top of each other are darker."""
+"""Opacities: overlapping markers look darker."""
 APART = 0.011
-"""How far the markers of two models are drawn apart, as a share of the horizontal axis."""
+"""Shift between the markers of two models, as a share of the horizontal axis."""
 
 
 def data(found: Mapping[str, Spectra], share: float, tolerance: float) -> pd.DataFrame:
-    """One row per query that has dual variables under some of the models, by their names in `MODELS`.
+    """Return one row per query with dual variables under any model, by names in `MODELS`.
 
     Columns query, documents, grades, pairs, largest_rank, and for each model rank_NAME (singular values above
-    `tolerance`·σ₁) and k_NAME (for a `share` of the energy): 0 where its matrix is 0.
+    `tolerance`·σ₁) and k_NAME (for a `share` of the energy): 0 if its matrix is 0.
     """
     known = pd.concat([spectra.table[KNOWN] for spectra in found.values()])
     table = known.drop_duplicates("query").sort_values("query", ignore_index=True)
@@ -46,16 +46,16 @@ def data(found: Mapping[str, Spectra], share: float, tolerance: float) -> pd.Dat
 
 
 def medians(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Columns model, low, median, high (the 10 %, 50 % and 90 % quantiles over queries) of "rank" or "k"."""
+    """Return columns model, low, median, high (10 %, 50 %, 90 % quantiles over queries) of "rank" or "k"."""
     columns = [f"{measure}_{NAMES[model]}" for model in MODELS]
     quantiles = table[columns].quantile([0.1, 0.5, 0.9], interpolation="lower").T.to_numpy()
     return pd.DataFrame(quantiles, columns=["low", "median", "high"]).assign(model=MODELS)
 
 
 def bound(table: pd.DataFrame, factors: int, matrix: str) -> pd.DataFrame:
-    """The rank that the mask allows a block of K factors, (R − 1)·K, twice that of A + Aᵀ.
+    """Return the mask's bound on the rank of a block of K factors, (R − 1)·K, doubled for A + Aᵀ.
 
-    Columns grades (R) and bound, one row for each number of grades that queries of the table have.
+    Columns grades (R) and bound, one row per number of grades among the table's queries.
     """
     times = 2 if matrix == "symmetrised" else 1
     grades = np.unique(table["grades"])
@@ -71,10 +71,10 @@ def figure(
     allowed: pd.DataFrame,
     selected: Collection[int] = (),
 ) -> go.Figure:
-    """One marker per query and model on the left, medians with 10 to 90 % of the queries on the right.
+    """Draw a marker per query and model on the left, medians with 10 to 90 % of the queries on the right.
 
-    The markers of the models lie side by side (`beside`); `look` is the plain model's. `allowed` is what
-    `bound` returns. Where queries are selected the others are faded and not summarised.
+    Markers of the models lie side by side (`beside`); `look` is the plain model's. `allowed` is the result of
+    `bound`. A selection fades the other queries and leaves them out of the medians.
     """
     fig = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.74, 0.26], horizontal_spacing=0.03)
     picked = table["query"].isin(list(selected)) if len(selected) else pd.Series(True, index=table.index)
@@ -102,13 +102,13 @@ def figure(
 
 
 def beside(values: pd.Series, model: str) -> pd.Series[float]:
-    """Places on a logarithmic axis, those of each model shifted by its own small step."""
+    """Shift places on a logarithmic axis by each model's own small step."""
     decades = math.log10(values.max() / max(values.min(), 1)) if len(values) else 0.0
     return values * 10 ** (APART * max(decades, 0.3) * (MODELS.index(model) - 1))
 
 
 def _told(rows: pd.DataFrame, column: str) -> list[list[int]]:
-    """Data of a marker's query, as lists: arrays come back from the browser changed."""
+    """Return data of a marker's query, as lists: the browser returns arrays changed."""
     told: list[list[int]] = rows[["query", column, "documents", "pairs", "largest_rank"]].to_numpy().tolist()
     return told
 
@@ -155,7 +155,7 @@ def _add_diagonal(fig: go.Figure, top: int) -> None:
 
 
 def _add_bounds(fig: go.Figure, allowed: pd.DataFrame) -> None:
-    """A level for each number of grades: what K factors can reach."""
+    """Add a level per number of grades: the largest rank of K factors."""
     for grades, most in allowed[["grades", "bound"]].to_numpy(np.int64).tolist():
         fig.add_hline(
             y=most,
@@ -174,7 +174,7 @@ def _add_bounds(fig: go.Figure, allowed: pd.DataFrame) -> None:
 
 
 def _ticks(top: float, *, few: bool = False) -> list[int]:
-    """1, 2, 5, 10, 20, 50 …, or 1, 10, 100 … where they are to be few."""
+    """Return 1, 2, 5, 10, 20, 50 …, or 1, 10, 100 … for few ticks."""
     return [lead * 10**k for k in range(7) for lead in ((1,) if few else (1, 2, 5)) if lead * 10**k <= top]
 
 

@@ -1,4 +1,4 @@
-"""Rank of each query's dual variables under the hinge, against the number of stairs that they make."""
+"""Rank of each query's dual variables under the hinge, against their number of stairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankviz.plots.style import CHOSEN_COLOUR, finished, style_of
 
 
 def figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """Rank and k for 90 % of `rank_laws.staircases` against the stairs, with the diagonal."""
+    """Draw rank and k for 90 % of `rank_laws.staircases` against the stairs, with the diagonal."""
     fig, style = go.Figure(), style_of(method)
     top = max(int(table[["stairs", "rank"]].to_numpy().max()), 1) if len(table) else 1
     fig.add_scatter(

@@ -1,4 +1,4 @@
-"""One query's documents as m grows: the rank of each under one approximation, the exact one at the end."""
+"""One query's documents against m: each rank under one approximation, then under the exact model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rankviz.plots.style import finished, grade_colour
 EXACT = "exact"
 OUTLINE = "#5a6b7b"
 FEW = 20
-"""Up to this many ranks are drawn large."""
+"""Most ranks drawn large."""
 _COLUMNS = ["row", "document", "grade", "place", "label", "rank", "score"]
 
 
 def data(
     records: Sequence[RunRecord], exact: RunRecord | None, part_data: RankingData, part: str, query: int
 ) -> pd.DataFrame:
-    """Ranks of the documents of the query at position `query`, one row per document and ranking.
+    """Rank the documents of the query at position `query`, one row per document and ranking.
 
     Columns row (of the document in the query, from 0), document, grade, place, label, rank, score. `records`
     are runs of one map, one for each m; places count them from 0 by m, and the exact model comes last. Ranks
@@ -43,21 +43,21 @@ def data(
 
 
 def top(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """The documents that some ranking puts among its first k."""
+    """Return the documents that any ranking has among its first k."""
     return table[table["row"].isin(table.loc[table["rank"] <= k, "row"])]
 
 
 def kept(table: pd.DataFrame, k: int) -> pd.Series:
-    """By place, how many of the last ranking's first k documents are among the first k there."""
+    """Count, by place, the last ranking's first k documents that are among the first k there."""
     last = table.loc[(table["place"] == table["place"].max()) & (table["rank"] <= k), "row"]
     there = table[(table["rank"] <= k) & table["row"].isin(last)]
     return there.groupby("place").size().reindex(sorted(table["place"].unique()), fill_value=0)
 
 
 def figure(table: pd.DataFrame, k: int) -> go.Figure:
-    """Lines of documents through the ranks 1 … k, top down, coloured by grade.
+    """Draw lines of documents through the ranks 1 … k, from the top, coloured by grade.
 
-    A line that leaves through the bottom goes to ranks below k; where k is the number of documents none does.
+    A line that leaves at the bottom goes to ranks below k.
     """
     shown = top(table, k)
     fig = go.Figure()
@@ -94,9 +94,9 @@ Stretch = tuple[tuple[int, int], tuple[int, int]]
 
 
 def stretches(rows: pd.DataFrame, k: int) -> tuple[list[Stretch], list[Stretch]]:
-    """From one ranking to the next, (place, place) and (rank, rank) of each document.
+    """Return (place, place) and (rank, rank) of each document between adjacent rankings.
 
-    Those within the first k ranks, and those that enter or leave, whose other end is drawn at rank k + 1.
+    First those within the first k ranks, then those that enter or leave, with the other end at rank k + 1.
     """
     within: list[Stretch] = []
     leaving: list[Stretch] = []
@@ -110,7 +110,7 @@ def stretches(rows: pd.DataFrame, k: int) -> tuple[list[Stretch], list[Stretch]]
 
 
 def _lines(fig: go.Figure, found: Sequence[Stretch], grade: int, *, width: float, opacity: float) -> None:
-    """One trace for all stretches of a grade, with gaps between them."""
+    """Add one trace for all stretches of a grade, with gaps between them."""
     fig.add_scatter(
         x=[x for places, _ in found for x in (*places, None)],
         y=[y for _, ranks in found for y in (*ranks, None)],

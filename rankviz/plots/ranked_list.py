@@ -1,4 +1,4 @@
-"""One query as two models rank it: their lists side by side, documents joined by lines."""
+"""One query's lists by two models side by side, documents joined by lines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PITCH = 26  # pixels from rank to rank
 
 
 def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> pd.DataFrame:
-    """Ranks of the documents of the query at position `query` under two vectors of scores of the part.
+    """Rank the documents of the query at position `query` by two vectors of the part's scores.
 
-    Columns document, grade, left_rank, left_score, right_rank, right_score; sorted by right_rank. Ranks
-    count from 1, and ties keep file order, as in LETOR's evaluation.
+    Columns document, grade, left_rank, left_score, right_rank, right_score; sorted by right_rank. Ranks count
+    from 1, and ties keep file order, as in LETOR's evaluation.
     """
     rows = part.query_slice(query)
     table = pd.DataFrame(
@@ -44,15 +44,15 @@ def _ranks(scores: FloatArray) -> IntArray:
 
 
 def top(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """The documents that either model puts among its first k."""
+    """Return the documents among the first k of either model."""
     return table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
 
 
 def moved(table: pd.DataFrame, n: int) -> pd.DataFrame:
-    """The n documents whose ranks differ most, the higher of equal ones first; none that has kept its rank.
+    """Return the n documents with the largest rank changes above 0, ties by best rank.
 
-    Columns document, grade, left_rank, right_rank, change (left_rank − right_rank, above 0 where the right
-    list has it higher).
+    Columns document, grade, left_rank, right_rank, change (left_rank − right_rank, above 0 if the right list
+    has it higher).
     """
     found = table[["document", "grade", "left_rank", "right_rank"]].copy()
     found["change"] = found["left_rank"] - found["right_rank"]
@@ -62,14 +62,14 @@ def moved(table: pd.DataFrame, n: int) -> pd.DataFrame:
 
 
 def height(k: int) -> int:
-    """Pixels of the figure of the first k ranks."""
+    """Return the pixels of the figure of the first k ranks."""
     return 120 + PITCH * k
 
 
 def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: Collection[str] = ()) -> go.Figure:
-    """Two columns of ranks 1 … k, top down; a document in one list only leaves through the bottom.
+    """Draw two columns of ranks 1 … k, from the top; a document in only one list leaves at the bottom.
 
-    Beside the lists stands how far a document rose (▲) or fell (▼) from left to right; markers carry the
+    Numbers beside the lists show a document's rise (▲) or fall (▼) from left to right; markers carry the
     grade. Chosen documents have a ring and a line of their own colour.
     """
     shown = top(table, k)
@@ -141,7 +141,7 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
 
 
 def _add_changes(fig: go.Figure, shown: pd.DataFrame, k: int) -> None:
-    """On the right how far each document rose or fell; on the left where those went that left the list."""
+    """Add each document's rise or fall on the right, and the new ranks of leaving ones on the left."""
     arrived = shown[(shown["right_rank"] <= k) & (shown["left_rank"] != shown["right_rank"])]
     left = shown[shown["right_rank"] > k]
     words = [_change(a, b, k) for a, b in arrived[["left_rank", "right_rank"]].to_numpy().tolist()]
@@ -163,14 +163,14 @@ def _add_changes(fig: go.Figure, shown: pd.DataFrame, k: int) -> None:
 
 
 def _change(left: int, right: int, k: int) -> str:
-    """From rank `left` to rank `right` among the first k, in words."""
+    """Describe the move from rank `left` to rank `right` among the first k."""
     if left > k:
         return f"▲ from {left}"
     return f"▲ {left - right}" if left > right else f"▼ {right - left}"
 
 
 def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
-    """Rings around the chosen documents, which answer a click as the markers within do."""
+    """Add rings around the chosen documents; they answer a click like the markers."""
     for x, side in ((0, "left"), (1, "right")):
         ranked = rows[rows[f"{side}_rank"] <= k]
         fig.add_scatter(
@@ -185,5 +185,5 @@ def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
 
 
 def _listed(rows: pd.DataFrame, *columns: str) -> list[list[object]]:
-    """Names of documents and further columns as lists, which selection events give back as they are."""
+    """Return names of documents and further columns as lists, which selection events return unchanged."""
     return rows[["document", *columns]].astype(object).to_numpy().tolist()

@@ -1,4 +1,4 @@
-"""How near the rankings of approximate models come to the exact one's, and their objectives, against m."""
+"""Distance of approximate models' rankings and objectives from the exact one's, against m."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from rankviz.plots.style import EVEN_COLOUR, finished, line_of, style_of, transl
 
 MEASURES = {"tau": "Kendall's τ to the exact ranking", "overlap": "share of the exact first 10"}
 LEAST = 1e-12
-"""Distances of objectives below this are drawn at it."""
+"""Smallest drawn distance of objectives."""
 NEAR = 100
-"""The tolerance is drawn where a distance is below this many times it."""
+"""The tolerance is drawn if a distance is below this many times it."""
 GUIDE = {"color": "#999999", "width": 1, "dash": "dash"}
 _KEYS = ["map", "m"]
 _QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 
 
 def data(errors: pd.DataFrame) -> pd.DataFrame:
-    """Quartiles over queries, averaged over seeds: map, m, measure, q25, median, q75, low, high, seeds.
+    """Average quartiles over queries across seeds: map, m, measure, q25, median, q75, low, high, seeds.
 
-    `errors` is what `ranking_error.ranking_error_table` gives; low and high are the least and the
-    greatest median of a seed. Queries without a τ are left out.
+    `errors` is the result of `ranking_error.ranking_error_table`; low and high are the least and the greatest
+    median of a seed. Queries without a τ are left out.
     """
     long = errors.melt([*_KEYS, "seed", "query"], list(MEASURES), "measure", "value").dropna(subset="value")
     by_seed = long.groupby([*_KEYS, "measure", "seed"], sort=False)["value"]
@@ -47,7 +47,7 @@ def data(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, measure: str, grid: Sequence[int], current: int | None = None) -> go.Figure:
-    """The median over queries as a line, its range over seeds as a band, the quartiles thin."""
+    """Draw the median over queries as a line, its range over seeds as a band, the quartiles thin."""
     fig = go.Figure()
     rows = table[table["measure"] == measure]
     for name, line in rows.groupby("map", sort=False):
@@ -101,7 +101,7 @@ def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None
 
 
 def _explain(fig: go.Figure, *, several: bool) -> None:
-    """Entries of the legend for what every map has: thin lines, and a band where there are several seeds."""
+    """Add legend entries for the thin lines, and for the band if there are several seeds."""
     fig.add_scatter(
         x=[None],
         y=[None],
@@ -120,9 +120,9 @@ def _explain(fig: go.Figure, *, several: bool) -> None:
 
 
 def objectives(table: pd.DataFrame) -> pd.DataFrame:
-    """Distances of objectives over seeds: map, m, distance (mean), low, high, seeds.
+    """Summarise distances of objectives over seeds: map, m, distance (mean), low, high, seeds.
 
-    `table` is what `rankviz.analysis.ranking_error.objective_table` gives.
+    `table` is the result of `rankviz.analysis.ranking_error.objective_table`.
     """
     grouped = table.groupby(_KEYS, sort=False)["distance"]
     found = grouped.agg(distance="mean", low="min", high="max", seeds="size")
@@ -132,7 +132,7 @@ def objectives(table: pd.DataFrame) -> pd.DataFrame:
 def objective_figure(
     table: pd.DataFrame, tol: float, grid: Sequence[int], current: int | None = None
 ) -> go.Figure:
-    """|F̃ − F|/F on a logarithmic axis, hollow where F̃ is the lower one; the tolerance where that is near."""
+    """Draw |F̃ − F|/F on a log axis, hollow if F̃ is lower, and the tolerance if near."""
     fig = go.Figure()
     for name, line in table.groupby("map", sort=False):
         _distance(fig, str(name), line.sort_values("m"))
@@ -148,7 +148,7 @@ def objective_figure(
 
 def _tolerance(fig: go.Figure, tol: float) -> None:
     fig.add_hline(y=tol, line=GUIDE)
-    # on a log axis an annotation is placed by exponent, a line by value
+    # log axes place annotations by exponent, lines by value
     place = {"x": 0, "xref": "paper", "y": math.log10(tol), "xanchor": "left", "yanchor": "bottom"}
     fig.add_annotation(text="tolerance", showarrow=False, **place)
 
@@ -174,7 +174,7 @@ def _distance(fig: go.Figure, name: str, line: pd.DataFrame) -> None:
 
 
 def _over_m(fig: go.Figure, grid: Sequence[int], current: int | None, **layout: Any) -> go.Figure:
-    """Common to both: the logarithmic axis of m, and the m that is set."""
+    """Finish both figures: the logarithmic axis of m, and the selected m."""
     ticks = sorted(grid)
     axis: dict[str, Any] = {"title": "number of features m (log scale)", "type": "log", "tickvals": ticks}
     if len(ticks) > 1:

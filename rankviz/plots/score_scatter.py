@@ -1,4 +1,4 @@
-"""The documents of one query as two models score them: one score against the other, by grade."""
+"""One query's scores by two models against each other, by grade."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rankviz.plots import ranked_list
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, grade_colour
 
 SCALES = {"centred": "score less the query's mean", "standardised": "standardised score"}
-"""Only differences of scores within a query say anything, for pairs are all that was learned from."""
+"""Pairs determine only differences of scores within a query."""
 
 
 def data(
     left: FloatArray, right: FloatArray, part: RankingData, query: int, scale: str = "centred"
 ) -> pd.DataFrame:
-    """The table of `ranked_list.data` with columns left_value and right_value, on a scale of `SCALES`.
+    """Return `ranked_list.data` with columns left_value and right_value, on a scale of `SCALES`.
 
-    "centred": less their mean over the query; "standardised": that over its standard deviation, 0 where all
+    "centred": minus the mean over the query; "standardised": also divided by the standard deviation, 0 if all
     are equal.
     """
     table = ranked_list.data(left, right, part, query)
@@ -40,7 +40,7 @@ def figure(
     chosen: Collection[str] = (),
     height: int = 510,
 ) -> go.Figure:
-    """Left score over right score, darker for higher grades; on the diagonal both models agree."""
+    """Draw left score over right score, darker for higher grades; both models agree on the diagonal."""
     values = table[["left_value", "right_value"]].to_numpy()
     low, high = (float(values.min()), float(values.max())) if len(table) else (0.0, 1.0)
     pad = 0.06 * (high - low) or 1.0
@@ -84,7 +84,7 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, left: str, right:
 
 
 def _add_ring(fig: go.Figure, rows: pd.DataFrame) -> None:
-    """Rings around the chosen documents."""
+    """Add rings around the chosen documents."""
     fig.add_scatter(
         x=rows["right_value"],
         y=rows["left_value"],

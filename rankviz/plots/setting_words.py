@@ -1,4 +1,4 @@
-"""How settings and their values stand on axes of figures."""
+"""Settings and their values on axes of figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTHING = "–"
 
 
 def value_words(setting: Setting, value: Any) -> str:
-    """A value alone, for ticks: "2⁻⁷", "RBF", "500"."""
+    """Format a value alone, for ticks: "2⁻⁷", "RBF", "500"."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return NOTHING
     if isinstance(value, str) and value in setting.options:
@@ -32,12 +32,12 @@ def value_words(setting: Setting, value: Any) -> str:
 
 
 def setting_words(setting: Setting) -> str:
-    """What axes and legends call it: its symbol, what is chosen by name in full."""
+    """Return a setting's name for axes and legends: its label if it has options, else its symbol."""
     return setting.label if setting.options else setting.symbol
 
 
 def on_a_scale(design: Design, name: str, values: Iterable[Any]) -> pd.Series[float]:
-    """Numbers that stand for the values of an axis: log₂ where it is walked so, their place for a list.
+    """Return numbers for the values of an axis: log₂ on a logarithmic range, the place in a list.
 
     NaN for a cell that does not read the setting.
     """
@@ -51,20 +51,20 @@ def on_a_scale(design: Design, name: str, values: Iterable[Any]) -> pd.Series[fl
 
 
 def listed(design: Design, name: str) -> list[Any]:
-    """The values of an axis that lists them, numbers by size; empty for a range."""
+    """Return the listed values of an axis, numbers by size; empty for a range."""
     axis = design.axis(name)
     return [] if isinstance(axis, Range) else list(axis.ordered)
 
 
 def scale_title(design: Design, name: str) -> str:
-    """The title of an axis whose values are those of `on_a_scale`."""
+    """Return the title of an axis of `on_a_scale`."""
     setting = design.settings[name]
     by_powers = isinstance(design.axis(name), Range) and is_logarithmic(setting)
     return f"log₂ {setting.symbol}" if by_powers else setting_words(setting)
 
 
 def ticks(design: Design, name: str) -> dict[str, Any]:
-    """Ticks of such an axis: where values are listed, at most ten of them by name."""
+    """Return ticks of an axis of `on_a_scale`: at most ten listed values."""
     values, setting = listed(design, name), design.settings[name]
     shown = range(0, len(values), max(math.ceil(len(values) / MOST_TICKS), 1))
     words = [value_words(setting, values[place]) for place in shown]

@@ -1,4 +1,4 @@
-"""One visual language: a colour, a dash and a marker per method, and the words for captions and legends."""
+"""Common style: a colour, a dash and a marker per method, and its name in captions and legends."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rankviz.models.methods import METHODS, USUAL
 from rankviz.risk.losses import LOSSES
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
-"""Grades 0, 1, 2, … run light to dark in one hue."""
+"""Grades 0, 1, 2, … from light to dark in one hue."""
 
 EVEN_COLOUR = "#999999"
-"""Where neither of two methods is ahead."""
+"""Colour of a tie between two methods."""
 
 CHOSEN_COLOUR = "#CC79A7"
-"""Of what was chosen by hand: a query, a document."""
+"""Colour of a chosen query or document."""
 
 DATA_COLOUR = "#009E73"
-"""What belongs to no method and is no grade: counts, correlations, features."""
+"""Colour of data without method or grade: counts, correlations, features."""
 
 
 @dataclass(frozen=True)
 class MethodStyle:
-    """How a method looks on every page."""
+    """Look of a method on every page."""
 
     name: str
     colour: str
@@ -47,19 +47,20 @@ STYLES = {
 """Looks of models: of RankSVM by its feature map, of other methods by their own name (see `look_of`)."""
 
 SPARE = (("#009E73", "hexagon"), ("#CC79A7", "star"), ("#56B4E9", "cross"), ("#8C6D31", "hourglass"))
-"""Colours and markers of what has no style of its own, in the order in which it is entered."""
+"""Colours and markers for looks without their own style, in registry order."""
 
 
 DIVERGING = ("#b35806", "#f1a340", "#f7f6f7", "#998ec3", "#542788")
-"""From below zero to above: two hues that mean no method, and that colour-blind readers tell apart."""
+"""From below zero to above: two hues of no method, safe for colour-blind readers."""
 
 LOW_TO_HIGH = ("#5877ad", "#7c84a3", "#ab9c88", "#e0a100")
-"""From less to more, for colour-blind readers too; each of them shows on light and on dark pages.
+"""From low to high, safe for colour-blind readers; visible on light and dark pages.
 
-Black letters on them have a contrast of 4.5 to 1 at least."""
+Black letters on them have a contrast of at least 4.5 to 1.
+"""
 
 NO_VALUE = "#fdfdfd"
-"""Behind heat maps with blanks: another tone than their colours, also on a dark background."""
+"""Background of heat maps with blanks: unlike their colours, also on a dark page."""
 
 
 LOSS_LINES = {
@@ -70,14 +71,14 @@ LOSS_LINES = {
     "logistic_pwq": ("#8C6D31", "dashdot"),
     "smooth_hinge": ("#7B5EA7", "longdash"),
 }
-"""Colours and dashes of losses, on figures where no method is drawn as a line."""
+"""Colours and dashes of losses, for figures without lines of methods."""
 
 SPARE_LINES = (("#A6443A", "solid"), ("#2F7F86", "dash"), ("#6B7A1F", "dot"), ("#9A3E8C", "dashdot"))
-"""Of losses without a line of their own, in the order in which they are entered."""
+"""Lines for losses without their own, in registry order."""
 
 
 def loss_line(name: str) -> tuple[str, str]:
-    """Colour and dash of a loss; those without their own share out what is spare, always in the same way."""
+    """Return colour and dash of a loss; losses without their own get spare ones, always the same."""
     if name in LOSS_LINES:
         return LOSS_LINES[name]
     others = [loss for loss in LOSSES if loss not in LOSS_LINES]
@@ -85,7 +86,7 @@ def loss_line(name: str) -> tuple[str, str]:
 
 
 def style_of(look: str) -> MethodStyle:
-    """The style of a look; maps and methods without one share out what is spare, always in the same way."""
+    """Return the style of a look; maps and methods without their own get spare ones, always the same."""
     if look in STYLES:
         return STYLES[look]
     known = {name: kind.label for name, kind in FEATURE_MAPS.items()}
@@ -96,17 +97,17 @@ def style_of(look: str) -> MethodStyle:
 
 
 def approximations() -> tuple[str, ...]:
-    """The feature maps that approximate a kernel by m features, by name."""
+    """Return the names of feature maps that approximate a kernel by m features."""
     return tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)
 
 
 def grade_colour(grade: int) -> str:
-    """Colour of a relevance grade; grades beyond the last colour share it."""
+    """Return the colour of a relevance grade; grades beyond the last colour share it."""
     return GRADE_COLOURS[min(grade, len(GRADE_COLOURS) - 1)]
 
 
 def line_of(look: str) -> dict[str, Any]:
-    """Keyword arguments for a trace of this method's line and markers."""
+    """Return keyword arguments for a trace of this method's line and markers."""
     style = style_of(look)
     return {
         "line": {"color": style.colour, "dash": style.dash, "width": 2.5},
@@ -115,7 +116,7 @@ def line_of(look: str) -> dict[str, Any]:
 
 
 def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figure:
-    """Common layout: legend above the plot, room for axis titles, no jump on updates."""
+    """Apply the common layout: legend above the plot, space for axis titles, no jump on updates."""
     figure.update_layout(
         height=height,
         margin={"l": 60, "r": 20, "t": 50, "b": 55},
@@ -128,7 +129,7 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
 
 
 def second_tone(colour: str, background: str = "#ffffff", share: float = 0.55) -> str:
-    """A colour of the same family, nearer to the background: of the second of two models that look alike."""
+    """Mix a colour with the background, for the second of two models with the same look."""
     pairs = zip(_rgb(colour), _rgb(background), strict=True)
     mixed = (share * own + (1 - share) * behind for own, behind in pairs)
     return "#" + "".join(f"{round(share):02x}" for share in mixed)
@@ -139,17 +140,17 @@ def _rgb(colour: str) -> tuple[int, ...]:
 
 
 def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
-    """An axis range around [low, high] ending on multiples of `step`: small changes don't move it."""
-    room = 0.15 * step  # so that no marker is cut by the axis
+    """Return an axis range around [low, high] ending on multiples of `step`, stable under small changes."""
+    room = 0.15 * step  # keeps markers whole at the axis
     return [step * math.floor((low - room) / step), step * math.ceil((high + room) / step)]
 
 
 def translucent(look: str, share: float = 0.18) -> str:
-    """A method's colour for bands behind its line."""
+    """Return a method's colour for bands behind its line."""
     return see_through(style_of(look).colour, share)
 
 
 def see_through(colour: str, share: float) -> str:
-    """A colour that lets most of what is behind it through."""
+    """Return a colour with opacity `share`."""
     red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share})"

@@ -1,4 +1,4 @@
-"""Validation curves of a sweep: the metric against one setting, a line for each value of another."""
+"""Validation curves of a sweep: the metric against one setting, a line per value of another."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST_LINES = 6
 def data(
     design: Design, table: pd.DataFrame, metric: str, setting: str, lines: str | None = None
 ) -> pd.DataFrame:
-    """The table of `rankviz.sweeps.worth.curves`, and "best": whether a row is on the line of the best cell.
+    """Return the table of `rankviz.sweeps.worth.curves`, and "best": True on the best cell's line.
 
-    Of more than six lines those are kept whose best cells are. Raises `SettingError` as `curves`.
+    Of more than six lines, keep those with the best cells. Raises `SettingError` as `curves`.
     """
     found = curves(design, table, metric, setting, lines)
     if lines is None or not len(found):
@@ -33,7 +33,7 @@ def data(
 
 
 def nothing(setting: str) -> pd.DataFrame:
-    """The table of `data` before any run is done."""
+    """Return the table of `data` before any run is finished."""
     return pd.DataFrame(columns=[setting, "mean", "low", "high", "cell", "cells", "best"]).astype(
         dict.fromkeys(("mean", "low", "high"), float)
     )
@@ -42,7 +42,7 @@ def nothing(setting: str) -> pd.DataFrame:
 def figure(
     table: pd.DataFrame, design: Design, metric: str, setting: str, lines: str | None = None
 ) -> go.Figure:
-    """A line a value of `lines`; around that of the best cell a band over its folds, moved to one level."""
+    """Draw a line per value of `lines`; the best one has a band over its folds, moved to one level."""
     fig = go.Figure()
     groups = list(table.groupby(lines, sort=False)) if lines else [(None, table)]
     tones = _tones(lines, [value for value, _ in groups])
@@ -58,7 +58,7 @@ def figure(
 
 
 def _tones(lines: str | None, values: list[Any]) -> list[str]:
-    """Colours of lines: feature maps have theirs on every page, the others run from low to high."""
+    """Return colours of lines: feature maps keep their own, others run from low to high."""
     if lines is None:
         return [f"rgb{hex_to_rgb(DATA_COLOUR)}"]
     if lines == FEATURE_MAP.name:

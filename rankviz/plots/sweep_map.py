@@ -1,4 +1,4 @@
-"""A metric over two settings of a sweep, cell by cell as they come in: γ and C, as chen2017 chose them."""
+"""Map of a metric over two settings of a sweep, by cell: γ and C as in chen2017."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
 Names = tuple[str, str]
 """The settings along x and y."""
 CLIPPED, STEP = 0.25, 0.005
-"""A quarter of the cells shares the lowest colour: what matters is how the better ones differ."""
+"""A quarter of the cells shares the lowest colour, which leaves contrast for the better ones."""
 TEXT_CELLS = 40
-"""Up to so many cells have their value written in."""
+"""Most cells with written values."""
 TICKS = 5
-"""Of the colour bar, between its ends at most."""
+"""Most intervals between ticks of the colour bar."""
 WAITING = "#8a8a8a"
-"""Of the marks of cells that are not complete: they show on light and dark pages."""
+"""Colour of marks of incomplete cells, visible on light and dark pages."""
 
 
 def data(design: Design, table: pd.DataFrame, metric: str, x: str = "C", y: str = "gamma") -> pd.DataFrame:
-    """One row a cell that reads both settings: x, y, value, runs, done, best.
+    """Return one row per cell that reads both settings: x, y, value, runs, done, best.
 
-    value is the mean on validation over folds, NaN until all runs of the cell are done; runs and done count
-    them; best marks the largest value. Raises `SettingError` for a metric that the table has not.
+    value is the mean on validation over folds, NaN until all runs of the cell are finished; runs and done
+    count them; best marks the largest value. Raises `SettingError` for a metric that is not in the table.
     """
     runs, column = results(design, table), metric_column(table, metric)
     counted = np.isfinite(runs[column]).groupby(runs["cell"]).agg(["size", "sum"])
@@ -44,10 +44,10 @@ def data(design: Design, table: pd.DataFrame, metric: str, x: str = "C", y: str 
 
 
 def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: str = "gamma") -> go.Figure:
-    """The map: complete cells in colour, the best ringed; the others empty, with a dot once they have begun.
+    """Draw the map: complete cells in colour, the best ringed; others empty, with a dot once begun.
 
-    Where several cells have one place, for other settings vary too, the best of them is shown. Settings that
-    are drawn from ranges are points in the plane.
+    Several cells in one place, which differ in other settings, show the best. Settings drawn from ranges are
+    points in the plane.
     """
     fig = go.Figure()
     known = table.dropna(subset=["value"])
@@ -66,19 +66,19 @@ def figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: st
 
 
 def colours_between(values: pd.Series[float]) -> list[float]:
-    """The values between which colours of cells run."""
+    """Return the colour range of cells."""
     return colour_range(values, CLIPPED, STEP) if len(values) else [0.0, 1.0]
 
 
 def bar_ticks(values: pd.Series[float], ends: list[float]) -> dict[str, list[Any]]:
-    """Ticks of the colour bar; the lowest says ≤ where values below it share its colour."""
+    """Return ticks of the colour bar; the lowest shows ≤ if lower values share its colour."""
     at = ticks_between(*ends)
     clipped = len(values) > 0 and float(values.min()) < ends[0]
     return {"tickvals": at, "ticktext": ["≤ " * (clipped and value == at[0]) + f"{value:g}" for value in at]}
 
 
 def ticks_between(low: float, high: float) -> list[float]:
-    """Both ends, which are whole steps, and up to four places between them."""
+    """Return both ends, which are whole steps, and up to four places between them."""
     steps = round((high - low) / STEP)
     every = math.ceil(steps / TICKS)
     between = [round(low + k * STEP, 3) for k in range(0, steps, every) if steps - k >= every or not k]
@@ -105,7 +105,7 @@ def _add_cells(
         z=values,
         customdata=[[[one, other] for one in words[0]] for other in words[1]],
         texttemplate="%{z:.3f}" if few else None,
-        textfont={"color": "#000"},  # on every colour, in the dark too
+        textfont={"color": "#000"},  # readable on every colour, also on dark pages
         hovertemplate=hover_words(design, names) + f"{metric} %{{z:.4f}}<extra></extra>",
         hoverongaps=False,
         xgap=2,
@@ -136,7 +136,7 @@ def _add_points(
 
 
 def placed_at(table: pd.DataFrame, design: Design, names: Names) -> pd.DataFrame:
-    """Where the cells of a table lie on the axes."""
+    """Return the positions of a table's cells on the axes."""
     x, y = (on_a_scale(design, name, table[column]) for name, column in zip(names, "xy", strict=True))
     return pd.DataFrame({"x": x, "y": y})
 
@@ -150,7 +150,7 @@ def _mark(fig: go.Figure, placed: pd.DataFrame, name: str, size: int) -> None:
 
 
 def words_of(design: Design, names: Names, values: tuple[Iterable[Any], Iterable[Any]]) -> list[list[str]]:
-    """Values of both settings in words."""
+    """Format values of both settings."""
     pairs = zip(names, values, strict=True)
     return [[value_words(design.settings[name], value) for value in own] for name, own in pairs]
 
@@ -163,6 +163,6 @@ def _axes(fig: go.Figure, design: Design, names: Names) -> None:
 
 
 def hover_words(design: Design, names: Names, first: int = 0) -> str:
-    """Both settings for a label, whose values are customdata from `first` on."""
+    """Format both settings for a label, with values from customdata `first` on."""
     symbols = (design.settings[name].symbol for name in names)
     return ", ".join(f"{symbol} = %{{customdata[{k}]}}" for k, symbol in enumerate(symbols, first)) + "<br>"

@@ -1,7 +1,7 @@
-"""Parallel coordinates of a sweep: a line a complete cell through its settings, coloured by the metric.
+"""Parallel coordinates of a sweep: a line per complete cell through its settings, coloured by the metric.
 
-Lines are drawn as such: Plotly's own parallel coordinates need WebGL, which browsers without a graphics card
-do not have.
+They are drawn as ordinary lines: Plotly's own parallel coordinates need WebGL, which browsers without a
+graphics card lack.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from rankviz.sweeps.designs import Design
 from rankviz.sweeps.worth import cell_values
 
 TONES = 16
-"""Lines in so many colours: one trace each."""
+"""Number of line colours: one trace each."""
 BELOW = -0.12
-"""Where a cell crosses the axis of a setting that it does not read."""
+"""Crossing point on the axis of an unread setting."""
 METRIC_TICKS = 5
 
 
 def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """One row a complete cell, the best last: its settings, and "value", the mean on validation over folds.
+    """Return one row per complete cell, the best last: settings, and "value", the validation mean over folds.
 
-    Raises `SettingError` for a metric that the table has not.
+    Raises `SettingError` for a metric that is not in the table.
     """
     cells = cell_values(design, table, metric).drop(columns=["low", "high"])
     return cells.sort_values("value", kind="stable")
 
 
 def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
-    """An axis a setting and one for the metric, each from 0 to 1; the best cell is drawn thick.
+    """Draw an axis per setting and one for the metric, each from 0 to 1; the best cell is thick.
 
     A cell that does not read a setting crosses its axis below all values, at "–".
     """
@@ -70,7 +70,7 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
 
 
 def _places(table: pd.DataFrame, design: Design) -> np.ndarray:
-    """Where each cell crosses each axis, from 0 to 1."""
+    """Return each cell's crossing point on each axis, from 0 to 1."""
     columns = [_share(design, name, table[name]) for name in design.names]
     values = table["value"].to_numpy(float)
     span = float(np.ptp(values)) if len(values) else 0.0
@@ -87,7 +87,7 @@ def _share(design: Design, name: str, values: Any) -> np.ndarray:
 
 
 def _add_lines(fig: go.Figure, places: np.ndarray, words: list[str], colour: str, width: float) -> None:
-    """Lines of one colour as one trace, with gaps between."""
+    """Add lines of one colour as one trace, with gaps between."""
     axes = places.shape[1]
     gapped = np.column_stack([places, np.full(len(places), np.nan)])
     fig.add_scatter(
@@ -122,7 +122,7 @@ def _metric_ticks(table: pd.DataFrame) -> list[tuple[float, str]]:
 
 
 def _ticks(design: Design, table: pd.DataFrame, name: str) -> list[tuple[float, str]]:
-    """Places and words of ticks: of a list at most ten values; of a range whole powers where it has some."""
+    """Return ticks: at most ten values of a list; whole powers of a range if it has any."""
     setting, axis = design.settings[name], design.axis(name)
     marks = [(BELOW, NOTHING)] if table[name].isna().any() else []
     if isinstance(axis, Values):

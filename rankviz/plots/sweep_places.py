@@ -1,4 +1,4 @@
-"""A map of a sweep that is looked at while it fills in: what is to come, and what can be clicked."""
+"""Map of a running sweep: cells to come, and clickable cells."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from rankviz.sweeps.designs import Design
 from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
 
 CLICKED = 22
-"""Pixels of a place to click on, which is not seen."""
+"""Pixels of an invisible click target."""
 
 
 def planned(design: Design, x: str, y: str) -> pd.DataFrame:
-    """The table of `rankviz.plots.sweep_map.data` before any run is done."""
+    """Return the table of `rankviz.plots.sweep_map.data` before any run is finished."""
     cells = settings_of(design)[[x, y]].set_axis(["x", "y"], axis=1)
     cells["value"], cells["done"], cells["best"] = math.nan, 0, False
     cells["runs"] = pd.Series([run.cell for run in design.plan.runs]).value_counts()
@@ -34,9 +34,9 @@ def planned(design: Design, x: str, y: str) -> pd.DataFrame:
 
 
 def so_far(design: Design, table: pd.DataFrame, metric: str) -> pd.Series[float]:
-    """The mean of each cell over the folds that are there, each moved to one level by its mean over cells.
+    """Return the mean of each cell over its finished folds, each moved to one level by its mean over cells.
 
-    NaN for a cell without any. Raises `SettingError` for a metric that the table has not.
+    NaN for a cell without any. Raises `SettingError` for a metric that is not in the table.
     """
     folds = by_fold(results(design, table), metric_column(table, metric))
     level = folds.mean()
@@ -44,7 +44,7 @@ def so_far(design: Design, table: pd.DataFrame, metric: str) -> pd.Series[float]
 
 
 def colours(table: pd.DataFrame, begun: pd.Series[float]) -> list[float]:
-    """The values between which colours run: of complete cells, or of what is there before any is."""
+    """Return the colour range: of complete cells, or of begun ones before any is complete."""
     known = table["value"].dropna()
     return colours_between(known if len(known) else begun.dropna())
 
@@ -52,7 +52,7 @@ def colours(table: pd.DataFrame, begun: pd.Series[float]) -> list[float]:
 def add_coming(
     fig: go.Figure, table: pd.DataFrame, begun: pd.Series[float], design: Design, names: Names
 ) -> go.Figure:
-    """Small squares for cells that are not complete: hollow before any fold is there, then in its colour."""
+    """Add small squares for incomplete cells: hollow before any fold is finished, then coloured."""
     complete = pd.MultiIndex.from_frame(table.loc[table["value"].notna(), ["x", "y"]])
     coming = table[~pd.MultiIndex.from_frame(table[["x", "y"]]).isin(complete)]
     coming = coming.assign(begun=coming["cell"].map(begun)).sort_values("begun", na_position="first")
@@ -74,9 +74,9 @@ def add_coming(
 
 
 def add_clicks(fig: go.Figure, table: pd.DataFrame, design: Design, metric: str, names: Names) -> go.Figure:
-    """A place to click on over each complete cell, with its number as the first customdata.
+    """Add a click target over each complete cell, with its number as the first customdata.
 
-    Of several cells in one place it is that of the best.
+    Of several cells in one place it is the best.
     """
     known = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
     at, words = placed_at(known, design, names), words_of(design, names, (known["x"], known["y"]))
@@ -96,7 +96,7 @@ def add_clicks(fig: go.Figure, table: pd.DataFrame, design: Design, metric: str,
 
 
 def mark_cell(fig: go.Figure, table: pd.DataFrame, design: Design, names: Names, cell: int) -> go.Figure:
-    """A square around the cell that is looked at."""
+    """Add a square around the selected cell."""
     at = placed_at(table[table["cell"] == cell], design, names)
     look = {"symbol": "square-open", "size": 46, "color": WAITING, "line": {"width": 3}}
     fig.add_scatter(x=at["x"], y=at["y"], mode="markers", name="looked at", marker=look, hoverinfo="skip")

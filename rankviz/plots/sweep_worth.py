@@ -1,4 +1,4 @@
-"""What each setting of a sweep is worth: best and mean of the cells at each value, a panel a setting."""
+"""Effect of each setting of a sweep: best and mean of the cells at each value, a panel per setting."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rankviz.sweeps.worth import shares, worth
 
 COLUMNS = 2
 ROW = 260
-"""Pixels of a row of panels."""
+"""Height of a row of panels in pixels."""
 
 
 def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The table of `rankviz.sweeps.worth.worth` with the setting's share of the variance: share, exact.
+    """Return the table of `rankviz.sweeps.worth.worth` with each setting's variance share: share, exact.
 
-    Settings with the largest share come first. Raises `SettingError` for a metric that the table has not.
+    Settings with the largest share come first. Raises `SettingError` for a metric that is not in the table.
     """
     told = shares(design, table, metric)
     joined = worth(design, table, metric).merge(told, on="setting", how="left")
@@ -32,7 +32,7 @@ def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
-    """Filled: the best cell with the value. Hollow: their mean. All panels have one scale."""
+    """Draw the best cell per value filled, the mean hollow, all panels on one scale."""
     names = list(dict.fromkeys(table["setting"]))
     columns = min(COLUMNS, max(len(names), 1))
     rows = max(math.ceil(len(names) / columns), 1)
@@ -79,14 +79,14 @@ def figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
 
 
 def _apart(rows: pd.DataFrame) -> pd.DataFrame:
-    """The cells that do not read the setting behind a gap, so that no line leads there."""
+    """Put the cells that do not read the setting after a gap, so that no line joins them."""
     unread = rows["value"].isna()
     gap = rows[unread].assign(best=math.nan, mean=math.nan)
     return pd.concat([rows[~unread], gap, rows[unread]]) if unread.any() else rows
 
 
 def _title(table: pd.DataFrame, design: Design, name: str) -> str:
-    """The setting and its share of the variance."""
+    """Title a panel with the setting and its share of the variance."""
     row = table[table["setting"] == name].iloc[0]
     symbol = setting_words(design.settings[name])
     if math.isnan(row["share"]):

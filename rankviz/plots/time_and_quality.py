@@ -1,4 +1,4 @@
-"""Training seconds against a metric, with the front of those that nobody beats in both."""
+"""Metric against training seconds, with the Pareto front."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rankviz.plots.labels import harmless
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, style_of
 
 APART = (0.3, 0.06)
-"""Shares of width and height that names take: who is nearer to one that is named has none in the figure."""
+"""Size of labels as shares of width and height; a point nearer to a labelled one gets no label."""
 
 
 def data(front: Front) -> pd.DataFrame:
-    """`Front.table`, with chosen: "best", "cheapest" within one standard error of it, or ""."""
+    """Return `Front.table` with chosen: "best", "cheapest" within one standard error of it, or ""."""
     labels = front.table["label"]
     chosen = labels.map({front.best: "best"} | {front.cheapest: "cheapest"}).fillna("")
     return front.table.assign(chosen=chosen.where(labels != front.best, "best"))
 
 
 def figure(table: pd.DataFrame, metric: str) -> go.Figure:
-    """A point for each contestant; dotted: the best mean; bars: one standard error of the distance to it.
+    """Draw a point per contestant; dotted: the best mean; bars: one standard error of the distance to it.
 
     A ring marks the cheapest whose bar reaches the dotted line.
     """
@@ -63,7 +63,7 @@ def figure(table: pd.DataFrame, metric: str) -> go.Figure:
 
 
 def _named(table: pd.DataFrame) -> list[bool]:
-    """Who is named: the best, then those on the front, then others, unless their names would overlap."""
+    """Return True for each labelled contestant: the best, then the front, then others without overlap."""
     places = [np.log10(table["seconds"].to_numpy()), table["mean"].to_numpy()]
     x, y = ((place - place.min()) / (np.ptp(place) or 1.0) for place in places)
     order = np.lexsort((-y, ~table["efficient"].to_numpy()))
@@ -75,7 +75,7 @@ def _named(table: pd.DataFrame) -> list[bool]:
 
 
 def _seconds(low: float, high: float) -> dict[str, Any]:
-    """The axis of seconds between two powers of ten: some room beside them, a tick for every digit of few."""
+    """Return the axis of seconds between two powers of ten, with margins; more ticks on a short axis."""
     room = max(0.1, 0.08 * (high - low))
     dtick = "D1" if high - low < 1 else "D2"
     ends = {"range": [low - room, high + room], "dtick": dtick, "tickformat": "~g"}
@@ -83,7 +83,7 @@ def _seconds(low: float, high: float) -> dict[str, Any]:
 
 
 def _point(row: pd.Series, metric: str, side: str) -> go.Scatter:
-    """A contestant, its name on that side where one is given."""
+    """Return a contestant's point, labelled if `side` is given."""
     style, label = style_of(str(row["method"])), harmless(str(row["label"]))
     bar: dict[str, Any] = {"array": [row["se"] if pd.notna(row["se"]) else 0.0], "arrayminus": [0.0]}
     return go.Scatter(

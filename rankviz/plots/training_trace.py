@@ -1,4 +1,4 @@
-"""The trace of one run as it is: every quantity that its rows have, against its iterations."""
+"""The unprocessed trace of one run: each of its quantities against the iterations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rankviz.experiments.record import RunRecord
 from rankviz.plots.style import finished, line_of, look_of
 
 TITLES = {"objective": "Objective", "gap": "Gap / |objective|"}
-"""Quantities that are drawn, with their titles."""
+"""Drawn quantities, with their titles."""
 ITERATION = "iteration"
 
 
 def data(record: RunRecord) -> pd.DataFrame:
-    """Columns method, label, iteration, and those quantities of `TITLES` that the trace has numbers for."""
+    """Return columns method, label, iteration, and the quantities of `TITLES` with numbers in the trace."""
     trace = record.trace
     found = {name: trace[name] for name in TITLES if name in trace and trace[name].notna().any()}
     iteration = trace[ITERATION] if ITERATION in trace else pd.RangeIndex(len(trace)).to_series()
@@ -25,12 +25,12 @@ def data(record: RunRecord) -> pd.DataFrame:
 
 
 def quantities(table: pd.DataFrame) -> list[str]:
-    """The quantities that a table of `data` has."""
+    """Return the quantities in a table of `data`."""
     return [name for name in TITLES if name in table]
 
 
 def figure(table: pd.DataFrame) -> go.Figure:
-    """A panel for each quantity; gaps, which shrink by factors, on a logarithmic axis."""
+    """Draw a panel per quantity; gaps, which shrink by factors, on a logarithmic axis."""
     names = quantities(table)
     fig = make_subplots(cols=len(names), subplot_titles=[TITLES[name] for name in names])
     label, method = str(table["label"].iloc[0]), str(table["method"].iloc[0])

@@ -1,4 +1,4 @@
-"""Losses in α, in w and in the ranking where dual variables are cut down to rank k."""
+"""Losses in α, in w and in the ranking after truncation of dual variables to rank k."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TICKS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 LOWEST = -6
 """Power of ten below which losses are not drawn."""
 SCOPES = {"query": "this query alone", "all": "every query"}
-"""Which blocks are cut down, and how that is called."""
+"""Truncated blocks, and their names."""
 
 
 def data(one: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
-    """Columns scope, k, energy, alpha_error, w_error, NDCG@10 of one query's truncation and of all queries'.
+    """Return columns scope, k, energy, alpha_error, w_error, NDCG@10 for one query's truncation and for all.
 
-    Both are tables of `rankviz.dual.truncation.Truncation.ranked`; the last row of each cuts nothing.
+    Both are tables of `rankviz.dual.truncation.Truncation.ranked`; the last row of each truncates nothing.
     """
     columns = ["k", "energy", "alpha_error", "w_error", METRIC]
     frames = [frame[columns] for frame in (one, every)]
@@ -29,7 +29,7 @@ def data(one: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(table: pd.DataFrame, method: str, part: str, *, chosen: int, last: int) -> go.Figure:
-    """Relative errors of α and w above, the mean metric on a part below; the chosen k is marked."""
+    """Draw relative errors of α and w above, the mean metric on a part below; mark the chosen k."""
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
     for scope, dash in (("all", "solid"), ("query", "dash")):
         rows = table[(table["scope"] == scope) & (table["k"] <= max(last, chosen))]

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import numpy as np
+
 from rankviz.common.arrays import FloatArray
 from rankviz.risk.losses import LOSSES, SmoothedHinge
+from rankviz.risk.pairs import grade_codes
 from rankviz.risk.point import Risk, RiskFacts, RiskPoint
 
 R = TypeVar("R", bound=RiskFacts)
+
+TRUSTED = 100.0
+"""A slack of so many times its possible rounding error is taken as computed."""
+LISTED = 16
+"""Pairs in the smoothed zone per document up to which a slack near rounding is summed pair by pair."""
 
 
 def adapted_risk(risk: R, C: float) -> R:
@@ -23,13 +31,45 @@ def smoothed_risk(risk: R, h: float) -> R:
 
 
 def limit_of(risk: Risk, f: FloatArray, point: RiskPoint) -> tuple[float, float]:
-    """Σ c·ℓ of the loss that the risk stands for at scores f (n,), and what smoothing adds to the gap.
+    """Return Σ c·ℓ of the loss that the risk stands for at scores f (n,), and the slack that smoothing adds.
 
     A smoothed hinge stands for the hinge. With its slopes s_ij = −ℓ'(t_ij) as dual variables over C the
-    duality gap is larger than ½‖∇‖² by C times Σ c(max(0, 1 − t) − s(1 − t)), the second number. Every other
-    loss stands for itself, and that is zero.
+    duality gap exceeds ½‖∇‖² by C·slack, with slack = Σ c(max(0, 1 − t) − s(1 − t)). Every other loss stands
+    for itself, and its slack is 0.
     """
     if not isinstance(risk.loss, SmoothedHinge):
         return point.value, 0.0
     hinge = 0.5 * risk.with_loss(LOSSES["squared_hinge"]).at(f).total_slope
-    return hinge, max(0.0, hinge - point.total_slope - float(f @ point.gradient))
+    slack = hinge - point.total_slope - float(f @ point.gradient)
+    width = risk.loss.zones[0].width
+    noise = _rounding(risk, f, width)
+    if slack >= TRUSTED * noise:
+        return hinge, slack
+    if point.n_active <= LISTED * len(f):
+        return hinge, _listed_slack(risk, f, point, width)
+    return hinge, max(slack, 0.0) + noise
+
+
+def _rounding(risk: Risk, f: FloatArray, width: float) -> float:
+    """Bound the rounding error of Σ_i f_i·∂risk/∂f_i, which the slack is a difference of.
+
+    Slopes are differences of cumulative sums over the documents, divided by the width h. Each such sum is at
+    most S = Σ_i (1 + |f_i − f_first|), so a slope errs by about ε·S/h, and the sum over documents by ε·S²/h.
+    """
+    first = np.repeat(risk.ptr[:-1], np.diff(risk.ptr))
+    size = float((1.0 + np.abs(f - f[first])).sum())
+    return float(np.finfo(np.float64).eps) * size * size * risk.costs.largest / width
+
+
+def _listed_slack(risk: Risk, f: FloatArray, point: RiskPoint, width: float) -> float:
+    """Sum the slack of each pair in the smoothed zone: no large numbers cancel.
+
+    With v = b − t in (0, bh), margin b and curvature κ = c/h it is κ·v·(bh − v); outside the zone it is 0.
+    """
+    winner, loser, curvature = point.sample_active(np.random.default_rng(0), point.n_active)
+    codes = grade_codes(risk.y, risk.ptr)
+    b = risk.costs.margins(codes.query[winner], codes.code[winner], codes.code[loser])
+    margin = np.ones(len(winner)) if b is None else b
+    short = margin - (f[winner] - f[loser])
+    rest = margin * width - short
+    return float(curvature @ np.maximum(short * rest, 0.0))

@@ -1,4 +1,4 @@
-"""The run store: every run that was made, what asked for it, and what is still to be made."""
+"""The run store: finished runs, the studies that requested them, and runs still to be made."""
 
 from rankviz.store.database import Database, default_url
 from rankviz.store.errors import NoSuchStudy, NotYours, StoreError, StoreOutOfReach

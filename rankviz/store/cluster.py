@@ -1,7 +1,7 @@
 """Studies on the workers of a Dask cluster: a task takes one family of the store under a lease and makes it.
 
-Leases and records are those of worker processes of this machine (`rankviz.store.execution`), so runs come
-into the store as they are made, a family whose worker is lost goes to another, and none is counted twice.
+Leases and records work as for this machine's worker processes (`rankviz.store.execution`). Runs enter the
+store as they finish, a lost worker's family goes to another, and no run counts twice.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from rankviz.store.runs import RunStore
 from rankviz.store.study import TASKS, Study, StudyStatus
 
 OF_A_CLUSTER = "worker"
-"""The place that workers of a cluster have in the store: nobody here starts them, or counts on them."""
+"""The place of cluster workers in the store; this machine neither starts nor counts them."""
 AHEAD = 2
-"""Tasks for each thread of the workers, so that none waits for the next look; families are chosen late."""
+"""Tasks per worker thread, so that none idles until the next poll; a task takes its family late."""
 RETRIES = 2
-"""Times that a task which failed is tried again; where its worker was lost Dask tries it again by itself."""
+"""Retries of a failed task; Dask itself restarts tasks of a lost worker."""
 
 
 class ClusterWorkers:
     """Workers of a Dask cluster that make families of a run store's studies in `TASKS` (see `Execution`).
 
-    Work is handed out while somebody watches. Workers open data sets below the same data roots as here, and
-    the store by the same address: a SQLite file serves those of this machine alone.
+    Families are distributed only while a caller polls. Workers open data sets below the same data roots as
+    this process, and the store at the same address; a SQLite file serves only workers of this machine.
 
     Parameters
     ----------
@@ -61,26 +61,26 @@ class ClusterWorkers:
 
     @property
     def busy(self) -> bool:
-        """Whether workers are at something."""
+        """True while tasks are on the cluster."""
         return bool(self._tasks)
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
-        """Ask for runs and have these workers make them; the study's id. Raises as `Studies.submit`."""
+        """Submit a study to these workers and return its id. Raises as `Studies.submit`."""
         study_id = self.store.studies.submit(replace(study, place=TASKS), specs)
         self.look()
         return study_id
 
     def watch(self, study_id: str) -> StudyStatus:
-        """How far a study is; families that wait are handed out. `StoreError` where no worker can work."""
+        """Distribute waiting families and return a study's status; `StoreError` if no worker can work."""
         self.look()
         return self.store.studies.status(study_id)
 
     def stop(self, study_id: str, owner: str) -> None:
-        """Make no more runs of a study; those that are being made end within seconds."""
+        """Make no more runs of a study; its current runs end within seconds."""
         self.store.studies.stop(study_id, owner)
 
     def look(self) -> None:
-        """Give up families of workers that are gone, and hand out enough for all threads."""
+        """Reclaim families of dead workers and submit enough tasks for all threads."""
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.remove(task)
             if task.status == "error":
@@ -96,7 +96,7 @@ class ClusterWorkers:
 
 
 def make_a_family(address: str) -> int:
-    """Take the family that is next, and make it; how many runs it had, 0 where there was none."""
+    """Take the next family and make it; return its number of runs, 0 if none waited."""
     store, making = _opened(address)
     name = new_name()
     store.queue.register(name, ProcessId.of(os.getpid()), OF_A_CLUSTER)
@@ -114,7 +114,7 @@ _mine = threading.local()
 
 
 def _opened(address: str) -> tuple[RunStore, Making]:
-    """The store, and what makes runs with the fold that was opened last, kept open by each thread."""
+    """Return this thread's store and `Making`, opened at first use; `Making` keeps the latest fold open."""
     if getattr(_mine, "address", None) != address:
         if hasattr(_mine, "opened"):
             _mine.opened[0].close()

@@ -1,4 +1,4 @@
-"""Runs that are kept for all visitors: those behind the figures that pages open with."""
+"""Runs kept for all visitors, for the figures that pages open with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankviz.store.tables import marks, studies
 
 
 def keep_for_all(store: RunStore, records: Sequence[RunRecord], title: str) -> None:
-    """Keep records for all visitors, in place of those that were kept so before."""
+    """Keep records for all visitors, in place of the previous ones."""
     with store.database.writing() as connection:
         before = select(studies.c.id).where(studies.c.kind == COMMON)
         forget_studies(connection, connection.execute(before).scalars().all())
@@ -26,7 +26,7 @@ def keep_for_all(store: RunStore, records: Sequence[RunRecord], title: str) -> N
 
 
 def kept_for_all(store: RunStore, title: str) -> bool:
-    """Whether records are kept for all visitors under this title."""
+    """Return True if records are kept for all visitors under this title."""
     asked = select(studies.c.id).where(studies.c.kind == COMMON, studies.c.title == title)
     with store.database.reading() as connection:
         return connection.execute(asked).first() is not None

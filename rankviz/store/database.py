@@ -1,7 +1,7 @@
 """The database of a run store: SQLite in the folder of the user's runs, or PostgreSQL by its address.
 
 RANKVIZ_STORE names another one: a file, or an address such as postgresql://user@host/name. An address may
-hold a password, so it is told to nobody: neither errors nor logs nor pages have it, only `Database.kind`.
+hold a password, so errors, logs and pages never show it; they show `Database.kind`.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "RANKVIZ_STORE"
 BUSY_SECONDS = 30.0
-"""So long a transaction waits for the one that writes."""
+"""Longest wait of a transaction for another writer, in seconds."""
 AWAY_SECONDS = 3.0
-"""A server that did not answer is not asked again for so long."""
+"""Seconds without new attempts after a server failed to answer."""
 Result = TypeVar("Result")
 
 
 def default_url() -> str:
-    """RANKVIZ_STORE from the environment, or runs.sqlite in the folder of the user's runs."""
+    """Return RANKVIZ_STORE from the environment, or runs.sqlite in the folder of the user's runs."""
     return os.environ.get(ENVIRONMENT) or str(default_folder() / "runs.sqlite")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of database: what SQLAlchemy calls its driver, and what is told of it."""
+    """A kind of database: its label, its SQLAlchemy driver, and its requirement."""
 
     label: str
     driver: str
     needs: str
-    "What is to be installed where the driver is missing."
+    """The remedy for a missing driver, such as a command to install it."""
 
 
 KINDS = {
@@ -61,14 +61,14 @@ class Database:
     Parameters
     ----------
     url : str or path, optional
-        A file of SQLite's, or an address; by default `default_url()`.
+        A SQLite file, or an address; by default `default_url()`.
 
     Attributes
     ----------
     notice : str
         A sentence if a store of another version was set aside; "" otherwise.
 
-    Raises `StoreOutOfReach` where it cannot be opened.
+    Raises `StoreOutOfReach` if it cannot be opened.
     """
 
     def __init__(self, url: str | os.PathLike[str] | None = None) -> None:
@@ -89,12 +89,12 @@ class Database:
 
     @property
     def address(self) -> str:
-        """The whole address, for processes of our own that shall open the same: to be shown to nobody."""
+        """The whole address, only for our own processes that open the same database. Never show it."""
         return self._url.render_as_string(hide_password=False)
 
     @property
     def file(self) -> Path | None:
-        """The file of SQLite's; None where it is another kind."""
+        """The SQLite file; None for another kind."""
         return Path(str(self._url.database)) if self.kind is KINDS["sqlite"] else None
 
     def _opened(self) -> Engine:
@@ -103,7 +103,7 @@ class Database:
 
         url, options = self._url.set(drivername=self.kind.driver), dict[str, Any]()
         if self.file is not None:
-            with contextlib.suppress(OSError):  # what cannot be made is said when it is opened
+            with contextlib.suppress(OSError):  # opening the database reports the error
                 self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             options["connect_args"] = {"timeout": BUSY_SECONDS}
         else:
@@ -123,20 +123,20 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection to read by; `StoreOutOfReach` where the database does not answer."""
+        """Open a connection for reading. Raises `StoreOutOfReach` if the database does not answer."""
         with self.told_without_address(), self._connected() as connection:
             yield connection.execution_options(reads=True)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction: all of it or nothing; `StoreOutOfReach` where the database does not answer."""
+        """Open one transaction, all or nothing. Raises `StoreOutOfReach` if the database does not answer."""
         with self.told_without_address(), self._connected() as connection, connection.begin():
             yield connection
 
     def _connected(self) -> Connection:
-        """A connection; a server that has just not answered is not asked again yet.
+        """Open a connection, or raise at once if the server failed to answer within the last `AWAY_SECONDS`.
 
-        Every visitor would wait in turn for an answer that does not come.
+        Otherwise every visitor would wait for the timeout in turn.
         """
         if time.monotonic() < self._away_until:
             raise StoreOutOfReach(self._away)
@@ -150,9 +150,9 @@ class Database:
 
     @contextlib.contextmanager
     def told_without_address(self) -> Iterator[None]:
-        """Turn what the database says into a sentence without its address, its statement or its values.
+        """Turn a database error into a sentence without its address, statement or values.
 
-        What is a fault of ours, such as a statement that it does not understand, is left as it is.
+        Errors of our own, such as an invalid statement, pass unchanged.
         """
         from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, ProgrammingError
 
@@ -185,7 +185,7 @@ class Database:
         seconds: float,
         tell: Callable[[StoreOutOfReach], None] = lambda _: None,
     ) -> Result:
-        """Do what may find the database away for a while, again until `seconds` have passed; tell why."""
+        """Call `work`, retrying on `StoreOutOfReach` up to `seconds`; report each error to `tell`."""
         deadline, pause = time.monotonic() + seconds, 0.1
         while True:
             try:
@@ -198,7 +198,7 @@ class Database:
             pause = min(2.0, 2 * pause)
 
     def state(self) -> object:
-        """What is equal to what it was before only where nothing has been written since."""
+        """Return a token that stays equal only while nothing is written to the database."""
         if self.file is None:
             with self.reading() as connection:
                 return connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one()
@@ -207,14 +207,14 @@ class Database:
                 if self._watch is None:
                     self._watch = self.engine.raw_connection()
                 with contextlib.closing(self._watch.cursor()) as cursor:
-                    cursor.execute("PRAGMA data_version")  # rises with what other connections commit
+                    cursor.execute("PRAGMA data_version")  # rises when another connection commits
                     return self._watch, cursor.fetchone()
             except sqlite3.Error as error:
-                self._watch = None  # another one next time
+                self._watch = None  # open a new one next time
                 raise StoreOutOfReach(self._sentence(error)) from None
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         with self._lock:
             if self._watch is not None:
                 self._watch.close()
@@ -234,11 +234,11 @@ _SQLITE = {
     "SQLITE_BUSY": ("others write to it all the time", "see what they are"),
     "SQLITE_IOERR_WRITE": ("its disk cannot be written to", _SPACE),
 }
-"""What SQLite says, in words, and what to do."""
+"""SQLite error name -> its cause in words, and the remedy."""
 
 
 def _parsed(text: str) -> URL:
-    """An address, or the path of a file."""
+    """Parse an address or the path of a file."""
     from sqlalchemy import URL, make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -256,19 +256,19 @@ def _parsed(text: str) -> URL:
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
-    """Write-ahead logging: who reads waits for nobody, and a transaction costs no wait for the disk.
+    """Set write-ahead logging: readers never wait, and a commit does not wait for the disk.
 
-    What a crash of the system can lose is the latest transactions, never the database.
+    A system crash may lose the latest transactions, but never the database.
     """
-    connection.isolation_level = None  # transactions begin where we say so
+    connection.isolation_level = None  # only _begin_at_once begins transactions
     with contextlib.closing(connection.cursor()) as cursor:
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA synchronous=NORMAL")
-        with contextlib.suppress(sqlite3.OperationalError):  # as it is, where it cannot be written to
+        with contextlib.suppress(sqlite3.OperationalError):  # a read-only file keeps its mode
             cursor.execute("PRAGMA journal_mode=WAL")
 
 
 def _begin_at_once(connection: Connection) -> None:
-    """Take the right to write at the start: a transaction that read before could not get it any more."""
+    """Take the write lock at the start: a transaction that has read may fail to get it later."""
     reads = connection.get_execution_options().get("reads", False)
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

@@ -1,7 +1,7 @@
-"""Hands studies to the cluster that RANKVIZ_CLUSTER names: `python -m rankviz.store.dispatcher NAME PLACE`.
+"""Distributes studies to the cluster of RANKVIZ_CLUSTER: `python -m rankviz.store.dispatcher NAME PLACE`.
 
-A process of its own, for a cluster's client takes memory and a thread that the app should not have. While the
-cluster does not answer it goes on asking, and notes why in the store, where pages find it.
+It is a separate process because a cluster client needs memory and a thread that the app should not spend.
+While the cluster does not answer it retries, and notes the reason in the store, where pages read it.
 
 See docs/decisions/0017-workers-stay.md.
 """
@@ -32,21 +32,21 @@ from rankviz.store.study import SHARDS, TASKS
 from rankviz.store.workplace import code, server
 
 LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
-"""It looks for work this often, and at the cluster this often; it tries again after so long."""
+"""Seconds between looks for work, between looks at the cluster, and before a retry."""
 CODE_SECONDS, QUIET_SECONDS = 5.0, 8.0
-"""So often it looks whether the code has changed; so long it may say nothing, where nothing has changed."""
+"""Seconds between checks for changed code; longest silence while nothing has changed."""
 ROUNDING = 5e7
-"""Bytes by which memory is told: every word that is written wakes all who look at the store."""
+"""Rounding of reported memory, in bytes: every write wakes all processes that poll the store."""
 
 
 class Dispatcher:
-    """Hands out the studies of one place until there have been none for a while.
+    """Distributes the studies of one place until none has come for a while.
 
     Parameters
     ----------
     store : RunStore
     name : str
-        Of the worker that it is in the store.
+        Its name as a worker in the store.
     place : str
         `TASKS` or `SHARDS`.
     """
@@ -58,7 +58,7 @@ class Dispatcher:
         self._same = True
 
     def work(self) -> None:
-        """Until there has been nothing to do for a while, or nobody is left to do it for."""
+        """Work until nothing waits after an idle time or the server's end, or until the code changes."""
         while self._goes_on():
             try:
                 with OnCluster(cluster_address()) as cluster, _telling(self._store, self._name, cluster):
@@ -68,7 +68,7 @@ class Dispatcher:
                 self._wait(str(error))
 
     def as_tasks(self, cluster: OnCluster) -> None:
-        """A family for each worker."""
+        """Give each worker its own family."""
         execution = ClusterWorkers(self._store, cluster)
         while self._goes_on():
             execution.look()
@@ -77,7 +77,7 @@ class Dispatcher:
             time.sleep(LOOK_SECONDS)
 
     def in_shards(self, cluster: OnCluster) -> None:
-        """Run after run by all workers together."""
+        """Make one run after another, each with all workers together."""
         making, queue = Making(self._store, cluster), self._store.queue
         while self._goes_on() and cluster.answers:
             lease = queue.take(self._name, place=SHARDS) if queue.idle(self._name) else None
@@ -111,7 +111,7 @@ _PLACES: dict[str, Callable[[Dispatcher, OnCluster], None]] = {
 
 @contextmanager
 def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
-    """Tell the store what is seen of the cluster, in a thread, for a fit may take long."""
+    """Report the cluster's workers to the store from a thread, because a fit may take long."""
     over, gone = Event(), [0, 0]
 
     def tell() -> None:
@@ -146,7 +146,7 @@ def _rounded(worker: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    """Hand out as the command line says; the exit status is 0 unless that makes no sense."""
+    """Distribute studies as the command line says; return exit status 0, or 2 for invalid arguments."""
     if len(arguments) != 2 or arguments[1] not in _PLACES:
         print("usage: python -m rankviz.store.dispatcher NAME tasks|shards", file=sys.stderr)  # noqa: T201
         return 2

@@ -1,16 +1,16 @@
-"""What cannot be done with the run store, as sentences."""
+"""Errors of the run store, as sentences."""
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Something that cannot be done with the run store, as a sentence."""
+    """An operation that the run store cannot do, as a sentence."""
 
 
 class StoreOutOfReach(StoreError):  # noqa: N818 - reads as what it says
     """The database does not answer, cannot be written to, or is not one of ours.
 
-    Its text never has the address of the database, in which there may be a password.
+    Its text never has the database's address, which may hold a password.
     """
 
 

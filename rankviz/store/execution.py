@@ -1,4 +1,4 @@
-"""Where studies are worked on: one small interface, and this machine's worker processes behind it."""
+"""The interface to the workers of studies, and its implementation by this machine's worker processes."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from rankviz.store.workplace import environment_of_worker
 NO_CLUSTER = "No cluster is configured here any more (RANKVIZ_CLUSTER)."
 NO_DASK = 'RANKVIZ_CLUSTER needs Dask: pip install "rankviz[dask]".'
 LOOK_SECONDS = 0.25
-"""At most this often who watches also sees to it that all is worked on."""
+"""Shortest time between two checks of the workers, in seconds."""
 STALE_SECONDS = LEASE_SECONDS - RENEW_SECONDS - 2.0
-"""A lease that ends sooner was not renewed when it should have been."""
+"""A lease with fewer seconds left was not renewed in time."""
 
 
 class Execution(Protocol):
-    """What works on studies: asked for runs, asked how far they are, asked to stop."""
+    """Workers that make studies: submit, watch and stop."""
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
-        """Ask for runs and have them worked on; the study's id."""
+        """Submit a study to the workers and return its id."""
         ...
 
     def watch(self, study_id: str) -> StudyStatus:
-        """How far a study is."""
+        """Return the status of a study."""
         ...
 
     def stop(self, study_id: str, owner: str) -> None:
@@ -60,17 +60,16 @@ class Execution(Protocol):
 
 
 class LocalWorkers:
-    """Worker processes of this machine, which outlive the one that started them.
+    """Worker processes of this machine, which outlive the process that started them.
 
-    Whoever watches also starts what is missing, so that a study goes on by itself once anybody looks, after
-    whatever has ended: a worker, the app, the machine.
+    Any poll restarts missing workers, so a study continues after a worker, the app or the machine has ended.
 
     Parameters
     ----------
     store : RunStore
     workers : int, optional
         Processes at once. Default: RANKVIZ_WORKERS from the environment, or half the cores, at least 2.
-        With 0 none is started: what others leave is given up all the same.
+        With 0 none is started, but families of dead workers are still reclaimed.
     """
 
     def __init__(self, store: RunStore, workers: int | None = None) -> None:
@@ -79,22 +78,22 @@ class LocalWorkers:
         self._lock, self._looked = Lock(), 0.0
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
-        """Ask for runs and have them worked on; the study's id. Raises as `Studies.submit`."""
+        """Submit a study to the workers and return its id. Raises as `Studies.submit`."""
         study_id = self.store.studies.submit(study, specs)
         self.see_to_it()
         return study_id
 
     def watch(self, study_id: str) -> StudyStatus:
-        """How far a study is; what died meanwhile is started again. `NoSuchStudy` where there is none."""
+        """Return a study's status and restart dead workers. Raises `NoSuchStudy` for an unknown id."""
         self.look()
         return self.store.studies.status(study_id)
 
     def stop(self, study_id: str, owner: str) -> None:
-        """Make no more runs of a study; those that are being made end within seconds."""
+        """Make no more runs of a study; its current runs end within seconds."""
         self.store.studies.stop(study_id, owner)
 
     def look(self) -> None:
-        """`see_to_it`, unless that was done just now by this process."""
+        """Call `see_to_it`, at most once per `LOOK_SECONDS` in this process."""
         with self._lock:
             due = time.monotonic() - self._looked >= LOOK_SECONDS
             if due:
@@ -103,9 +102,9 @@ class LocalWorkers:
             self.see_to_it()
 
     def see_to_it(self) -> None:
-        """Give up workers that are gone, end those that should have let go, start as many as there is work.
+        """Reclaim leases of dead workers, end overdue ones, and start a worker for each waiting family.
 
-        Nothing is written where nothing is to be done.
+        Write to the store only if there is something to do.
         """
         reap()
         with self.store.database.reading() as connection:
@@ -122,7 +121,7 @@ class LocalWorkers:
         self._start(names)
 
     def call(self, place: str) -> None:
-        """Have somebody here who hands work of a place to its cluster, before there is any."""
+        """Start this machine's dispatcher for a place, before it has any work."""
         if self.trouble(place) in (NO_CLUSTER, NO_DASK):
             return
         with self.store.database.reading() as connection:
@@ -136,7 +135,7 @@ class LocalWorkers:
         self._start({name: place})
 
     def trouble(self, place: str = HERE) -> str:
-        """What keeps workers of this machine from the work of a place, as a sentence; "" for nothing."""
+        """Return why this machine's workers cannot do a place's work, as a sentence; "" if they can."""
         if place != HERE and not cluster_address():
             return NO_CLUSTER
         if place != HERE and find_spec("distributed") is None:
@@ -146,7 +145,7 @@ class LocalWorkers:
             return str(connection.execute(asked.where(workers.c.place == place).limit(1)).scalar() or "")
 
     def _anything(self, connection: Connection) -> bool:
-        """Whether there is anything to see to."""
+        """Return True if `see_to_it` has anything to do."""
         leases = connection.execute(held()).all()
         return (
             any(is_over(row) or row.until < time.time() + STALE_SECONDS for row in leases)
@@ -157,16 +156,16 @@ class LocalWorkers:
         )
 
     def _idle(self, connection: Connection) -> list[str]:
-        """The places of a cluster whose families wait and that nobody here hands out."""
+        """Return the cluster places with waiting families and no dispatcher on this machine."""
         if not cluster_address() or not self.workers or find_spec("distributed") is None:
             return []
         waiting = [place for place in (TASKS, SHARDS) if families_that_wait(connection, 1, place)]
         return [place for place in waiting if not handed_out_here(connection, place)]
 
     def _missing(self, connection: Connection) -> int:
-        """How many workers are to be started: one for each family that waits, as far as may be.
+        """Return the number of workers to start: one per waiting family, up to `workers`.
 
-        There is one more while all are at runs that can wait and somebody waits for others.
+        One more may start if all are at background runs and somebody waits for others.
         """
         here = select(func.count()).where(workers.c.host == host(), workers.c.place == HERE)
         there = int(connection.execute(here).scalar_one())
@@ -177,9 +176,9 @@ class LocalWorkers:
         return max(0, min(self.workers + spare - there, len(waiting) - idle))
 
     def _start(self, names: dict[str, str]) -> None:
-        """Start workers that were announced, by name with their places; what the store does not hear is kept.
+        """Start announced workers, by name with their places; keep in `untold` those not recorded.
 
-        Raises `StoreError` where the system starts none, or the store cannot be told.
+        Raises `StoreError` if the system starts no process, or the store cannot be written.
         """
         left: dict[str, ProcessId | None] = dict.fromkeys(names)
         try:
@@ -192,12 +191,12 @@ class LocalWorkers:
             untold.update(left)
 
     def _process(self, name: str, place: str) -> ProcessId:
-        """The process of a new worker; `StoreError` where the system starts none."""
+        """Start a new worker's process; raise `StoreError` if the system cannot."""
         environment = environment_of_worker(max(1, cores() // max(1, self.workers)), self.workers)
         program = ["rankviz.store.worker", name]
         if place != HERE:
             program = ["rankviz.store.dispatcher", name, place]
-        # not on the command line, which every user of the machine may read
+        # the address may hold a password, and every user of the machine can read command lines
         environment[ENVIRONMENT] = self.store.database.address
         try:
             if not can_start():
@@ -210,13 +209,13 @@ class LocalWorkers:
 
 
 def log_folder(store: RunStore) -> Path:
-    """Where workers write what went wrong."""
+    """Return the folder of the workers' logs."""
     file = store.database.file
     return (default_folder() if file is None else file.parent) / "workers"
 
 
 def families_that_wait(connection: Connection, most: int, place: str = HERE) -> list[bool]:
-    """Of so many waiting families of a place, those first that somebody waits for: whether each can wait."""
+    """Return up to `most` waiting families of a place, awaited ones first: True for each background one."""
     asked = (
         select(studies.c.background)
         .select_from(families)
@@ -236,6 +235,6 @@ def families_that_wait(connection: Connection, most: int, place: str = HERE) -> 
 
 
 def probe(connection: Connection) -> None:
-    """Write what changes nothing where workers do not renew their leases: perhaps nothing can be written."""
+    """Write without effect if leases are not renewed, to find out if the store can be written."""
     late = families.c.worker.is_not(None), families.c.until < time.time() + STALE_SECONDS
     connection.execute(update(families).where(*late).values(waits=families.c.waits))

@@ -1,7 +1,7 @@
-"""A line for each job that ended, in `jobs.log` beside the runs: who, what, how long, how it ended.
+"""The log of ended jobs, `jobs.log` beside the runs: one line each with visitor, methods, time and outcome.
 
-Who is the beginning of a visitor's digest, which tells visitors apart and names nobody; what is the methods
-that were trained. Titles, data sets and reasons, which may hold names that visitors gave, are left out.
+The visitor is the start of a digest, which distinguishes visitors but names nobody. Titles, data sets and
+reasons are left out, because visitors may have put names there.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from rankviz.store.places import default_folder
 
 NAME = "jobs.log"
 MOST_BYTES = 1 << 20
-"""With so many the log begins anew; the one before is kept as jobs.log.1."""
+"""Size at which a new log begins; the previous one is kept as jobs.log.1."""
 WHO_DIGITS = 8
 
 
 def note_end(job: JobStatus) -> None:
-    """Append the line of a job that ended; a full disk loses the line and nothing else."""
+    """Append the line of an ended job; a full disk loses only this line."""
     with suppress(OSError):
         log = default_folder() / NAME
         with suppress(FileNotFoundError):
             if log.stat().st_size > MOST_BYTES:
                 os.replace(log, log.with_name(f"{NAME}.1"))
-        with log.open("ab") as stream:  # in one write, so that lines of several processes do not mix
+        with log.open("ab") as stream:  # one write: processes do not mix lines
             stream.write(_line(job).encode() + b"\n")
 
 
 def _line(job: JobStatus) -> str:
-    """Time, visitor, methods, finished runs, seconds since it was asked for, how it ended."""
+    """Format time, visitor, methods, finished runs, seconds since submission and outcome."""
     now = time.time()
     return " ".join(
         (

@@ -1,4 +1,4 @@
-"""Jobs as the tables have them: read in few questions, however many there are."""
+"""Reads jobs from the tables, with few queries for any number of jobs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from rankviz.store.tables import families, members, runs, studies
 def statuses(
     database: Database, which: ColumnElement[bool], workers: int, trouble: str = ""
 ) -> list[JobStatus]:
-    """Statuses of jobs, the oldest first.
+    """Return statuses of jobs, the oldest first.
 
-    `workers` is how many work at once, `trouble` why nothing can be written just now: then no job goes on.
+    `workers` is the number of workers. `trouble` is the reason why the store cannot be written: then live
+    jobs are reported as failed.
     """
     asked = select(studies).where(which, studies.c.kind == JOB, studies.c.deleted.is_(None))
     with database.reading() as connection:
@@ -43,14 +44,14 @@ def statuses(
 
 
 def note_if_ended(database: Database, job_id: str) -> None:
-    """Leave a line in the log of jobs, where this one has ended."""
+    """Log a job if it has ended."""
     for status in statuses(database, studies.c.id == job_id, 1):
         if not status.live:
             note_end(status)
 
 
 def may_live() -> ColumnElement[bool]:
-    """Whether a study has a run that is made, or is to be made."""
+    """Return the condition that a study has a run that is made now, or is to be made."""
     return exists().where(members.c.study == studies.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN))
 
 
@@ -90,7 +91,7 @@ def _status(
 
 
 def _state(row: Any, own: Sequence[Any], held: bool, begun: bool) -> tuple[str, bool]:
-    """State of a job, and whether it is about to stop."""
+    """Return a job's state, and True if it is about to stop."""
     left = any(member.state in OPEN for member in own)
     if row.asked != RUNNING:
         if held:
@@ -102,7 +103,7 @@ def _state(row: Any, own: Sequence[Any], held: bool, begun: bool) -> tuple[str, 
 
 
 def _reason(state: str, row: Any, own: Sequence[Any]) -> str:
-    """How a job ended, as a sentence; "" before."""
+    """Return a sentence on how a job ended; "" before."""
     if state == "finished":
         return f"{_done(own)} runs finished."
     if state == "stopped":
@@ -124,7 +125,7 @@ def _so_far(own: Sequence[Any]) -> str:
 
 
 def _ends(row: Any, own: Sequence[Any]) -> Iterable[float]:
-    """The times of which the latest is when a job ended."""
+    """Yield the times of which the latest is a job's end."""
     yield row.created
     if row.asked != RUNNING and row.changed is not None:
         yield row.changed
@@ -132,7 +133,7 @@ def _ends(row: Any, own: Sequence[Any]) -> Iterable[float]:
 
 
 def _members(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[Any]]:
-    """The runs of jobs, in their order."""
+    """Return the runs of jobs, in their order."""
     found = defaultdict[str, list[Any]](list)
     columns = members.c.study, members.c.family, runs.c.digest, runs.c.spec, runs.c.state, runs.c.reason
     asked = select(*columns, runs.c.ended, runs.c.family.label("making"))
@@ -143,7 +144,7 @@ def _members(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[An
 
 
 def _families(connection: Connection, found: Mapping[str, list[Any]]) -> dict[int, Any]:
-    """The families of jobs, and those of other studies that make their runs, by number."""
+    """Return the families of jobs, and of other studies that make their runs, by number."""
     numbers = {number for own in found.values() for one in own for number in (one.family, one.making)}
     asked = select(families.c.id, families.c.study, families.c.worker, families.c.since, families.c.progress)
     rows = connection.execute(asked.where(families.c.id.in_(numbers - {None})))
@@ -151,7 +152,7 @@ def _families(connection: Connection, found: Mapping[str, list[Any]]) -> dict[in
 
 
 def _news(own: Sequence[Any], making: Sequence[Any]) -> Iterable[Mapping[str, Any]]:
-    """What workers tell of runs of a job."""
+    """Yield the workers' progress on runs of a job."""
     index = {member.digest: number for number, member in enumerate(own) if member.state == LEASED}
     for family in making:
         news = told(family.progress)
@@ -162,7 +163,7 @@ def _news(own: Sequence[Any], making: Sequence[Any]) -> Iterable[Mapping[str, An
 
 @lru_cache(maxsize=1024)
 def _specs(texts: tuple[str, ...]) -> tuple[RunSpec, ...]:
-    """The specs of a job, which are looked at several times a second; none of one of another version."""
+    """Parse a job's specs, cached because pages poll often; () if any is of another version."""
     try:
         return tuple(map(RunSpec.from_json, texts))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

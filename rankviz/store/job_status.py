@@ -1,4 +1,4 @@
-"""Status of a job: which of its runs are there, which is made now, how it ended."""
+"""Status of a job: finished runs, current runs, and outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store.study import HERE
 
 STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9}
-"""Where in a run each stage begins, as a share of it; for progress bars, so roughly."""
+"""Start of each stage as a share of a run; approximate, for progress bars."""
 
 
 @dataclass(frozen=True)
@@ -26,18 +26,18 @@ class JobStatus:
     reason : str
         How it ended, as a sentence; "" before.
     finished : tuple of int
-        Indices of the specs whose records are there.
+        Indices of the specs with records.
     failed : tuple of int
         Indices of those that cannot be made, or whose workers died.
     place : str
-        Who works on it, of `rankviz.store.study.PLACES`.
+        The workers that make it, of `rankviz.store.study.PLACES`.
     specs : tuple of RunSpec
     news : tuple of mapping
-        Of the runs that are being made: index of the spec, stage, fraction of it, seconds that remain.
+        For each current run: index of its spec, stage, fraction of it, remaining seconds.
     created, started, ended : float or None
         Seconds since 1970.
     stopping : bool
-        A stop was asked for, and it has not ended yet.
+        A stop was requested, and it has not ended yet.
     """
 
     id: str
@@ -57,39 +57,39 @@ class JobStatus:
 
     @property
     def live(self) -> bool:
-        """Queued or running."""
+        """True if queued or running."""
         return self.state in ("queued", "running")
 
     @property
     def total(self) -> int:
-        """How many specs it has."""
+        """Number of specs."""
         return len(self.specs)
 
     @property
     def seconds(self) -> float:
-        """How long it has been running, or ran."""
+        """Seconds since the start, up to the end if it has ended."""
         if self.started is None:
             return 0.0
         return max(0.0, (time.time() if self.ended is None else self.ended) - self.started)
 
     @property
     def latest(self) -> Mapping[str, Any] | None:
-        """What is told of the run that is being made, of several the first."""
+        """Progress of the current run, the first if there are several."""
         return self.news[0] if self.news and self.state == "running" else None
 
     @property
     def current(self) -> RunSpec | None:
-        """The run that is being made."""
+        """The spec of the current run."""
         return None if self.latest is None else self.specs[self.latest["index"]]
 
     @property
     def remaining(self) -> float | None:
-        """Seconds that the current run is thought to take yet; None where nothing is known of that."""
+        """Estimated remaining seconds of the current run; None if unknown."""
         return None if self.latest is None else self.latest.get("remaining")
 
     @property
     def fraction(self) -> float:
-        """Share of the job that is done: finished runs, and the stages of those that are being made."""
+        """Finished share of the job, with the stages of current runs."""
         within = sum(_share(one["stage"], one["fraction"]) for one in self.news)
         return min(1.0, (len(self.finished) + within) / max(self.total, 1))
 

@@ -34,7 +34,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 class Jobs:
     """The jobs of a run store, and the workers of this machine that make them.
 
-    Raises, in all methods that change something, `StoreOutOfReach` where nothing can be written.
+    Methods that write raise `StoreOutOfReach` if the store cannot be written.
     """
 
     def __init__(self, execution: LocalWorkers) -> None:
@@ -50,10 +50,10 @@ class Jobs:
         roots: Sequence[str | PathLike[str]] | None = None,
         place: str = HERE,
     ) -> str:
-        """Ask for runs, in this order, and return the job's id; those that were made are not made again.
+        """Submit runs, in this order, and return the job's id; finished runs are not repeated.
 
-        `place` is who works on it. Raises `StoreError` where too many jobs wait, there is no room or the
-        system starts no processes; `SettingError` as `Studies.submit`.
+        `place` names the workers. Raises `StoreError` if too many jobs wait, there is no space or the system
+        starts no processes; `SettingError` as `Studies.submit`.
         """
         return self._asked(specs, owner, title, roots, place)[0]
 
@@ -65,9 +65,9 @@ class Jobs:
         title: str,
         roots: Sequence[str | PathLike[str]] | None = None,
     ) -> tuple[str, bool]:
-        """The id of a live job that makes all of these already, or of a new one; and whether it is new.
+        """Return the id of a live job that already makes all of these, or of a new one; and True if new.
 
-        Several who want the same at the same moment get one job. Raises as `submit`.
+        Simultaneous identical requests get one job. Raises as `submit`.
         """
         return self._asked(specs, owner, title, roots, HERE, share=True)
 
@@ -99,7 +99,7 @@ class Jobs:
             place=place,
         )
         with self._database.writing() as connection:
-            one_at_a_time(connection)
+            one_at_a_time(connection)  # else two visitors could both pass the checks below
             if share and (found := _making(connection, wanted)) is not None:
                 return found, False
             _refuse_too_many(connection, owner, most)
@@ -111,7 +111,7 @@ class Jobs:
         return job_id, True
 
     def status(self, job_id: str) -> JobStatus:
-        """Status of a job now; `NoSuchStudy` where there is none of this id."""
+        """Return the current status of a job. Raises `NoSuchStudy` for an unknown id."""
         self._look()
         found = self._statuses(studies.c.id == job_id) if _ID.fullmatch(job_id) else []
         if not found:
@@ -119,17 +119,17 @@ class Jobs:
         return found[0]
 
     def of(self, owner: str) -> list[JobStatus]:
-        """The jobs of a visitor, the latest first."""
+        """Return the jobs of a visitor, the latest first."""
         self._look()
         return self._statuses(studies.c.owner == owner)[::-1]
 
     def live(self) -> list[JobStatus]:
-        """The jobs of all visitors that are queued or running, the oldest first."""
+        """Return the queued or running jobs of all visitors, the oldest first."""
         self._look()
         return [status for status in self._statuses(may_live()) if status.live]
 
     def stop(self, job_id: str, owner: str) -> None:
-        """End a job and keep the records that are finished; `NotYours` for anybody else."""
+        """End a job and keep its finished records. Raises `NotYours` for anybody else."""
         if self.status(job_id).live:
             self._execution.stop(job_id, owner)
             note_if_ended(self._database, job_id)
@@ -137,12 +137,12 @@ class Jobs:
             self._execution.store.studies.check_owner(job_id, owner)
 
     def delete(self, job_id: str, owner: str) -> None:
-        """End a job and forget it; its records stay. `NotYours` for anybody else."""
+        """End a job and forget it; its records stay. Raises `NotYours` for anybody else."""
         self.status(job_id)
         self._execution.store.studies.delete(job_id, owner)
 
     def _look(self) -> None:
-        """Have what died started again; that it cannot be written down is no reason not to read."""
+        """Restart dead workers; keep a failure as text, because jobs can be read without writing."""
         try:
             self._execution.look()
             self._trouble = self._execution.trouble()
@@ -154,7 +154,7 @@ class Jobs:
 
 
 def _making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
-    """A job that makes all of these runs, and that nobody has stopped."""
+    """Return a running job that makes all of these runs, None if there is none."""
     digests = {spec.hash for spec in wanted}
     asked = select(studies.c.id).where(
         may_live(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
@@ -169,7 +169,7 @@ def _making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
 
 
 def _refuse_too_many(connection: Connection, owner: str, most: Bounds) -> None:
-    """`StoreError` where the owner, or all together, have as many jobs waiting or running as may be."""
+    """Raise `StoreError` if the owner or all visitors together have the most live jobs allowed."""
     asked = select(studies.c.owner).where(
         may_live(), studies.c.kind == JOB, studies.c.asked == RUNNING, studies.c.deleted.is_(None)
     )
@@ -187,7 +187,7 @@ def _refuse_too_many(connection: Connection, owner: str, most: Bounds) -> None:
 
 
 def _forget_the_oldest(connection: Connection, owner: str, most: Bounds) -> None:
-    """Forget jobs that have ended, where there are as many as are kept; their runs stay."""
+    """Forget ended jobs beyond the bounds, oldest first; their runs stay."""
     held = exists().where(families.c.study == studies.c.id, families.c.worker.is_not(None))
     ended = select(studies.c.id, studies.c.owner).where(studies.c.kind == JOB, ~may_live(), ~held)
     rows = connection.execute(ended.order_by(studies.c.created)).all()

@@ -1,4 +1,4 @@
-"""Holding a lease while a family is made: renewed in a thread, which hears of a stop at once."""
+"""Holds a lease while a family is made: a thread renews it and notices a stop at once."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from rankviz.store.leases import RENEW_SECONDS
 from rankviz.store.queue import Lease, Queue
 
 LOOK_SECONDS = 0.1
-"""This often a worker looks whether anything was written to the store, such as that it shall stop."""
+"""Seconds between a worker's checks for writes to the store, such as a stop."""
 ASK_SECONDS = 0.2
-"""At most this often a worker asks whether others go first: it takes as long as to save a short run."""
+"""Shortest time between checks for awaited families: a check takes as long as saving a short run."""
 TELL_SECONDS = 0.5
-"""At most this often a worker tells how far it is."""
+"""Shortest time between a worker's progress reports."""
 
 
 class LetGo(Exception):  # noqa: N818 - a request, not an error
-    """The family is not to be made any more, another worker makes it, or others go first."""
+    """The family is no longer wanted, another worker has it, or an awaited one goes first."""
 
 
 class TimeIsUp(Exception):  # noqa: N818 - a bound, not an error
-    """The study was worked on for as long as it may be."""
+    """Workers have spent all of the study's time."""
 
 
 class Keeper:
-    """Holds a lease while a family is made, in a thread of its own; the callback of all that trains.
+    """Holds a lease in a thread while a family is made; also the callback of all training.
 
-    Raises `LetGo` there once the family is to be let go of, `TimeIsUp` after the seconds that its study has.
+    Called as the callback it raises `LetGo` if the lease is lost, `TimeIsUp` after the study's seconds.
     """
 
     def __init__(self, queue: Queue, lease: Lease) -> None:
@@ -60,7 +60,7 @@ class Keeper:
         self._thread.join()
 
     def begin(self, spec: RunSpec, predicted: Estimate | None = None) -> None:
-        """This run is next; what it was predicted to cost, once that is known."""
+        """Begin a run, with its predicted cost once known."""
         self._remaining = None
         if predicted is not None:
             self._remaining = Remaining(predicted.seconds, spec.get(TOL.name), time.monotonic())
@@ -69,13 +69,13 @@ class Keeper:
         self._check()
 
     def plan(self, words: str) -> None:
-        """How runs of the family are made, said before they are."""
+        """Note how the family's runs will be made, before they are."""
         self._plan = {"plan": words}
         self._news = {**self._news, **self._plan}
         self._check()
 
     def __call__(self, progress: Progress) -> None:
-        """Remember how far the run is; raise where it is to end."""
+        """Note the run's progress; raise if it must end."""
         if self._remaining is not None and progress.record is not None:
             self._remaining.note(progress.record, time.monotonic())
         told: dict[str, Any] = {"stage": progress.stage, "fraction": progress.fraction}
@@ -84,11 +84,11 @@ class Keeper:
         self._check()
 
     def between(self) -> None:
-        """A run was saved, and another is to follow: others that somebody waits for may go first."""
+        """Raise `LetGo` if an awaited family waits, after one run is saved and before the next."""
         if time.monotonic() - self._asked < ASK_SECONDS:
             return
         self._asked = time.monotonic()
-        with suppress(StoreOutOfReach):  # then nobody else could take anything either
+        with suppress(StoreOutOfReach):  # nobody else can take a family either
             if self._queue.gives_way(self._lease):
                 raise LetGo
 
@@ -106,8 +106,9 @@ class Keeper:
         seen, renewed = None, time.monotonic()
         while not self._over.wait(LOOK_SECONDS):
             since = time.monotonic() - renewed
-            with suppress(StoreOutOfReach):  # it may be back before the lease has ended
+            with suppress(StoreOutOfReach):  # it may return before the lease ends
                 state = self._queue.state()
+                # an unchanged store needs no query: nobody stopped the study or took the family
                 if state != seen and not self._queue.holds(self._lease):
                     break
                 seen = state

@@ -1,4 +1,4 @@
-"""How leases end: by time, with the process that held them, or because nobody wants the runs any more.
+"""The end of leases: by time, by the death of the worker, or because no study wants the runs.
 
 See docs/decisions/0015-the-run-store.md.
 """
@@ -22,23 +22,23 @@ from rankviz.store.tables import families, members, runs, studies, workers
 
 LEASE_SECONDS = 20.0
 """A lease ends after this, unless it is renewed."""
-RENEW_SECONDS = 4.0
+RENEW_SECONDS = 4.0  # well below LEASE_SECONDS: a lease outlives several late renewals
 STOP_PATIENCE = 1.5
-"""Seconds after which a worker that was asked to let go is ended by the system."""
+"""Seconds between a request to stop and the system's end of the worker."""
 TIME_PATIENCE = 10.0
-"""Seconds beyond those that a study may be worked on after which the system ends its worker."""
+"""Seconds beyond a study's time before the system ends its worker."""
 UNKNOWN = "why is not known, because another program had started it"
-"""Said where not the worker's parent looks: the server was restarted, or another one shares the store."""
+"""Text for processes other than the worker's parent, such as a restarted server."""
 
 
 @cache
 def host() -> str:
-    """The name of this machine, beside the numbers of its processes."""
+    """Return the name of this machine, which qualifies its process ids."""
     return socket.gethostname()
 
 
 def held() -> Select[Any]:
-    """The families that workers hold, with what is known of these."""
+    """Select the leased families, with their workers and studies."""
     return (
         select(families.c.id, families.c.worker, families.c.until, families.c.attempts, families.c.progress)
         .add_columns(families.c.since, families.c.study, workers.c.process, workers.c.host)
@@ -50,7 +50,7 @@ def held() -> Select[Any]:
 
 
 def held_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
-    """How many families of a place the workers of this machine hold, and how many of them can wait."""
+    """Return the number of a place's families that this machine's workers hold, and of background ones."""
     here = select(families.c.worker).join(workers, workers.c.id == families.c.worker)
     here = here.where(workers.c.host == host(), studies.c.place == place)
     here = here.add_columns(studies.c.background)
@@ -60,7 +60,7 @@ def held_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
 
 
 def is_over(row: Row[Any]) -> bool:
-    """Whether a lease has ended, or its worker, which is known of processes of this machine."""
+    """Return True if a lease has expired, or its worker on this machine has died."""
     if row.until < time.time():
         return True
     process = process_here(row)
@@ -68,20 +68,21 @@ def is_over(row: Row[Any]) -> bool:
 
 
 def process_here(row: Row[Any]) -> ProcessId | None:
-    """The process of a worker that works on this machine."""
+    """Return a worker's process if it is on this machine."""
     return process_from(row.process) if row.host == host() else None
 
 
 def process_from(text: str) -> ProcessId | None:
-    """A process as the table of workers has it; None where it is not known (yet)."""
+    """Parse a process from the table of workers; None if it is not known (yet)."""
     values = told(text)
     return ProcessId(**values) if values.keys() == {"pid", "began"} else None
 
 
 def reclaim(connection: Connection) -> list[int]:
-    """Take families from workers that are gone; their runs wait again, or are lost; which families."""
+    """Reclaim families of dead workers: their runs wait again, or are lost. Return the families' ids."""
     over = [row for row in connection.execute(held()) if is_over(row)]
     for row in over:
+        # a run is lost at its last try; a stopped study only releases its families
         given_up = row.attempts + 1 >= row.tries and row.asked == RUNNING
         connection.execute(
             update(families)
@@ -105,9 +106,9 @@ def reclaim(connection: Connection) -> list[int]:
 
 
 def _forget_the_silent(connection: Connection) -> None:
-    """Strike out workers that have long not said that they are there, but for those that are seen to be.
+    """Remove workers whose time has run out, unless their processes are seen alive on this machine.
 
-    Of these nothing would be known any more: where the disk was full, or the machine slept.
+    A full disk or a sleeping machine prevents renewal; such workers must stay known.
     """
     late = connection.execute(select(workers).where(workers.c.until < time.time())).all()
     seen = [row.id for row in late if (process := process_here(row)) is not None and process.alive()]
@@ -116,12 +117,12 @@ def _forget_the_silent(connection: Connection) -> None:
 
 
 def overdue(connection: Connection) -> list[Row[Any]]:
-    """Families whose workers should have let go of them, as asked to or when their time was up."""
+    """Return families that their workers should have released, because of a stop or their time."""
     return [row for row in connection.execute(held()) if _out_of_time(row) or _unwanted(connection, row)]
 
 
 def end_overdue(connection: Connection) -> list[ProcessId]:
-    """Stop studies whose time is up; the processes of this machine that should have let go."""
+    """Stop studies whose time is up; return this machine's overdue processes."""
     rows = overdue(connection)
     for row in rows:
         if _out_of_time(row):
@@ -139,7 +140,7 @@ def _unwanted(connection: Connection, row: Row[Any]) -> bool:
 
 
 def wanted(connection: Connection, family: int, study: str) -> bool:
-    """Whether the study of a family is to be made, or another one wants what the family makes."""
+    """Return True if a family's study runs, or another study wants its current runs."""
     asked = connection.execute(select(studies.c.asked).where(studies.c.id == study)).scalar()
     return asked == RUNNING or _wanted_elsewhere(connection, family)
 
@@ -157,14 +158,14 @@ def _wanted_elsewhere(connection: Connection, family: int) -> bool:
 
 
 def note_work(connection: Connection, study: str, seconds: float) -> None:
-    """Add to the seconds that workers have been at a study."""
+    """Add to the seconds that workers have spent on a study."""
     connection.execute(
         update(studies).where(studies.c.id == study).values(worked=studies.c.worked + max(0.0, seconds))
     )
 
 
 def stop(connection: Connection, study: str, reason: str = "") -> None:
-    """Have no more runs of a study made; `reason` says why where its owner did not ask for it."""
+    """Stop making a study's runs; `reason` is given if its owner did not request the stop."""
     connection.execute(
         update(studies).where(studies.c.id == study).values(asked=STOPPED, changed=time.time(), reason=reason)
     )
@@ -172,12 +173,12 @@ def stop(connection: Connection, study: str, reason: str = "") -> None:
 
 
 def time_is_up(seconds: float) -> str:
-    """Why a study was stopped that workers were at for as long as they may."""
+    """Return the reason for stopping a study that has used all its time."""
     return f"Stopped after {in_words(seconds)}, the most that one job may work on this machine"
 
 
 def let_go(connection: Connection, held: Sequence[int]) -> None:
-    """Runs that families make wait again; those that no study wants any more are cancelled."""
+    """Queue the unfinished runs of families again; cancel those that no study wants."""
     left = (
         connection.execute(select(runs.c.id).where(runs.c.family.in_(held), runs.c.state == LEASED))
         .scalars()
@@ -190,7 +191,7 @@ def let_go(connection: Connection, held: Sequence[int]) -> None:
 
 
 def note_done(connection: Connection, which: ColumnElement[bool]) -> None:
-    """Of these families, those that have no run left to be made are done."""
+    """Mark families without open runs as done."""
     still = exists().where(
         members.c.family == families.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN)
     )
@@ -198,7 +199,7 @@ def note_done(connection: Connection, which: ColumnElement[bool]) -> None:
 
 
 def reopen(connection: Connection, again: Sequence[int]) -> None:
-    """Runs that had ended without a record wait again, for whoever wants them."""
+    """Queue runs again that ended without a record, in all studies that have them."""
     ended = runs.c.id.in_(again), runs.c.state.in_((FAILED, CANCELLED, LOST))
     found = connection.execute(
         update(runs).where(*ended).values(state=QUEUED, reason="", ended=None).returning(runs.c.id)
@@ -208,13 +209,13 @@ def reopen(connection: Connection, again: Sequence[int]) -> None:
 
 
 def _sharing(which: ColumnElement[bool]) -> Select[Any]:
-    """The families that have one of the runs of these members."""
+    """Select the families that share a run with these members."""
     others = members.alias()
     return select(others.c.family).where(others.c.run.in_(select(members.c.run).where(which)))
 
 
 def cancel_unwanted(connection: Connection, which: ColumnElement[bool]) -> None:
-    """Of these runs, those that wait and that no study wants which runs or pauses, are cancelled."""
+    """Cancel queued runs that no running or paused study has."""
     wanted = exists().where(
         members.c.run == runs.c.id,
         members.c.study == studies.c.id,
@@ -229,12 +230,12 @@ def cancel_unwanted(connection: Connection, which: ColumnElement[bool]) -> None:
 
 
 def _lose(connection: Connection, row: Row[Any]) -> None:
-    """Give up the run that a worker was making when it died; others of its family get new tries."""
+    """Mark a dead worker's current run as lost; other runs of its family get new tries."""
     news = told(row.progress)
     current = connection.execute(
         select(runs.c.id)
         .where(runs.c.family == row.id, runs.c.state == LEASED)
-        .order_by(runs.c.digest != (news.get("digest") or ""), runs.c.id)
+        .order_by(runs.c.digest != (news.get("digest") or ""), runs.c.id)  # the reported run, else the first
         .limit(1)
     ).scalar()
     connection.execute(
@@ -245,7 +246,7 @@ def _lose(connection: Connection, row: Row[Any]) -> None:
 
 
 def _how_it_died(row: Row[Any], stage: str) -> str:
-    """Why a run is lost, as a sentence."""
+    """Return the reason for a lost run, as a sentence."""
     process = process_here(row)
     how = "" if process is None else process.ending()
     times = f", {counted(row.tries, 'time')}" if row.tries > 1 else ""

@@ -1,4 +1,4 @@
-"""How a worker makes the runs of a family that it holds: together, and where one fails each by itself."""
+"""Makes the runs of a leased family: together, or one by one after a failure."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from rankviz.store.queue import Lease
 from rankviz.store.runs import RunStore
 
 SAVE_SECONDS, ATTENDED_SECONDS = 300.0, 10.0
-"""So long a worker that has made a run waits for a database that does not answer; where somebody waits."""
+"""Seconds that a worker waits for the database: for background runs, and for awaited ones."""
 
 
 class Making:
-    """Makes families of runs; the fold that was opened last stays open.
+    """Makes families of runs; the latest fold stays open.
 
     Parameters
     ----------
     store : RunStore
     where : Backend, optional
-        What runs are made by in shards. Default: each in one piece, in this process.
+        The backend for shards. Default: each run in one piece, in this process.
     """
 
     def __init__(self, store: RunStore, where: Backend | None = None) -> None:
@@ -43,7 +43,7 @@ class Making:
         self._patience, self._worker = SAVE_SECONDS, ""
 
     def make(self, lease: Lease) -> None:
-        """Make the runs of a family, save each when it is made, and let go of the family."""
+        """Make the runs of a family, save each one as it finishes, and release the family."""
         limit_threads(lease.threads)
         if self._folds[0] != lease.roots:
             self._folds = lease.roots, Folds(lease.roots)
@@ -60,7 +60,7 @@ class Making:
         self._patiently(lambda: self._store.queue.release(lease, over))
 
     def _make(self, specs: Sequence[RunSpec], keeper: Keeper) -> None:
-        """Make runs together; after one that fails the others one by one, so that it fails alone."""
+        """Make runs together; after a failure make the others one by one, so that only one fails."""
         left = self._possible(specs, keeper)
         try:
             for spec in self._made(dict(left), keeper):
@@ -78,13 +78,13 @@ class Making:
             self._make([spec], keeper)
 
     def _possible(self, specs: Sequence[RunSpec], keeper: Keeper) -> dict[RunSpec, Estimate]:
-        """Runs whose data are there and that fit into memory, with what they cost; the others have failed."""
+        """Return runs whose data exist and that fit into memory, with their costs; fail the others."""
         budget, found = budget_now(), dict[RunSpec, Estimate]()
         for spec in specs:
             keeper.begin(spec)
             try:
                 fold = self._folds[1].of(spec, keeper)
-                if self._shape[0] != fold.digest:  # pairs are counted for it
+                if self._shape[0] != fold.digest:  # counting pairs takes long
                     self._shape = fold.digest, Shape.of(fold)
                 cost = estimate(spec, self._shape[1], budget=budget)
                 if self._where is None:
@@ -100,7 +100,7 @@ class Making:
         return found
 
     def _made(self, costs: Mapping[RunSpec, Estimate], keeper: Keeper) -> Iterator[RunSpec]:
-        """Runs as they are made and saved."""
+        """Yield runs as they are made and saved."""
         if not costs:
             return
         specs = list(costs)
@@ -113,7 +113,7 @@ class Making:
             yield made
 
     def _fail(self, spec: RunSpec, error: Exception) -> None:
-        """Note that a run cannot be made; of a fault of the program the log has the rest."""
+        """Record a run's failure; the log has the details of an unexpected error."""
         if isinstance(error, (DataError, SettingError)):
             reason = str(error)
         elif isinstance(error, MemoryError):
@@ -130,7 +130,7 @@ class Making:
 
 @contextmanager
 def complaining(store: RunStore, worker: str) -> Iterator[Callable[[StoreOutOfReach], None]]:
-    """What notes why a worker waits for the store, where there is room for that; taken back at the end."""
+    """Give a function that notes once why a worker waits for the store; clear the note at the end."""
     told = list[StoreOutOfReach]()
 
     def tell(why: StoreOutOfReach) -> None:

@@ -1,8 +1,8 @@
-"""What is to be made next, and who makes it: leases on families of runs, and how they end.
+"""The queue: leases on families of runs, and the choice of the next family.
 
-A worker takes one family at a time, the one of the visitor for whom the fewest are being made. Its lease ends
-unless it is renewed; a family whose lease has ended, or whose worker is known to be dead, goes to the next
-worker. Every step is one transaction that tells by the rows it changed whether it came in time.
+A worker takes one family at a time, of the visitor with the fewest families at work. Its lease ends unless it
+is renewed. A family with an ended lease or a dead worker goes to the next worker. Every step is one
+transaction; its count of changed rows says if it came in time.
 
 See docs/decisions/0015-the-run-store.md.
 """
@@ -41,7 +41,7 @@ from rankviz.store.study import FAILED, HERE, LEASED, QUEUED, RUNNING
 from rankviz.store.tables import families, members, runs, studies, workers
 
 WAIT_SECONDS = 0.3
-"""What somebody waits for is left to workers that have nothing to do for so long."""
+"""An awaited family waits this long for an idle worker before a background one gives way."""
 
 
 UNREADABLE = "What is to be made cannot be read: another version of rankviz has asked for it."
@@ -57,14 +57,14 @@ class Lease:
     study : str
     owner : str
     specs : tuple of RunSpec
-        The runs that it is to make, nobody else makes them meanwhile.
+        The runs to make; nobody else makes them meanwhile.
     roots : tuple of str
     threads : int
     worker : str
     background : bool
-        It gives way to what somebody waits for.
+        It gives way to awaited runs.
     most, seconds : float
-        So long workers may be at its study: all together, and yet.
+        Seconds that workers may spend on its study: in all, and remaining.
     place : str
         Of its study.
     """
@@ -83,21 +83,21 @@ class Lease:
 
 
 def new_name() -> str:
-    """A name for a worker."""
+    """Return a new name for a worker."""
     return secrets.token_hex(8)
 
 
 class Queue:
-    """The families of a store that wait, and those that are held."""
+    """The waiting and leased families of a store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def take(self, worker: str, at_once: float = math.inf, place: str = HERE) -> Lease | None:
-        """The family of a place that is next, for this worker, with those of its runs that nobody else makes.
+        """Lease a place's next family to this worker, with its runs that nobody else makes.
 
-        None where there is nothing to be made that is not being made. What can wait is taken only while fewer
-        than `at_once` families of such are held on this machine.
+        Return None if nothing waits. Take a background family only while this machine holds fewer than
+        `at_once` of them.
         """
         with self._database.writing() as connection:
             reclaim(connection)
@@ -110,12 +110,12 @@ class Queue:
                     .where(families.c.id == family.id, families.c.worker.is_(None))
                     .values(worker=worker, since=now, until=now + LEASE_SECONDS, progress="")
                 )
-                if taken.rowcount:
+                if taken.rowcount:  # else another worker took it first: choose again
                     return _lease(connection, study, family.id, worker)
         return None
 
     def gives_way(self, lease: Lease) -> bool:
-        """Whether somebody waits for runs that nobody makes, and this family is one that can wait."""
+        """Return True if this is a background family and an awaited one has waited `WAIT_SECONDS`."""
         if not lease.background:
             return False
         with self._database.reading() as connection:
@@ -123,12 +123,12 @@ class Queue:
         return found is not None and not found[0].background and time.time() - found[1].waits > WAIT_SECONDS
 
     def waits(self, place: str = HERE) -> bool:
-        """Whether there is something to be made that nobody makes."""
+        """Return True if a family of the place waits, or any lease has ended."""
         with self._database.reading() as connection:
             return _waits(connection, place)
 
     def register(self, worker: str, process: ProcessId, place: str = HERE) -> None:
-        """Note that a worker is there, which process it is, and for whose studies."""
+        """Register a worker with its process and its place."""
         values = {"host": host(), "process": process_of(process), "until": time.time() + LEASE_SECONDS}
         values["place"] = place
         with self._database.writing() as connection:
@@ -136,24 +136,24 @@ class Queue:
             connection.execute(insert(workers).values(id=worker, **values))
 
     def complain(self, worker: str, why: str) -> None:
-        """Note what keeps a worker from its work, as a sentence; "" where nothing does any more."""
+        """Record a worker's trouble, as a sentence; "" once it is over."""
         with self._database.writing() as connection:
             connection.execute(update(workers).where(workers.c.id == worker).values(trouble=why))
 
     def tell(self, worker: str, told: Mapping[str, Any]) -> None:
-        """Note that a worker is there, and what it knows of its cluster."""
+        """Renew a worker's presence and record its view of the cluster."""
         with self._database.writing() as connection:
             present(connection, worker)
             text = json.dumps(dict(told))
             connection.execute(update(workers).where(workers.c.id == worker).values(told=text))
 
     def leave(self, worker: str) -> None:
-        """Note that a worker ends."""
+        """Remove a worker that ends."""
         with self._database.writing() as connection:
             connection.execute(delete(workers).where(workers.c.id == worker))
 
     def idle(self, worker: str) -> bool:
-        """Whether there is something for a worker that has nothing to do, who is noted as there."""
+        """Return True if an idle worker's place has a waiting family; renew the worker's presence."""
         with self._database.reading() as connection:
             row = connection.execute(select(workers).where(workers.c.id == worker)).first()
             waits = _waits(connection, HERE if row is None else row.place)
@@ -163,9 +163,9 @@ class Queue:
         return waits
 
     def renew(self, lease: Lease, news: Mapping[str, Any]) -> bool:
-        """Hold a family longer, and tell how far it is; False where it is to be let go of.
+        """Renew a lease and record its progress; return False if the family must be released.
 
-        That is where it was given to another worker, and where its study is no longer to be made.
+        That is so if another worker holds it, or no running study wants its runs.
         """
         with self._database.writing() as connection:
             held = connection.execute(
@@ -177,21 +177,20 @@ class Queue:
             return bool(held.rowcount) and wanted(connection, lease.family, lease.study)
 
     def holds(self, lease: Lease) -> bool:
-        """Whether a family is to be held on to, as `renew` says, which changes nothing."""
+        """Return the same answer as `renew`, without writing."""
         with self._database.reading() as connection:
             mine = families.c.id == lease.family, families.c.worker == lease.worker
             held = connection.execute(select(families.c.id).where(*mine)).first()
             return held is not None and wanted(connection, lease.family, lease.study)
 
     def state(self) -> object:
-        """What is equal to what it was only where nothing was written to the store since."""
+        """Return a token that stays equal only while nothing is written to the store."""
         return self._database.state()
 
     def release(self, lease: Lease, over: str = "") -> None:
-        """Let go of a family: runs of it that were not made wait again, or are cancelled.
+        """Release a family: its unfinished runs are queued again, or cancelled.
 
-        Where its study is `over`, which is why in a sentence, no more runs of it are made.
-        Nothing changes where another worker holds it by now.
+        A reason in `over` also stops its study. Nothing changes if another worker now holds the family.
         """
         with self._database.writing() as connection:
             held = connection.execute(
@@ -209,14 +208,14 @@ class Queue:
 
 
 def present(connection: Connection, worker: str) -> None:
-    """Note that a worker is there."""
+    """Renew a worker's presence."""
     connection.execute(
         update(workers).where(workers.c.id == worker).values(until=time.time() + LEASE_SECONDS)
     )
 
 
 def process_of(process: ProcessId) -> str:
-    """A process as the table of workers has it."""
+    """Format a process for the table of workers."""
     return json.dumps(asdict(process))
 
 
@@ -225,9 +224,9 @@ def _waits(connection: Connection, place: str) -> bool:
 
 
 def _next(connection: Connection, place: str, patient: bool = True) -> Any | None:
-    """The next family of a place: of the visitor for whom the fewest are made, the one that waits longest.
+    """Return the longest waiting family of the place's visitor with the fewest families at work.
 
-    What somebody waits for is before what can wait, which is left out unless `patient`.
+    At equal counts awaited families go before background ones, which are left out unless `patient`.
     """
     at_work = Counter(
         connection.execute(
@@ -252,7 +251,7 @@ def _next(connection: Connection, place: str, patient: bool = True) -> Any | Non
 
 
 def _longest_waiting(connection: Connection, study: str) -> Any | None:
-    """The family of a study that nobody holds and has waited longest, of those with a run that waits."""
+    """Return a study's longest waiting free family that has a queued run."""
     waiting = exists().where(
         members.c.family == families.c.id, members.c.run == runs.c.id, runs.c.state == QUEUED
     )
@@ -265,7 +264,7 @@ def _longest_waiting(connection: Connection, study: str) -> Any | None:
 
 
 def _read(text: str) -> RunSpec | None:
-    """A spec; None where this version cannot read it."""
+    """Parse a spec; None if this version cannot read it."""
     try:
         return RunSpec.from_json(text)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -273,14 +272,14 @@ def _read(text: str) -> RunSpec | None:
 
 
 def _roots(text: str) -> tuple[str, ...]:
-    """Data roots of a study; none where they cannot be read: then no data set is found."""
+    """Parse a study's data roots; () if unreadable, and then no data set is found."""
     with suppress(ValueError, TypeError, RecursionError):
         return tuple(map(str, json.loads(text)))
     return ()
 
 
 def _lease(connection: Connection, study: Any, family: int, worker: str) -> Lease:
-    """Hold the runs of a family that wait."""
+    """Lease the queued runs of a family."""
     own = select(members.c.run).where(members.c.family == family)
     connection.execute(
         update(runs).where(runs.c.id.in_(own), runs.c.state == QUEUED).values(state=LEASED, family=family)

@@ -1,4 +1,4 @@
-"""The workers of this machine as their table has them: who was started, who is there, who is gone."""
+"""The workers of this machine in their table: announced, present and dead ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rankviz.store.runs import RunStore
 from rankviz.store.tables import workers
 
 START_SECONDS = 60.0
-"""A worker that has not said within this that it is there is taken for gone."""
+"""An announced worker counts as dead after this many seconds without a sign."""
 untold: dict[str, ProcessId | None] = {}
-"""Workers of whose processes this one could not tell the store, by name; None where there is no process.
+"""Workers whose process could not be stored, by name; None if there is no process.
 
-Where the disk is full, say. They are known to be gone once they are, and hold nobody's place until then.
+This happens on a full disk, for example. They are removed once known to be dead.
 """
 
 
 def announced(connection: Connection, place: str) -> str:
-    """The name of a worker that we are about to start."""
+    """Announce a worker that will be started, and return its name."""
     name, until = new_name(), time.time() + START_SECONDS
     noted = {"host": host(), "process": starting(), "until": until, "place": place}
     connection.execute(insert(workers).values(id=name, **noted))
@@ -36,30 +36,30 @@ def announced(connection: Connection, place: str) -> str:
 
 
 def starting() -> str:
-    """What stands for a worker that we are about to start: it will not come where we have ended."""
+    """Format the placeholder of a worker to be started; it is dead if this process has ended."""
     return json.dumps({"starter": asdict(ProcessId.of(os.getpid()))})
 
 
 def note_process(connection: Connection, name: str, process: ProcessId) -> None:
-    """Note which process a worker is, so that whoever looks can tell when it has died."""
+    """Record a worker's process, so that others can notice its death."""
     row = update(workers).where(workers.c.id == name, workers.c.process == starting())
     connection.execute(row.values(process=process_of(process)))
 
 
 def handed_out_here(connection: Connection, place: str) -> bool:
-    """Whether a process of this machine hands out the work of a place."""
+    """Return True if this machine has a worker for the place."""
     here = select(workers.c.id).where(workers.c.host == host(), workers.c.place == place)
     return connection.execute(here).first() is not None
 
 
 def dead(connection: Connection) -> list[str]:
-    """The workers of this machine that are known to be gone."""
+    """Return the names of this machine's dead workers."""
     here = select(workers.c.id, workers.c.process).where(workers.c.host == host())
     return [row.id for row in connection.execute(here) if _is_gone(row.id, row.process)]
 
 
 def _is_gone(name: str, text: str) -> bool:
-    """Whether a worker is known to be gone, by itself or with who was about to start it."""
+    """Return True if a worker is known to be dead, or its starter before it began."""
     process = process_from(text)
     if process is None and name in untold:
         process = untold[name]
@@ -69,7 +69,7 @@ def _is_gone(name: str, text: str) -> bool:
 
 
 def forget_the_dead(connection: Connection) -> None:
-    """Strike out the workers of this machine that are known to be gone."""
+    """Remove this machine's dead workers."""
     gone = dead(connection)
     connection.execute(delete(workers).where(workers.c.id.in_(gone)))
     for name in gone:
@@ -77,7 +77,7 @@ def forget_the_dead(connection: Connection) -> None:
 
 
 def at_work(store: RunStore) -> list[ProcessId]:
-    """The worker processes of this machine, and those that hand work to a cluster."""
+    """Return the worker processes and dispatchers of this machine."""
     with contextlib.suppress(StoreError), store.database.reading() as connection:
         rows = connection.execute(select(workers.c.process).where(workers.c.host == host())).all()
         return [process for row in rows if (process := process_from(row.process)) is not None]
@@ -85,7 +85,7 @@ def at_work(store: RunStore) -> list[ProcessId]:
 
 
 def cluster_seen(store: RunStore, place: str) -> dict[str, object]:
-    """What the process that hands out the work of a place here sees of its cluster; empty where none does."""
+    """Return the cluster as this machine's dispatcher of the place sees it; {} without one."""
     asked = select(workers.c.told).where(workers.c.host == host(), workers.c.place == place)
     with store.database.reading() as connection:
         return told(str(connection.execute(asked.limit(1)).scalar() or ""))

@@ -1,4 +1,4 @@
-"""Rows of runs: their ids by spec, in portions that every database takes."""
+"""Rows of runs: their ids by spec, in portions that every database accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankviz.store.study import QUEUED
 from rankviz.store.tables import runs
 
 PORTION = 500
-"""So many values in a statement: databases have a bound, SQLite's lowest is 999."""
+"""Most values in a statement; SQLite's limit of 999 is the lowest."""
 T = TypeVar("T")
 
 _INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
@@ -26,18 +26,18 @@ _INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
 
 
 def inserting(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """INSERT into a table, which may be told what to do where a row is there already."""
+    """Return an INSERT that supports ON CONFLICT."""
     return _INSERTS[connection.dialect.name](table)
 
 
 def in_portions(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Values in parts of at most `PORTION`."""
+    """Yield values in parts of at most `PORTION`."""
     for start in range(0, len(values), PORTION):
         yield values[start : start + PORTION]
 
 
 def ids_of(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
-    """The ids of runs, in rows that are made where there are none yet, as waiting."""
+    """Return the ids of runs; add missing rows as queued."""
     digests = {spec.hash: spec for spec in specs}
     rows = [
         {"digest": digest, "spec": spec.to_json(), "state": QUEUED, "reason": "", "created": time.time()}
@@ -51,7 +51,7 @@ def ids_of(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, in
 
 
 def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
-    """The ids of those runs that there are, by digest."""
+    """Return the ids of existing runs, by digest."""
     found: dict[str, int] = {}
     for portion in in_portions(digests):
         rows = connection.execute(select(runs.c.digest, runs.c.id).where(runs.c.digest.in_(portion)))
@@ -60,7 +60,7 @@ def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
 
 
 def told(text: str) -> dict[str, Any]:
-    """What somebody has written down as JSON; nothing where that cannot be read."""
+    """Parse a JSON object; {} if unreadable."""
     with suppress(ValueError, RecursionError):
         values = json.loads(text)
         if isinstance(values, dict):

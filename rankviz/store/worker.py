@@ -1,7 +1,7 @@
-"""A worker: `python -m rankviz.store.worker NAME` makes runs of the store that RANKVIZ_STORE names.
+"""A worker: `python -m rankviz.store.worker NAME` makes runs of the store in RANKVIZ_STORE.
 
-It takes one family after the other, and ends when there has been nothing to do for a while, when it has made
-much or taken much memory, when the code has changed, and when nobody reaches the store for long.
+It takes one family after another. It ends after idle time, many families or much memory, after a change of
+code, and if the store stays out of reach.
 
 See docs/decisions/0017-workers-stay.md.
 """
@@ -26,17 +26,17 @@ from rankviz.store.runs import RunStore
 from rankviz.store.workplace import code, server
 
 LOOK_SECONDS, ASK_SECONDS = 0.05, 1.0
-"""A worker that has nothing to do looks this often whether the store has changed, and for work anyway."""
+"""Seconds between an idle worker's checks for changes of the store; longest time between looks for work."""
 AWAY_SECONDS = 120.0
-"""So long a worker waits for a database that does not answer."""
+"""Longest wait of a worker for the database, in seconds."""
 
 
 def main(arguments: list[str]) -> int:
-    """Work as the worker that the command line names; the exit status is 0 unless nothing could be done."""
+    """Work under the name on the command line; return exit status 0, or 2 for invalid arguments."""
     if len(arguments) != 1:
         print("usage: python -m rankviz.store.worker NAME", file=sys.stderr)  # noqa: T201
         return 2
-    go_first()  # the server stays, whose visitors' other work would be lost
+    go_first()  # if memory runs out, lose a worker rather than the server
     name = arguments[0]
     store = RunStore()
     store.queue.register(name, ProcessId.of(os.getpid()))
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
 
 
 def serve(store: RunStore, name: str) -> None:
-    """Make one family after the other."""
+    """Make one family after another."""
     most, began, making = bounds(), code(), Making(store)
     for _ in range(most.worker_jobs):
         lease = _next(store, name, most.idle_seconds)
@@ -66,7 +66,7 @@ def serve(store: RunStore, name: str) -> None:
 
 
 def _next(store: RunStore, name: str, seconds: float) -> Lease | None:
-    """The next family, once there is one; None after so many seconds without, or with whom it works for."""
+    """Return the next family; None after `seconds` without one, or once the server has ended."""
     patiently, employer = store.database.patiently, server()
     deadline, asked, seen = time.monotonic() + seconds, -ASK_SECONDS, None
     while time.monotonic() < deadline:
@@ -85,5 +85,5 @@ def _next(store: RunStore, name: str, seconds: float) -> Lease | None:
 
 
 if __name__ == "__main__":
-    getattr(os, "nice", int)(default_niceness())  # the server answers first; Windows has no such order
+    getattr(os, "nice", int)(default_niceness())  # the server has priority; Windows has no nice
     sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""What a worker process is given: its environment, the code that it has read, whom it works for."""
+"""A worker process's environment, its code version, and its server."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rankviz.experiments.processes import ProcessId
 from rankviz.store.places import WORKERS_ENVIRONMENT
 
 SERVER_ENVIRONMENT = "RANKVIZ_SERVER"
-"""In the environment of workers: the process that they work for, also where a worker started another."""
+"""In a worker's environment: the server process, also if another worker started it."""
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def environment_of_worker(threads: int, workers: int) -> dict[str, str]:
-    """The environment of a worker process: its threads, this code, how many of them work at once."""
+    """Return a worker's environment: its threads, this code, and the number of workers."""
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH", ""))))
     environment = os.environ | dict.fromkeys(names, str(threads))
@@ -28,7 +28,7 @@ def environment_of_worker(threads: int, workers: int) -> dict[str, str]:
 
 
 def server() -> ProcessId:
-    """The process that this worker works for: who started it, where nothing says so."""
+    """Return the server of this worker; its parent process if the environment names none."""
     try:
         return ProcessId(**json.loads(os.environ[SERVER_ENVIRONMENT]))
     except (KeyError, ValueError, TypeError):
@@ -36,6 +36,6 @@ def server() -> ProcessId:
 
 
 def code() -> str:
-    """What stands for the code of this package as its files are now: another one after any change."""
+    """Return a digest of this package's files, which changes with any edit."""
     files = sorted((str(path), path.stat().st_mtime_ns) for path in PACKAGE.rglob("*.py"))
     return hashlib.blake2b(repr(files).encode(), digest_size=16).hexdigest()

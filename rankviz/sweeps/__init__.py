@@ -1,4 +1,4 @@
-"""Sweeps: designs of runs, which of their cells to take, what each setting is worth, what to try next."""
+"""Sweeps: designs of runs, selection of cells, the effect of each setting, and advice on the next cells."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Say which names there are, modules not imported yet among them."""
+    """List the names, including modules not imported yet."""
     return sorted({*globals(), *names_of(__path__)})

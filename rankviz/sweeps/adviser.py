@@ -1,7 +1,6 @@
-"""What to try next: the tree-structured Parzen estimator (TPE) of Optuna, asked anew each time.
+"""Advice on the next cells: Optuna's tree-structured Parzen estimator (TPE), rebuilt at each call.
 
-Its study lives in memory and is rebuilt from the table of runs, which stays the truth: equal rows and an
-equal seed give equal advice, whoever made the runs.
+Its study is built in memory from the table of runs: equal rows and an equal seed give equal advice.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from rankviz.sweeps.kinds import Cell
 from rankviz.sweeps.table import by_fold, keys_of, metric_column, results
 
 TRIES = 20
-"""Proposals for each cell that is asked for: a proposal may be one that has been made."""
+"""Proposals per requested cell, because a proposal may be known already."""
 MISSING = (
     'advice needs Optuna, which is not installed here: pip install "rankviz[advise]", or take a grid, '
     "random or Sobol points"
@@ -32,13 +31,12 @@ Key = tuple[tuple[str, Any], ...]
 
 
 def advise(design: Design, table: pd.DataFrame, metric: str, n: int, seed: int = 0) -> list[Cell]:
-    """At most n cells on the design's axes that have not been made and that TPE expects most of.
+    """Return at most n new cells on the design's axes that TPE rates highest.
 
-    It learns from every complete cell on these axes in the table, whether the design has it or not, by the
-    mean of the metric on validation over folds and seeds; of fewer than ten it learns nothing and draws at
-    random. Fewer than n are given where the axes have no others. `design.extended(cells)` makes them a
-    design. Raises `SettingError` where Optuna is not installed, for n < 1, and for a metric that the table
-    has not.
+    It learns from every complete cell on these axes in the table, also from cells outside the design. The
+    value is the mean of the metric on validation over folds and seeds. With fewer than ten cells it draws at
+    random. The result is shorter than n if the axes have no further cells. `design.extended(cells)` makes
+    them a design. Raises `SettingError` without Optuna, for n < 1, and for a metric that is not in the table.
     """
     if n < 1:
         raise SettingError(f"n={n!r} must be at least 1")
@@ -62,14 +60,14 @@ class _Space:
         self._of = {name: _distribution(axis, known[name], optuna) for name, axis in self._axes.items()}
 
     def trial(self, cell: Cell, value: float) -> Any:
-        """A finished trial."""
+        """Return a finished trial."""
         read = {name: self._encoded(name, cell[name]) for name in cell}
         return self._optuna.trial.create_trial(
             params=read, distributions={name: self._of[name] for name in read}, value=value
         )
 
     def cell(self, trial: Any) -> Cell:
-        """The settings that a trial proposes: those that are read with what it has proposed before."""
+        """Return the settings that a trial proposes, limited to those read with its earlier proposals."""
         base, before, found = self._design.base, self._design.base.declared(), Cell()
 
         def value_of(setting: Setting) -> Any:
@@ -96,7 +94,7 @@ class _Space:
 
 
 def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) -> list[Cell]:
-    """New cells, one proposal after another; what is known is told again, what cannot be made has failed."""
+    """Draw new cells one by one; report known values again, and invalid cells as failed."""
     found: dict[Key, Cell] = {}
     for _ in range(TRIES * n):
         trial = study.ask()
@@ -116,7 +114,7 @@ def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) ->
 
 
 def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float | None]:
-    """The cells on the axes that have runs in the table, always in one order; None for incomplete ones."""
+    """Return cells on the axes with runs in the table, in a fixed order; None for incomplete ones."""
     column = metric_column(table, metric)
     cells = _cells_of(design, table)
     if not cells:
@@ -132,7 +130,7 @@ def _known(design: Design, table: pd.DataFrame, metric: str) -> dict[Key, float 
 
 
 def _cells_of(design: Design, table: pd.DataFrame) -> list[Key]:
-    """The settings on the axes that runs of the table have, those whose values lie on them, in order."""
+    """Return the settings of the table's runs whose values lie on the axes, sorted."""
     axes, found, base = {axis.setting: axis for axis in design.axes}, set(), design.base
     of_base = (table["dataset"] == base.dataset) & (table["method"] == base.method)
     for values in keys_of(table[of_base & table["fold"].isin(design.folds)], axes):
@@ -167,7 +165,7 @@ def _optuna() -> ModuleType:
 
 @contextmanager
 def _quiet(optuna: ModuleType) -> Iterator[None]:
-    """Without its messages of studies and trials."""
+    """Silence Optuna's messages."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:

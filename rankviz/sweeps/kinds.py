@@ -1,4 +1,4 @@
-"""The kinds of design, by the names that `Design(kind=...)` uses: how cells are made of axes.
+"""The kinds of design, by their names in `Design(kind=...)`: ways to make cells from axes.
 
 To add one: an object with `label`, `check`, `count` and `cells`, and one entry in `KINDS`.
 """
@@ -24,7 +24,7 @@ Cell = dict[str, Any]
 
 
 class Asked(Protocol):
-    """What a kind needs to know of a design."""
+    """The properties of a design that a kind reads."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -33,65 +33,65 @@ class Asked(Protocol):
 
     @property
     def points(self) -> int:
-        """How many points to draw."""
+        """Number of points to draw."""
         ...
 
     @property
     def draw(self) -> int:
-        """The seed they are drawn with."""
+        """Seed of the draw."""
         ...
 
     @property
     def given(self) -> tuple[tuple[tuple[str, Any], ...], ...]:
-        """Cells that are listed one by one."""
+        """Cells listed one by one."""
         ...
 
 
 class Kind(Protocol):
-    """A way to make cells of axes."""
+    """A way to make cells from axes."""
 
     @property
     def label(self) -> str:
-        """What to call it."""
+        """Its name on pages."""
         ...
 
     @property
     def complete(self) -> bool:
-        """Whether every value meets every other, so that effects can be told apart exactly."""
+        """True if every value meets every other, so that effects can be separated exactly."""
         ...
 
     def check(self, design: Asked) -> None:
-        """Raise `SettingError` for a design that this kind cannot make cells of."""
+        """Raise `SettingError` for a design that this kind does not support."""
         ...
 
     def count(self, design: Asked) -> int:
-        """How many cells it makes."""
+        """Return the number of cells."""
         ...
 
     def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
-        """The cells, in their order."""
+        """Return the cells, in their order."""
         ...
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Every value with every other; the last axis changes first."""
+    """All combinations of values; the last axis changes first."""
 
     label: str = "grid"
     complete: bool = True
 
     def check(self, design: Asked) -> None:
-        """Every axis lists its values."""
+        """Raise `SettingError` unless every axis lists its values, without points or given cells."""
         _no_points(self.label, design)
         _not_given(self.label, design)
         _listed(design.axes)
 
     def count(self, design: Asked) -> int:
-        """The product of what the axes list."""
+        """Return the product of the axes' lengths."""
         return math.prod(len(axis.values) for axis in _listed(design.axes))
 
     def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
-        """All combinations."""
+        """Return all combinations."""
         names = [axis.setting for axis in design.axes]
         values = product(*(axis.values for axis in _listed(design.axes)))
         return [dict(zip(names, point, strict=True)) for point in values]
@@ -99,7 +99,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Points of the unit cube, one coordinate an axis; more points begin with the same ones."""
+    """Points of the unit cube, one coordinate per axis; a longer draw begins with the same points."""
 
     label: str
     sample: Callable[[int, int, int], FloatArray]
@@ -107,18 +107,18 @@ class Drawn:
     complete: bool = False
 
     def check(self, design: Asked) -> None:
-        """There is a number of points and a seed."""
+        """Raise `SettingError` unless `points` is at least 1 and `draw` at least 0."""
         _not_given(self.label, design)
         for name, value, least in (("points", design.points, 1), ("draw", design.draw, 0)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise SettingError(f"{name}={value!r} must be a whole number of at least {least}")
 
     def count(self, design: Asked) -> int:
-        """The points."""
+        """Return the number of points."""
         return design.points
 
     def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
-        """A cell a point."""
+        """Return one cell per point."""
         drawn = self.sample(design.points, len(design.axes), design.draw)
         return [
             {
@@ -131,13 +131,13 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Given:
-    """Cells listed one by one, such as those that an adviser added to a design."""
+    """Cells listed one by one, such as an adviser's additions to a design."""
 
     label: str = "listed cells"
     complete: bool = False
 
     def check(self, design: Asked) -> None:
-        """There is a cell, and each lies on the axes."""
+        """Raise `SettingError` unless there is a cell and each lies on the axes."""
         _no_points(self.label, design)
         axes = {axis.setting: axis for axis in design.axes}
         if not design.given:
@@ -147,11 +147,11 @@ class Given:
                 raise SettingError(f"the cell {dict(cell)} does not lie on the axes; widen them to hold it")
 
     def count(self, design: Asked) -> int:
-        """As many as are listed."""
+        """Return the number of listed cells."""
         return len(design.given)
 
     def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
-        """As they are listed."""
+        """Return the cells as listed."""
         return [dict(cell) for cell in design.given]
 
 
@@ -177,7 +177,7 @@ def _random(points: int, axes: int, seed: int) -> FloatArray:
 
 
 def _sobol(points: int, axes: int, seed: int) -> FloatArray:
-    """Scrambled Sobol points; any number but a power of two is cut from the next one, and not balanced."""
+    """Draw scrambled Sobol points; a number that is not a power of two cuts the next one, unbalanced."""
     found: FloatArray = qmc.Sobol(axes, rng=seed).random_base2(max(points - 1, 0).bit_length())
     return found[:points]
 

@@ -1,4 +1,4 @@
-"""What a design comes to: its cells, its runs, what became of the other points; and what they cost."""
+"""The plan of a design: its cells, its runs, notes on the other points, and the cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run: the number of its cell, its fold and seed (None where it reads none), and its spec."""
+    """One run: its cell's number, its fold, its seed (None if it reads none), and its spec."""
 
     cell: int
     fold: str
@@ -33,7 +33,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """Cells and runs of a design, each once; `notes` say which points are no cell of their own."""
+    """Distinct cells and runs of a design; `notes` explain the points without their own cell."""
 
     cells: tuple[Cell, ...]
     runs: tuple[PlannedRun, ...]
@@ -42,7 +42,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a design costs on data of one shape: runs, families that share features, seconds together."""
+    """Cost of a design on data of one shape: runs, families that share features, total seconds."""
 
     runs: int
     families: int
@@ -54,9 +54,10 @@ class Cost:
 
 
 def cost(design: Design, shape: Shape, rates: Rates | None = None) -> Cost:
-    """Predict what a design costs, every fold being of this shape.
+    """Predict a design's cost if every fold has this shape.
 
-    Seconds are of one process, by default at this machine's own rates. `SettingError` as `Design.plan`.
+    Seconds are for one process, by default at this machine's measured rates. Raises `SettingError` as
+    `Design.plan`.
     """
     specs, rates, budget = design.specs(), measured_rates() if rates is None else rates, budget_now()
     one_fold = [run.spec for run in design.plan.runs if run.fold == design.folds[0]]
@@ -65,7 +66,7 @@ def cost(design: Design, shape: Shape, rates: Rates | None = None) -> Cost:
 
 
 def settled(base: RunSpec, wanted: Mapping[str, Any]) -> RunSpec:
-    """A base with those of the wanted settings that are read where all of them are made."""
+    """Return the base with those wanted settings that it reads once all of them are set."""
     before = base.declared()
 
     def value_of(setting: Setting) -> Any:
@@ -78,7 +79,7 @@ def settled(base: RunSpec, wanted: Mapping[str, Any]) -> RunSpec:
 
 
 def plan_of(design: Design) -> Plan:
-    """List cells and runs; `SettingError` where they are too many, or an axis is read by no cell."""
+    """List cells and runs. Raises `SettingError` for too many, or if no cell reads an axis."""
     points = KINDS[design.kind].count(design)
     _check_count(points, design)
     found: dict[RunSpec, Cell] = {}

@@ -1,4 +1,4 @@
-"""The designs by which the papers chose their settings, by name; each says where it is printed."""
+"""The papers' designs for choosing settings, by name, each with its source."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.sweeps.axes import Values, powers
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.selection import select
 
@@ -19,9 +20,9 @@ CHAPELLE_C = {
     "OHSUMED": (0.01, 0.001, 0.0001, 0.6, 0.1),
     "TD2004": (0.05, 0.01, 4.0, 0.03, 0.9),
 }
-"""chapelle2010 Table 2: C of folds 1 to 5, found by others' model selection."""
+"""chapelle2010 Table 2: C of folds 1 to 5, from earlier model selection by others."""
 FINER = (0.6, 0.8, 1.2, 1.4)
-"""he2009 §4.2: the second stage, as multiples of the best C of the first."""
+"""he2009 §4.2: the second stage, as multiples of the first stage's best C."""
 
 
 def _no_later(design: Design, table: pd.DataFrame, metric: str) -> tuple[Design, ...]:
@@ -30,7 +31,7 @@ def _no_later(design: Design, table: pd.DataFrame, metric: str) -> tuple[Design,
 
 @dataclass(frozen=True, eq=False)
 class Preset:
-    """How a paper chose its settings.
+    """A paper's way to choose its settings.
 
     Attributes
     ----------
@@ -38,17 +39,17 @@ class Preset:
     source : str
         Paper and section.
     first : (base, folds, seeds) -> Design
-        The design that it begins with; of the base it keeps data, solver and what the paper does not say.
+        The first design; it keeps the base's data, solver and settings that the paper omits.
     metric : str
-        What the choice was made by, on validation.
+        The validation metric of the choice.
     per_fold : bool
-        Whether each fold has a choice of its own.
+        True if each fold has its own choice.
     note : str
-        Where it differs from what is printed, or what is not printed.
+        Differences from the printed text, and unprinted details.
     later : (first design, table, metric) -> designs
-        What the second stage adds, where there is one.
+        The designs of a second stage, if any.
     printed : mapping
-        Data set -> the values that the paper's own choice came to, a fold each.
+        Data set -> the values that the paper chose, one per fold.
     """
 
     label: str
@@ -60,16 +61,21 @@ class Preset:
     later: Callable[[Design, pd.DataFrame, str], tuple[Design, ...]] = _no_later
     printed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
+    @property
+    def choice(self) -> Choice:
+        """How the paper chose among the cells: by which metric, for all folds or for each."""
+        return Choice(self.metric, per_fold=self.per_fold)
+
     def design(self, base: RunSpec, folds: Sequence[str] = (), seeds: Sequence[int] = ()) -> Design:
-        """The design to begin with, on the data of a base."""
+        """Return the first design, on the data of a base."""
         return self.first(base, folds, seeds)
 
     def next_stage(
         self, design: Design, table: pd.DataFrame, metric: str | None = None
     ) -> tuple[Design, ...]:
-        """What follows on the results of the first design: one design a fold, which has the first cells too.
+        """Return the second stage from the results of the first: one per fold, with the first cells.
 
-        Empty where there is no second stage. Raises `DataError` where a fold has no complete cell yet.
+        Empty without a second stage. Raises `DataError` if a fold has no complete cell yet.
         """
         return self.later(design, table, self.metric if metric is None else metric)
 

@@ -1,4 +1,4 @@
-"""Which cell of a sweep to take: chosen on validation parts, its test part told once and of no other cell."""
+"""Selection of a sweep's cell on validation parts; only the chosen cell's test metrics are read."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from rankviz.sweeps.table import TEST, by_fold, metric_column, results
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What was chosen, by what, and what the test part says of it.
+    """A choice, its metric and rule, and its test metrics.
 
     Attributes
     ----------
     metric, rule : str
     per_fold : bool
-        Whether each fold has a choice of its own.
+        True if each fold has its own choice.
     settings : dict
         Fold -> the settings of its cell.
     chosen : DataFrame
-        A row a fold: "cell" (its number), "validation" (mean over seeds) and "error" (the standard error
-        that the choice knew, NaN for none).
+        A row per fold: "cell" (its number), "validation" (mean over seeds) and "error" (the standard error
+        used for the choice, NaN for none).
     test : DataFrame
-        A row a fold: the test metrics of the chosen runs, means over seeds; no columns where they tell none.
+        A row per fold: the test metrics of the chosen runs, means over seeds; no columns if there are none.
     left_out, cells : int
-        Cells that could not be chosen somewhere, for runs of theirs are missing; and all cells.
+        Cells excluded somewhere because of missing runs; and all cells.
     notes : tuple of str
-        What to know of the choice, in sentences.
+        Remarks on the choice, in sentences.
     """
 
     metric: str
@@ -51,7 +51,7 @@ class Selection:
 
     @property
     def validation(self) -> float:
-        """Mean over folds on validation: an optimistic figure, for it is the one that was chosen by."""
+        """Mean over folds on validation: optimistic, because it was used for the choice."""
         return float(self.chosen["validation"].mean())
 
     @property
@@ -72,14 +72,14 @@ def select(
 ) -> Selection:
     """Choose on validation by a metric: one cell for all folds, by the mean over them, or one for each.
 
-    A cell can be chosen where all its runs (all folds and seeds; with `per_fold` all seeds of the fold) are
-    in the table with a number for the metric; the others are counted in `left_out` and `notes`. Seeds are
-    averaged. The standard error is that of a mean over folds, s/√folds; with `per_query` it is over queries
-    within each fold, √(Σ s_f²/n_f)/folds, and there is one for a single fold too. `simpler` names what orders
-    cells by how simple they are, smaller first: settings, or "seconds".
+    A cell qualifies if all its runs (all folds and seeds; with `per_fold` all seeds of the fold) are in the
+    table with a number for the metric; `left_out` and `notes` count the others. Seeds are averaged. The
+    standard error is over folds, s/√folds; with `per_query` it is over queries within each fold, √(Σ
+    s_f²/n_f)/folds, and exists for a single fold too. `simpler` names settings or "seconds" that order cells
+    by simplicity, smaller first.
 
-    Raises `SettingError` for an unknown metric or rule, and for one that needs a standard error where there
-    is none; `DataError` where no cell is complete.
+    Raises `SettingError` for an unknown metric or rule, and for a rule without its standard error;
+    `DataError` if no cell is complete.
     """
     one_of("rule", rule, RULES)
     runs, column = results(design, table), metric_column(table, metric)
@@ -113,7 +113,7 @@ def select(
 def _test_of(
     table: pd.DataFrame, runs: pd.DataFrame, chosen: Mapping[str, int] | pd.Series[int]
 ) -> pd.DataFrame:
-    """The test metrics of the chosen runs, fold by fold: the one place that reads them."""
+    """Return the test metrics of the chosen runs, fold by fold; nothing else reads them."""
     tests = [column for column in table.columns if str(column).startswith(TEST)]
     means = {}
     for fold, cell in chosen.items():

@@ -154,6 +154,15 @@ def test_changed_file_is_parsed_anew_and_replaces_its_entry(
     assert (len(entries(folder)), len(matrices(folder))) == (1, 1)
 
 
+def test_entry_of_another_format_is_made_anew(
+    source: Path, parses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in (cache.FORMAT, cache.FORMAT + 1):
+        monkeypatch.setattr(cache, "FORMAT", version)
+        read_cached(source, cache_dir=tmp_path / "cache")
+    assert len(parses) == 2
+
+
 def test_links_to_a_file_share_its_entry(source: Path, parses: list[str], tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to(source)
     read_cached(source, cache_dir=tmp_path / "cache")
@@ -285,6 +294,20 @@ def test_entry_that_names_a_file_not_its_own_is_not_used(
     held["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     np.savez(entry, **held)
     assert_same(read_cached(source, cache_dir=folder), read_letor(source))
+    assert len(parses) == 2
+
+
+def test_entry_that_says_it_is_of_another_file_is_not_used(
+    source: Path, parses: list[str], tmp_path: Path
+) -> None:
+    read_cached(source, cache_dir=tmp_path / "cache")
+    (entry,) = entries(tmp_path / "cache")
+    with np.load(entry) as arrays:
+        held = dict(arrays)
+    about = json.loads(held["about"].tobytes())
+    about["source"]["path"] += ".other"
+    np.savez(entry, **held | {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)})
+    read_cached(source, cache_dir=tmp_path / "cache")
     assert len(parses) == 2
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -21,8 +22,10 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from rankviz.sweeps import Design, Values
+from rankviz.sweeps.choice import Choice
 from ui.compare.picker import grouped, matching
-from ui.compare.words import headline
+from ui.compare.words import best, headline
+from ui.ndcg_vs_m.views import METRICS
 from ui.shared.run_store import keeper, run_store
 from ui.shared.visitors import COOKIE
 
@@ -289,6 +292,30 @@ def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, stor
     assert "no study of this id that you may see" in app.error[0].value
 
 
+def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: RunStore) -> None:
+    """Its own metric and rule go before the metric of the page."""
+    base = made()[1].spec
+    design = Design(base, (Values("C", (1e-6, base.C, 4.0, 64.0)),))
+    specs = [spec.but(digest=base.digest) for spec in design.specs()]
+    fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
+    others = [record for _, record in execute_all(specs, fold=fold)]
+    store.records.keep(others, "somebody")
+    best = {
+        metric: max(others, key=lambda record: record.metrics["vali"][metric].mean()).spec.C
+        for metric in others[0].metrics["vali"]
+    }
+    metric = next(one for one in ("MAP", *best) if one in METRICS and best[one] != best[METRIC])
+    kept = Study("somebody", "grid", design=Choice(metric).beside(design), shared=True)
+    study = store.studies.submit(kept, specs)
+    app = open_page("compare", runs=made()[0].spec.hash, studies=study)
+    told = words(app).replace("\u2060", "")
+    assert f"the best of 4 cells by validation {metric}, the mean over 1 fold, is compared" in told
+    chosen = next(record for record in others if best[metric] == record.spec.C)
+    assert heading(app) == headline(
+        compare(contestants([made()[0], chosen], "vali"), [METRIC], "linear"), METRIC
+    )
+
+
 def both(models: pd.DataFrame) -> list[str]:
     """The digests of the model that has two runs."""
     digests: list[str] = models.loc[models["runs"] == 2, "digests"].iloc[0]
@@ -305,3 +332,9 @@ def test_models_are_picked_in_rows(store: RunStore) -> None:
     assert sorted(picked) == sorted(record.spec.hash for record in made())
     assert models[matching(models, "nyström 10")]["runs"].tolist() == [2]
     assert not matching(models, "nyström absent").any()
+
+
+def test_the_first_of_models_that_differ_by_rounding_is_the_best() -> None:
+    table = pd.DataFrame({"label": ["base", "a", "b"], "metric": METRIC, "mean": [0.9, 0.3, 0.1 + 0.2]})
+    found = SimpleNamespace(standings=table, baseline="base")
+    assert best(found, METRIC) == "a"  # type: ignore[arg-type]

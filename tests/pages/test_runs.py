@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -22,6 +23,7 @@ from rankviz.datasets.members import Upload
 from rankviz.store import RunStore, Study
 from rankviz.store.exchange import export_runs
 from ui.runs import travel
+from ui.runs import words as runs_words
 from ui.runs.columns import Columns
 from ui.runs.table import CHOSEN
 from ui.shared.run_store import run_store
@@ -437,3 +439,16 @@ def test_a_damaged_upload_is_said_on_the_page(
         app.button(key="runs-import-now").click().run()
         assert said in "".join(one.value for one in (*app.error, *app.success))
         assert len(store.listing.seen_by(digest_of(YOU))) == ("imported" in said)
+
+
+def test_runs_whose_means_differ_by_rounding_are_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = [RunSpec("d", "Fold1", C=C) for C in (1.0, 2.0, 4.0)]
+    about = {"dataset": "d", "fold": "Fold1", "state": "done", "vali:MAP": [0.3, 0.1 + 0.2, 0.2]}
+    table = pd.DataFrame(about, index=[spec.hash for spec in specs])
+    listing = SimpleNamespace(specs=lambda digests: [one for one in specs if one.hash in digests])
+    monkeypatch.setattr(runs_words, "run_store", lambda: SimpleNamespace(listing=listing))
+    monkeypatch.setattr(runs_words, "name_of", lambda spec, columns, among: f"C = {spec.C:g}")
+    shown = SimpleNamespace(table=table, metric="MAP", total=3)
+    answer, digest = runs_words.best_of(shown, None)  # type: ignore[arg-type]
+    assert digest == specs[0].hash
+    assert "C = 1 has the best validation MAP: 0.3000 (1 other as good)" in answer

@@ -360,6 +360,46 @@ def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Callable[..., App
     assert "of each fold" not in opened(study=study, each="false").header[0].value
 
 
+def test_the_list_tells_the_cell_that_a_sweep_keeps_to_choose(started: AppTest) -> None:
+    """Not the best one by MAP, where the sweep chooses by another metric, rule, or for each fold."""
+    app = make(started)
+    study = study_of(app)
+    design, table, owner = design_of(study), table_of(app), run_store().studies.status(study).study.owner
+    assert f"best MAP {select(design, table, 'MAP').validation:.3f} at " in listed(app)
+    for metric, rule, each, told in (
+        ("NDCG@1", "one_standard_error", False, "within one standard error NDCG@1 {:.3f} at "),
+        ("P@5", "best", True, "best P@5 {:.3f} in the mean, chosen for each fold"),
+    ):
+        run_store().studies.redesign(study, owner, Choice(metric, rule, per_fold=each).beside(design))
+        chosen = select(design, table, metric, rule=rule, per_fold=each)
+        assert told.format(chosen.validation) in listed(app)
+
+
+def test_a_sweep_of_a_paper_keeps_how_the_paper_chose(opened: Callable[..., AppTest]) -> None:
+    app = press(opened(design="C for each fold (chapelle2010 §5.1, Table 2)"), "start-sweep")
+    kept = Choice.of_study(run_store().studies.status(study_of(app)).study.design)
+    assert kept == Choice("NDCG@10", per_fold=True)
+
+
+def test_more_cells_are_chosen_among_as_before(open_page: Opener) -> None:
+    pytest.importorskip("optuna")
+    app = make(press(open_page("sweep", m=5, kind="Sobol points"), "start-sweep"))
+    study, own = study_of(app), Choice("P@5", "one_standard_error")
+    run_store().studies.redesign(
+        study, run_store().studies.status(study).study.owner, own.beside(design_of(study))
+    )
+    app.session_state["view"] = "More cells"
+    app = press(app.run(), "ask-for-more")
+    assert study_of(app) != study
+    assert Choice.of_study(run_store().studies.status(study_of(app)).study.design) == own
+
+
+def listed(app: AppTest) -> str:
+    """The list of sweeps, in words."""
+    app.session_state["view"] = "Your sweeps"
+    return words(app.run())
+
+
 def test_a_ranker_without_c_is_swept_and_chosen_among(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,7 +172,7 @@ def test_runs_travel(
     assert as_json(command("export", digest[:8], "-o", str(file), "--json"))["runs"] == 1
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "other.sqlite"))
     status, out, err = command("import", str(file))
-    assert (status, out) == (0, f"1 runs: {file}\n")
+    assert (status, out) == (0, f"1 run: {file}\n")
     assert "imported, not made here" in err
     (listed,) = as_json(command("runs", "--json"))
     assert listed["state"] == "imported"
@@ -209,7 +209,7 @@ def test_runs_travel(
         (("train", "small", "--set", "costs=foo"), "costs='foo' is not known"),
         (("train", "small", "--set", "gamma=none"), "gamma=None must be a positive"),
         (("train", "small", "--set", "loss=hinge", "--set", "solver=lbfgs"), "choose solver='newton'"),
-        (("train", "small", "--shards", "0"), "shards=0 are too few"),
+        (("train", "small", "--shards", "0"), "shards=0 must be a whole number of at least 1"),
         (("train", "small", "--where", ""), "no Dask scheduler answers"),
         (("train", "small", "--set", "C"), "NAME=VALUE"),
         (("train", "small", "--set", "C=-1"), "C=-1 must be a positive finite number"),

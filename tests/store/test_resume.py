@@ -186,3 +186,19 @@ def test_a_choice_for_each_fold_has_no_standard_error() -> None:
 
 def design_of(store: RunStore, study: str) -> Design:
     return Design.from_dict(store.studies.status(study).study.design)
+
+
+@SQLITE
+def test_a_preset_chooses_as_its_paper_did(command: Command, store: RunStore) -> None:  # noqa: F811
+    """Each fold has a C of its own, by NDCG@10; what is typed goes first."""
+    paper = ("small", "--preset", "chapelle2010", "--json")
+    found = as_json(command("sweep", *paper))
+    assert found["choice"] == {"metric": "NDCG@10", "rule": "best", "per_fold": True}
+    status, _, err = command("sweep", *paper, "--rule", "one_standard_error")
+    assert status == 2
+    assert "needs a standard error" in err
+    own = as_json(command("sweep", *paper, "--metric", "P@1", "--no-per-fold"))
+    assert own["choice"] == {"metric": "P@1", "rule": "best", "per_fold": False}
+    status, _, err = command("sweep", "--resume", found["study"], "--no-per-fold")
+    assert status == 2
+    assert "--no-per-fold beside --resume: this sweep was started with --per-fold" in err

@@ -54,8 +54,8 @@ def controls(models: Sequence[Contestant], what: Given) -> Asked:
         METRICS.index("NDCG@10"),
         key=METRIC,
         bind="query-params",
-        help="Of each query; the answers above figures are about it. A study chooses its cell by it, on "
-        "validation.",
+        help="Of each query; the answers above figures are about it. A study that keeps no metric "
+        "of its own chooses its cell by it, on validation.",
     )
     further = row.container(width=185).multiselect(
         "Further metrics",

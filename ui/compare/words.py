@@ -9,7 +9,7 @@ from rankviz.analysis.comparing.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.experiments.description import PART_NAMES
-from rankviz.metrics.significance import queries_in_words
+from rankviz.metrics.significance import queries_in_words, tied
 from ui.shared.foreign import escaped
 from ui.shared.show import sentence
 
@@ -36,7 +36,8 @@ def about(models: Sequence[Contestant], part: str) -> str:
 def best(comparison: Comparison, metric: str) -> str:
     """The label of the best model but the baseline."""
     rows = comparison.standings[comparison.standings["metric"] == metric].set_index("label")["mean"]
-    return str(rows.drop(comparison.baseline).idxmax())
+    others = rows.drop(comparison.baseline)
+    return str(others.index[int(tied(others.to_numpy()).argmax())])
 
 
 def headline(comparison: Comparison, metric: str) -> str:

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import power_of_two
+from rankviz.common.numbers import counted, power_of_two
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
-from rankviz.metrics.significance import Comparison, compare
+from rankviz.metrics.significance import Comparison, compare, tied
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
 from rankviz.plots.style import look_of
@@ -61,13 +61,15 @@ def _against_C(
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
     data = plot.data(groups, part, settings.metric)
-    best = float(data["value"][data["mean"].idxmax()])
+    means = tied(data["mean"].to_numpy())
+    highest = data["value"][means == means.max()]
+    best = float(highest.iloc[0])
     others = plot.against(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
     show_figure(
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(so_far + _reading_of_C(others, best, settings)),
+        answer=sentence(so_far + _reading_of_C(others, best, len(highest), settings)),
         key="influence-of-c",
         alt=f"{settings.metric} and products with the features against C.",
         caption=f"{about(spec, settings, part).without('C')}. "
@@ -101,11 +103,14 @@ def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
     return told
 
 
-def _reading_of_C(found: dict[float, Comparison], best: float, settings: Settings) -> str:
-    """Which values of C the queries tell from the best one."""
+def _reading_of_C(found: dict[float, Comparison], best: float, equal: int, settings: Settings) -> str:
+    """Which values of C the queries tell from the best one, which so many have the mean of."""
+    if equal > len(found) > 0:
+        return f"{settings.metric} is the same at all {equal} values of C"
     worse = [C for C, one in found.items() if one.distinguishable]
     alike = sorted([best, *(C for C, one in found.items() if not one.distinguishable)])
-    start = f"{settings.metric} is highest at C = {power_of_two(best)}"
+    also = f" and {counted(equal - 1, 'other value')}" if equal > 1 else ""
+    start = f"{settings.metric} is highest at C = {power_of_two(best)}{also}"
     few = next(iter(found.values()), None)
     if few is not None and few.n_queries < few.n_needed:
         return f"{start}, but {few.n_queries} queries are too few to tell any other value of C from it"

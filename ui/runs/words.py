@@ -7,6 +7,7 @@ import pandas as pd
 from rankviz.common.numbers import counted
 from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.experiments.spec import RunSpec
+from rankviz.metrics.significance import tied
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
 from ui.runs.columns import Columns
 from ui.runs.filters import Shown
@@ -28,7 +29,8 @@ def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
         return f"{found_words(shown)} None of them has been made{here}.", ""
     dataset, fold = judged.groupby(["dataset", "fold"], sort=False).size().idxmax()
     here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
-    best = here[here[column] == here[column].max()]
+    means = tied(here[column].to_numpy())
+    best = here[means == means.max()]
     (spec,) = run_store().listing.specs([best.index[0]])
     name, value = name_of(spec, columns, here), f"{best[column].iloc[0]:.4f}"
     measured = f"validation {shown.metric}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
@@ -30,7 +31,12 @@ class Asked:
     @property
     def metric(self) -> str:
         """What its cells are told by at first."""
-        return PRESETS[self.preset].metric if self.preset else "MAP"
+        return (self.choice or Choice()).metric
+
+    @property
+    def choice(self) -> Choice | None:
+        """How the paper chose, where it is a paper's."""
+        return PRESETS[self.preset].choice if self.preset else None
 
 
 def asked(base: RunSpec) -> Asked:

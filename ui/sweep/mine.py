@@ -8,12 +8,14 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.store import NoSuchStudy, StudyStatus
+from rankviz.sweeps.choice import Choice
+from rankviz.sweeps.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
 from ui.sweep.asking import LONGEST_TITLE
 from ui.sweep.cells import CLICKED
-from ui.sweep.found import design_of, opened
+from ui.sweep.found import opened
 from ui.sweep.starting import KIND, STUDY
 from ui.sweep.told import cell_words
 from ui.sweep.trying import forget_what_was_refused, trying
@@ -62,7 +64,7 @@ def _line(status: StudyStatus) -> None:
     when = datetime.fromtimestamp(status.created)
     words = [
         status.in_words.rstrip("."),
-        best_words(status.id, status.done, "MAP"),
+        best_words(status.id, status.done, Choice.of_study(status.study.design) or Choice()),
         f"{when.day} {when:%b, %H:%M}",
     ]
     words += [] if own else ["shared by another visitor"]
@@ -128,14 +130,17 @@ def _restore(study: str) -> None:
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def best_words(study: str, done: int, metric: str) -> str:
-    """The best cell of a sweep of which so many runs are done."""
+def best_words(study: str, done: int, choice: Choice) -> str:
+    """Return what a sweep chooses so far, of which so many runs are done; "" where it can choose nothing."""
     try:
-        sweep = opened(study, metric, "best", per_fold=False)
+        sweep = opened(study, choice.metric, choice.rule, choice.per_fold)
         if sweep.chosen is None:
             return ""
-        design = design_of(sweep.status)
     except (NoSuchStudy, DataError, SettingError):
         return ""
-    cell = cell_words(design, design.plan.cells[int(sweep.chosen.chosen["cell"].iloc[0])])
-    return f"best {metric} {sweep.chosen.validation:.3f} at {cell}"
+    which = "best" if choice.rule == "best" else f"within {RULES[choice.rule].label}"
+    told = f"{which} {choice.metric} {sweep.chosen.validation:.3f}"
+    if choice.per_fold and len(sweep.design.folds) > 1:
+        return f"{told} in the mean, chosen for each fold"
+    cell = int(sweep.chosen.chosen["cell"].iloc[0])
+    return f"{told} at {cell_words(sweep.design, sweep.design.plan.cells[cell])}"

@@ -10,6 +10,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.sweeps.adviser import advise
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.presets import PRESETS, Preset
 from ui.shared.foreign import escaped
@@ -43,11 +44,11 @@ def _advised(sweep: Sweep, number: int) -> None:
     if not cells:
         raise SettingError("every cell on these axes has been made; give the axes more values")
     title = f"{sweep.status.study.title}, {counted(len(cells), 'cell')} more"
-    _start(sweep.design.extended(cells), title)
+    _start(sweep.design.extended(cells), title, Choice.of_study(sweep.status.study.design))
 
 
-def _start(design: Design, title: str) -> None:
-    starting.start(design, title, starting.specs_of(design))
+def _start(design: Design, title: str, choice: Choice | None) -> None:
+    starting.start(design, title, starting.specs_of(design), choice=choice)
 
 
 def preset_of(design: Design) -> Preset | None:
@@ -74,4 +75,5 @@ def _second_stage(sweep: Sweep) -> None:
         words = "; ".join(cell_words(design, cell) for cell in new)
         label = f"{escaped(design.folds[0])}: {words}"
         title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
-        _button(label, f"stage-{design.folds[0]}", ":material/add:", partial(_start, design, title))
+        act = partial(_start, design, title, preset.choice)
+        _button(label, f"stage-{design.folds[0]}", ":material/add:", act)

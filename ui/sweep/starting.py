@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +14,7 @@ from rankviz.common.threads import cores
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
+from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.plan import Cost, cost
 from ui.shared.jobs import shape_of
@@ -73,8 +73,17 @@ def design_from(text: str) -> Design:
     return Design.from_json(text)
 
 
-def start(design: Design, title: str, specs: tuple[RunSpec, ...], place: str = HERE) -> None:
-    """Have runs made, and show them; `SettingError` where this visitor has too many under way."""
+def start(
+    design: Design,
+    title: str,
+    specs: tuple[RunSpec, ...],
+    place: str = HERE,
+    choice: Choice | None = None,
+) -> None:
+    """Have runs made, and show them; the study keeps the choice, where there is one.
+
+    Raises `SettingError` where this visitor has too many under way.
+    """
     _check_room(len(specs))
     execution = workers()
     st.session_state[STUDY] = execution.submit(
@@ -82,7 +91,7 @@ def start(design: Design, title: str, specs: tuple[RunSpec, ...], place: str = H
             owner=visitor(),
             title=title,
             kind=KIND,
-            design=json.loads(design.to_json()),
+            design=design.to_dict() if choice is None else choice.beside(design),
             roots=tuple(map(str, data_roots_of_visitor())),
             threads=max(1, cores() // execution.workers),
             place=place,

@@ -103,7 +103,7 @@ def a_design(base: RunSpec) -> None:
             icon=":material/play_arrow:",
             key="start-sweep",
             on_click=trying(starting.start),
-            args=(found.design, found.title, prospect.specs, place),
+            args=(found.design, found.title, prospect.specs, place, found.choice),
         )
         with start:
             say_what_was_refused()

@@ -1,4 +1,4 @@
-"""Foreign text in LaTeX and in Markdown: shown as it is, whatever it says."""
+"""Escapes foreign text for LaTeX and Markdown, so that it prints unchanged."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Markup:
-    """A language that tables are printed in.
+    """A language of printed tables.
 
     Attributes
     ----------
     text : text -> str
-        The text with all signs that mean something in the language escaped; one line.
+        Escapes the text's special characters; one line.
     bold, raised : str -> str
-        What is escaped already, in bold or as a superscript.
+        Set escaped text in bold or as a superscript.
     """
 
     text: Callable[[str], str]
@@ -31,12 +31,12 @@ _NAMED = """
     Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ≤ leq ≥ geq × times · cdot ± pm ∞ infty ≈ approx ≠ neq ∈ in √ surd
     → rightarrow ← leftarrow ↑ uparrow ↓ downarrow ‖ Vert ∇ nabla ∑ sum
 """
-"""Signs, each with its name in LaTeX's math."""
+"""Characters, each followed by its name in LaTeX's math."""
 
 _LATEX = {
     **{sign: f"$\\{name}$" for sign, name in zip(_NAMED.split()[::2], _NAMED.split()[1::2], strict=True)},
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end they would be read as its options
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after \\ LaTeX would read them as its options
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -54,19 +54,19 @@ _LATEX = {
     "‘": "`",
     "’": "'",
     "\u00a0": "~",
-    "\u00b5": r"$\mu$",  # the sign of micro, a letter by itself
-    "\u2044": "/",  # of fractions
+    "\u00b5": r"$\mu$",  # micro sign, a code point of its own
+    "\u2044": "/",  # fraction slash
 }
 _LIGATURE = re.compile(r"([-',?!])(?=[-',`])")
 _HIGH, _LOW = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "₀₁₂₃₄₅₆₇₈₉₋₊"
 _INDEX = re.compile(f"[{_HIGH}]+|[{_LOW}]+")
 _PLAIN = str.maketrans(_HIGH + _LOW, "0123456789-+" * 2)
 _LATIN = 0x180
-"""Letters before this sign are in every LaTeX of the last years; others are spelled out."""
+"""Recent LaTeX has all letters below this code point; others are spelled out."""
 
 
 def _latex(text: str) -> str:
-    """Greek letters and signs as math, accented letters as they are, what LaTeX has not by its number."""
+    """Escape a text: Greek letters and signs as math, accented letters unchanged, unknown ones by number."""
     found, last = [], 0
     for index in _INDEX.finditer(text):
         place = "^" if index[0][0] in _HIGH else "_"
@@ -76,7 +76,7 @@ def _latex(text: str) -> str:
 
 
 def _between(text: str) -> str:
-    """A text without superscripts; two signs that LaTeX would make one of stay apart."""
+    """Escape a text without superscripts; separate characters that LaTeX would join into a ligature."""
     return "".join(map(_sign, _LIGATURE.sub("\\1\ufeff", text)))
 
 

@@ -1,4 +1,4 @@
-"""Contestants that may be compared: on the same folds of the same data, by the same queries."""
+"""Comparable contestants: on the same folds of the same data, by the same queries."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from rankviz.metrics.significance import queries_in_words
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Contestants on the queries that all of them have.
+    """Contestants on their common queries.
 
     Attributes
     ----------
     contestants : tuple of Contestant
     notes : tuple of str
-        Sentences on what is not quite as it should be: queries left out, seeds that folds lack, runs that
-        were stopped.
+        Warnings, in sentences: left-out queries, folds with missing seeds, stopped runs.
     """
 
     contestants: tuple[Contestant, ...]
@@ -33,9 +32,9 @@ class Matched:
 
     @classmethod
     def of(cls, contestants: Iterable[Contestant]) -> Self:
-        """Match contestants, of which there are two at least.
+        """Match two or more contestants.
 
-        Raises `SettingError` for what cannot be compared: other data, a fold that one lacks, no common query.
+        Raises `SettingError` for different data, a missing fold, or no common query.
         """
         given = tuple(contestants)
         if len(given) < 2:
@@ -48,7 +47,7 @@ class Matched:
         return cls(kept, (*_left_out(shared, left_out), *_notes(kept)))
 
     def named(self, label: str) -> Contestant:
-        """The contestant of a label; `SettingError` where there is none."""
+        """Return the contestant with a label. Raises `SettingError` if there is none."""
         found = [one for one in self.contestants if one.label == label]
         if not found:
             known = ", ".join(map(repr, self.labels))
@@ -57,34 +56,34 @@ class Matched:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What they are called."""
+        """Labels of the contestants."""
         return tuple(one.label for one in self.contestants)
 
     @property
     def looks(self) -> dict[str, str]:
-        """What each looks like in figures, by its label (see `look_of`)."""
+        """Look of each contestant in figures, by its label (see `look_of`)."""
         return {one.label: look_of(one.spec) for one in self.contestants}
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Metrics that all of them have."""
+        """Metrics that all contestants have."""
         first, *others = self.contestants
         return tuple(name for name in first.metrics if all(name in one.metrics for one in others))
 
     @property
     def queries(self) -> pd.Index:
-        """The queries compared, in the order of the first contestant."""
+        """The compared queries, in the order of the first contestant."""
         return self.contestants[0].frame.index.unique("query")
 
     def others(self, baseline: str) -> tuple[Contestant, ...]:
-        """All but the baseline; `SettingError` where there is no such contestant."""
+        """Return all but the baseline. Raises `SettingError` for an unknown baseline."""
         apart = self.named(baseline)
         return tuple(one for one in self.contestants if one is not apart)
 
     def by_query(self, metric: str) -> pd.DataFrame:
-        """A metric by query (index), a column for each label, without queries that the definition leaves out.
+        """Return a metric by query (index), a column per label, without queries where it is undefined.
 
-        Raises as `Contestant.by_query`, and `DataError` where a query has a value for some contestants only.
+        Raises as `Contestant.by_query`, and `DataError` if only some contestants have a query's value.
         """
         found = pd.DataFrame({one.label: one.by_query(metric) for one in self.contestants})
         partly = found.isna().any(axis=1) & found.notna().any(axis=1)
@@ -97,9 +96,9 @@ class Matched:
         return found.dropna().reindex(self.queries.intersection(found.dropna().index, sort=False))
 
     def pair(self, metric: str, label: str, baseline: str) -> pd.DataFrame:
-        """A metric of one contestant (new) beside the baseline's (old): columns query, old, new.
+        """Return a metric of a contestant (new) and of the baseline (old): columns query, old, new.
 
-        `rankviz.plots.query_differences` draws wins and losses of it. Raises as `named` and `by_query`.
+        `rankviz.plots.query_differences` draws its wins and losses. Raises as `named` and `by_query`.
         """
         found = self.by_query(metric)[[self.named(baseline).label, self.named(label).label]]
         return found.set_axis(["old", "new"], axis=1).rename_axis("query").reset_index()
@@ -113,7 +112,7 @@ def _check_names(given: Sequence[Contestant]) -> None:
 
 
 def _check_data(given: Sequence[Contestant]) -> None:
-    """Raise `SettingError` unless all are of one data set, and a fold is the same for all."""
+    """Raise `SettingError` unless all use one data set, with the same digest of each fold."""
     runs = [run for one in given for run in one.runs]
     names = list(dict.fromkeys(run.spec.dataset for run in runs))
     if len(names) > 1:
@@ -144,7 +143,7 @@ def _check_folds(given: Sequence[Contestant]) -> None:
 
 
 def _shared_queries(given: Sequence[Contestant]) -> tuple[dict[str, pd.Index], int]:
-    """By fold, the queries that every run of it has, and how many have some; `SettingError` without any."""
+    """Return each fold's queries shared by all runs, and the number of others; `SettingError` if none."""
     shared: dict[str, pd.Index] = {}
     seen: dict[str, pd.Index] = {}
     for run in (run for one in given for run in one.runs):
@@ -167,7 +166,7 @@ def _left_out(kept: dict[str, pd.Index], left_out: int) -> list[str]:
 
 
 def _notes(given: Sequence[Contestant]) -> list[str]:
-    """What a reader should know of contestants that may be compared."""
+    """Return remarks on comparable contestants for the reader."""
     notes = [
         f"{one.label} has not the same seeds on every fold: means are over those that there are."
         for one in given

@@ -1,4 +1,4 @@
-"""Comparisons as tables to print: contestants by metrics, the best in bold, with marks for what holds."""
+"""Comparisons as printed tables: contestants by metrics, the best in bold, significant differences marked."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rankviz.experiments.description import PART_NAMES
 from rankviz.metrics.significance import queries_in_words
 
 BETTER, WORSE = "↑", "↓"
-"""Marks of contestants that are better or worse than the baseline, where that holds."""
+"""Marks of contestants significantly better or worse than the baseline."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A number of a table as it is printed.
+    """A number in a printed table.
 
     Attributes
     ----------
     text : str
     bold : bool
-        Whether it is the best of its column, or shows the same digits.
+        True if it shows the same digits as the best of its column.
     mark : str
         `BETTER`, `WORSE` or "".
     """
@@ -44,7 +44,7 @@ class Sheet:
         The columns.
     rows : tuple of (label, cells)
     legend : str
-        What its signs mean: data, queries, test and correction.
+        Data, queries, test, correction and meaning of the marks.
     """
 
     metrics: tuple[str, ...]
@@ -53,9 +53,9 @@ class Sheet:
 
 
 def sheet(comparison: Comparison, part: str = "", digits: int = 3) -> Sheet:
-    """Contestants by metrics: means, the best of a column in bold, marked where a difference holds.
+    """Return means of contestants by metrics, the best in bold, significant differences marked.
 
-    `part` names the part scored in the legend ("test"), where it is given.
+    `part` names the scored part in the legend ("test"), if given.
     """
     rows = tuple(
         (one.label, tuple(_cell(comparison, one.label, metric, digits) for metric in comparison.metrics))
@@ -82,7 +82,7 @@ def _mark(comparison: Comparison, label: str, metric: str) -> str:
 
 
 def _legend(comparison: Comparison, part: str) -> str:
-    """What a reader of the table must know, in sentences."""
+    """Return the table's legend, in sentences."""
     spec = comparison.matched.contestants[0].spec
     folds = comparison.matched.contestants[0].folds
     data = ", ".join(filter(None, (spec.dataset, _folds(folds), f"{PART_NAMES[part]} part" if part else "")))
@@ -101,7 +101,7 @@ def _folds(folds: tuple[str, ...]) -> str:
 
 
 def as_latex(given: Sheet) -> str:
-    """A booktabs table, with the legend as its caption; foreign text is escaped, for any LaTeX."""
+    """Format a booktabs table, with the legend as its caption; foreign text is escaped for any LaTeX."""
     lines = [
         r"% \usepackage{booktabs}",
         r"\begin{table}",
@@ -120,7 +120,7 @@ def as_latex(given: Sheet) -> str:
 
 
 def as_markdown(given: Sheet) -> str:
-    """A table in Markdown as GitHub has it, with the legend below; foreign text is escaped."""
+    """Format a table in GitHub's Markdown, with the legend below; foreign text is escaped."""
     lines = [
         _piped(map(MARKDOWN.text, ("Model", *given.metrics))),
         _piped(("---", *("---:" for _ in given.metrics))),
@@ -132,7 +132,7 @@ def as_markdown(given: Sheet) -> str:
 
 
 def comparison_csv(comparison: Comparison) -> str:
-    """Standings and deltas as CSV, a row for each contestant and metric; the baseline's deltas are empty."""
+    """Format standings and deltas as CSV, a row per contestant and metric; the baseline has no deltas."""
     deltas = comparison.deltas.rename(columns={name: f"difference_{name}" for name in ("low", "high")})
     table = comparison.standings.merge(deltas.drop(columns="queries"), on=["label", "metric"], how="left")
     return as_csv(table.assign(baseline=comparison.baseline))
