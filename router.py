@@ -6,8 +6,8 @@ from ui.data import uploads
 from ui.defaults import prepare
 from ui.shared.accounts import ask_to_log_in, offer_to_log_out
 from ui.shared.history import one_entry_a_page
-from ui.shared.in_vain import place_for_refusals, say_what_was_not_offered
-from ui.shared.link import VERSION, link_as_opened, say_what_was_not_read
+from ui.shared.in_vain import VERSION, place_for_refusals, say_what_was_not_offered
+from ui.shared.link import link_as_opened, say_what_was_not_read
 from ui.shared.look import dress, switches
 from ui.shared.navigation import configure, entry_of
 from ui.shared.runs import datasets, errors_as_sentences

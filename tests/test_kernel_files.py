@@ -1,4 +1,4 @@
-"""Models of every kernel as files: what is stored is the kernel that was fitted; old files are RBF."""
+"""Models of every kernel as files: a file keeps the kernel that was fitted."""
 
 from __future__ import annotations
 
@@ -42,18 +42,6 @@ def test_what_is_stored_is_the_kernel_that_was_fitted(tmp_path: Path) -> None:
     again = rankviz.load(rankviz.save(fitted, tmp_path / "m"))
     assert again.feature_map_.kernel == Polynomial(0.4, 2, 0.5)
     np.testing.assert_array_equal(again.predict(X), expected)
-
-
-@pytest.mark.parametrize("feature_map", ["nystroem", "fourier", "exact", "linear"])
-def test_files_from_before_there_were_kernels(feature_map: str, tmp_path: Path) -> None:
-    fitted = model("rbf", feature_map, n_components=9).fit_data(DATA)
-    meta, arrays = npz.read_npz(rankviz.save(fitted, tmp_path / "new"), "model")
-    del meta["kernel"]
-    for name in ("kernel", "degree", "coef0"):
-        del meta["params"][name]
-    again = rankviz.load(written(tmp_path / "old", meta, arrays))
-    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
-    assert again.get_params() == fitted.get_params()
 
 
 @pytest.mark.parametrize(

@@ -158,13 +158,6 @@ def test_whatever_differs_is_told(change: dict[str, object]) -> None:
     assert first != second
 
 
-def test_records_older_than_some_columns_are_drawn_alike(records: list[RunRecord]) -> None:
-    old = [replace(r, trace=r.trace.drop(columns=["gap", "products", "smoothing"])) for r in records]
-    new, same = convergence.data(records), convergence.data(old)
-    np.testing.assert_allclose(same["duality"], new["duality"], rtol=1e-9)
-    np.testing.assert_array_equal(same["products_total"], new["products_total"])
-
-
 def test_a_stochastic_solver_minimises_what_the_others_do() -> None:
     """Its seed is its own: on a map that draws nothing no other run has one."""
     plain = SPEC.linear(0.25)

@@ -172,6 +172,9 @@ def test_record_round_trip(fold: Fold, tmp_path: Path, change: dict[str, object]
 
 DAMAGE = {
     "format": lambda m, a: (m | {"format": 0}, a),
+    "an earlier format": lambda m, a: (m | {"format": 1}, a),
+    "no start": lambda m, a: ({k: v for k, v in m.items() if k != "start"}, a),
+    "no word on stops": lambda m, a: ({k: v for k, v in m.items() if k != "stopped"}, a),
     "no spec": lambda m, a: ({k: v for k, v in m.items() if k != "spec"}, a),
     "spec with more": lambda m, a: (m | {"spec": m["spec"] | {"x": 1}}, a),
     "spec is text": lambda m, a: (m | {"spec": "x"}, a),

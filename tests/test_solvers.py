@@ -169,7 +169,6 @@ def test_a_spec_names_its_solver() -> None:
     spec = RunSpec("made up", solver="lbfgs")
     assert model_of(spec).solver == "lbfgs"
     assert RunSpec.from_json(spec.to_json()) == spec
-    assert RunSpec.from_dict({"dataset": "old"}).solver == "newton"
 
 
 def test_a_request_to_stop_ends_a_pass() -> None:

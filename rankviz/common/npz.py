@@ -116,8 +116,10 @@ def _plain(value: object) -> object:
     raise TypeError(f"{value!r} cannot be written as JSON")
 
 
-def unreadable(path: Path | None, what: str, why: str) -> DataError:
-    """The error for a file that is not what it should be."""
+def unreadable(path: Path | None, what: str, why: str | Exception) -> DataError:
+    """Return the error for a file that is not what it should be."""
+    if isinstance(why, KeyError):
+        why = f"{why} is missing or unknown"
     return DataError(
         f"not a readable {what} ({why})",
         expected=f"a {what} file that rankviz wrote",

@@ -14,11 +14,8 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.experiments.record_checks import check_record
 from rankviz.experiments.spec import RunSpec
-from rankviz.solvers.result import Status
 
 FORMAT = 2
-READABLE = (1, 2)
-"""Format 1 had flat specs."""
 NOT_TRAINING = ("data", "evaluate")
 """Stages of a run that are no part of its training."""
 NOT_MADE_HERE = "imported, not made here"
@@ -137,16 +134,16 @@ class RunRecord:
     @classmethod
     def _of(cls, meta: dict[str, Any], arrays: Arrays, path: Path | None) -> Self:
         try:
-            if meta["format"] not in READABLE:
-                raise ValueError(f"format {meta['format']}; this version reads up to {FORMAT}")
+            if meta["format"] != FORMAT:
+                raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
             found = cls(
                 spec=RunSpec.from_dict(meta["spec"]),
                 metrics={part: _metrics(arrays, part, names) for part, names in meta["columns"].items()},
                 scores={part: arrays[f"scores_{part}"] for part in meta["columns"]},
                 weights=arrays["weights"],
                 trace=_trace(arrays["trace"], meta["trace"]),
-                start=str(meta.get("start", "zero")),  # records were written without it at first
-                stopped=bool(meta.get("stopped", meta["status"] == Status.STOPPED.value)),
+                start=str(meta["start"]),
+                stopped=bool(meta["stopped"]),
                 solution=_solution(arrays),
                 objective=_perhaps(meta["objective"]),
                 peak_memory=_perhaps(meta["peak_memory"]),
@@ -156,7 +153,7 @@ class RunRecord:
             _check_names(arrays, found)
             return found
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-            raise unreadable(path, RECORD, str(error)) from error
+            raise unreadable(path, RECORD, error) from error
 
 
 def training_seconds(record: RunRecord) -> float:

@@ -14,7 +14,6 @@ from typing import Any, Self
 from rankviz.common.errors import SettingError
 from rankviz.common.json_text import json_object
 from rankviz.common.settings import Setting, instance, one_of
-from rankviz.experiments.flat_spec import from_flat, is_flat
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Method
@@ -65,7 +64,7 @@ class DataSpec:
         return replace(self, **{name: getattr(Sample, name) for name in _SAMPLE})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON: without a sample where there is none, as specs were written first."""
+        """Return plain values for JSON; a sample is there only where one is drawn."""
         return {name: getattr(self, name) for name in _NAMES} | self.sample.values
 
 
@@ -266,14 +265,11 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build from what `to_dict` gave, or from the flat mapping of old; see `from_json`."""
+        """Build from what `to_dict` gave; see `from_json`."""
         instance("a run spec", values, Mapping, "an object with data, method and settings")
-        if is_flat(values):
-            return cls(**from_flat(values))
-        missing = [name for name in ("data", "method", "settings") if name not in values]
-        unknown = sorted(set(values) - {"data", "method", "settings"})
-        if missing or unknown:
-            raise ValueError(f"a run spec has data, method and settings, not {(missing + unknown)[0]!r}")
+        if set(values) != {"data", "method", "settings"}:
+            found = ", ".join(map(repr, values)) or "nothing"
+            raise ValueError(f"a run spec has data, method and settings, this one has {found}")
         data, settings = values["data"], values["settings"]
         if not isinstance(data, Mapping) or not isinstance(settings, Mapping):
             raise ValueError("data and settings of a run spec are JSON objects")

@@ -95,21 +95,21 @@ def load(path: str | Path) -> Ranker:
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
-        model = _MODELS[meta.get("model", "RankSVM")](meta["params"], arrays)
-        kernel = _kernel(meta.get("kernel", RBF_ONLY), gamma)
+        model = _MODELS[meta["model"]](meta["params"], arrays)
+        kernel = _kernel(meta["kernel"], gamma)
         model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
         model.n_components_ = fitted.n_components
-        model.learned(d, _columns(meta.get("columns", {}), d))
+        model.learned(d, _columns(meta["columns"], d))
         model.objective_, model.n_pairs_ = float(meta["objective"]), _count(meta["n_pairs"], "n_pairs")
         least = 0.0 if isinstance(model, RankSVM) else -math.inf  # others minimise a dual, which is negative
         if not (math.isfinite(model.objective_) and model.objective_ >= least):
             raise ValueError(f"objective is {model.objective_}, expected a finite number from {least} on")
         if isinstance(model, RankSVM):
-            model.weighed_digest_ = str(meta.get("weighed_digest", ""))
-        _keep_end(model, meta.get("ended", {"numbers": {}}), arrays)
+            model.weighed_digest_ = str(meta["weighed_digest"])
+        _keep_end(model, meta["ended"], arrays)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        raise unreadable(path, "model", str(error)) from error
+        raise unreadable(path, "model", error) from error
     _say_what_is_missing(model, path)
     return model
 
@@ -185,8 +185,8 @@ def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:
         return
     model.gap_ = math.nan
     text = (
-        f"{path}: this file has no duality gap, for it is of a stored run or from an earlier version. So "
-        "gap_ is NaN, and how far the model is from the optimum is not known; fit it again to know it"
+        f"{path}: this file has no duality gap, for its model is of a stored run. So gap_ is NaN, and how "
+        "far the model is from the optimum is not known; fit it again to know it"
     )
     warnings.warn(text, DataWarning, stacklevel=3)
 

@@ -64,9 +64,9 @@ _DASHES = ("dot", "dashdot", "longdashdot", "4px,2px", "8px,2px,2px,2px", "longd
 """Dashes of a method's solvers, in registry order; the default solver has the method's own."""
 _TOLD = (
     *("iteration", "objective", "gradient_norm", "decrement", "cg_iterations", "step", "seconds"),
-    *("active_pairs", "active_share"),
+    *("active_pairs", "active_share", "gap", "products"),
 )
-"""Columns that older traces may lack."""
+"""Columns that a trace may lack."""
 _MOST_MARKERS = 40
 """Longer traces are drawn without markers, which would cover the line."""
 
@@ -78,10 +78,9 @@ def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> 
     label, short (the label without common parts), setting (number of the settings within the method), plain
     (no preconditioner), solver, way (number of the solver within the method), tol, cg_total and
     products_total (CG iterations and products by its end), reached_seconds, reached_cg and reached_products
-    (when its point was reached), relative_decrement, duality (the duality gap over the objective: ½‖∇‖² for
-    records without this column), and gap = (objective − best)/|best|. best is the lowest objective of all
-    runs and references with the same problem (NaN without references). Records without a column of products
-    count truncated Newton's. NaN marks values that a trace does not have.
+    (when its point was reached), relative_decrement, duality (the duality gap over the objective), and
+    gap = (objective − best)/|best|. best is the lowest objective of all runs and references with the same
+    problem (NaN without references). NaN marks values that a trace does not have.
     """
     best = _best([*records, *references]) if references else {}
     parts = distinct_parts([record.spec for record in records])
@@ -106,11 +105,8 @@ def _best(records: Sequence[RunRecord]) -> Mapping[object, float]:
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
     trace = record.trace.assign(**{name: math.nan for name in _TOLD if name not in record.trace})
     total, steps = trace["cg_iterations"].cumsum(), trace["step"].notna()
-    stepped = trace["cg_iterations"] + (trace["step"] > 0) + (trace["iteration"] == 0)
-    products = trace.get("products", stepped).cumsum()
+    products = trace["products"].cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)
-    # a row without a step is an iteration's result, with another kind of gap
-    gap = trace.get("gap", 0.5 * trace["gradient_norm"] ** 2 / positive)
     return trace.assign(
         method=look_of(record.spec),
         plain=not preconditioned(record.spec),
@@ -122,7 +118,7 @@ def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
         reached_cg=total.shift(fill_value=0).where(steps),
         products_total=products,
         reached_products=products.shift(fill_value=0.0).where(steps),
-        duality=gap.where(steps),
+        duality=trace["gap"].where(steps),  # a row without a step has no certificate of this kind
         relative_decrement=trace["decrement"] / positive,
         gap=(trace["objective"] - best) / abs(best) if best else float("nan"),
     )

@@ -204,7 +204,7 @@ class Hinge(Loss):
         if not smoothing > 0.0:
             raise ValueError(
                 "the dual variables of a hinge depend on the width of its last smoothing, which is in the "
-                "trace, and this model has none (files of earlier versions keep none); fit it again"
+                "trace, and this model has none; fit it again"
             )
         return SmoothedHinge(smoothing)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.places import default_folder
+from rankviz.store.tables import prepare
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -55,12 +56,17 @@ KINDS = {
 
 
 class Database:
-    """A database with the tables of the run store, migrated to this code's version when opened.
+    """A database with the tables of the run store, which are made when it is first opened.
 
     Parameters
     ----------
     url : str or path, optional
         A SQLite file, or an address; by default `default_url()`.
+
+    Attributes
+    ----------
+    notice : str
+        A sentence if a store of another version was set aside; "" otherwise.
 
     Raises `StoreOutOfReach` if it cannot be opened.
     """
@@ -72,7 +78,8 @@ class Database:
         self._away, self._away_until = "", -math.inf
         self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
         try:
-            self._bring_up_to_date()
+            with self.told_without_address():
+                self.notice = prepare(self.engine, self.file)
         except BaseException:
             self.close()
             raise
@@ -89,12 +96,6 @@ class Database:
     def file(self) -> Path | None:
         """The SQLite file; None for another kind."""
         return Path(str(self._url.database)) if self.kind is KINDS["sqlite"] else None
-
-    def _bring_up_to_date(self) -> None:
-        from rankviz.store.migrate import bring_up_to_date
-
-        with self.told_without_address():
-            bring_up_to_date(self.engine)
 
     def _opened(self) -> Engine:
         from sqlalchemy import create_engine, event
@@ -219,14 +220,6 @@ class Database:
                 self._watch.close()
                 self._watch = None
         self.engine.dispose()
-
-
-def one_at_a_time(connection: Connection) -> None:
-    """Serialise transactions that call this, until each ends; SQLite always does."""
-    from sqlalchemy import text
-
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
 
 
 _SPACE, _RIGHTS = "free space there", "see who may write there"

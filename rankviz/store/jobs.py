@@ -18,7 +18,6 @@ from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.experiments.processes import can_start
 from rankviz.experiments.spec import RunSpec
-from rankviz.store.database import one_at_a_time
 from rankviz.store.errors import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.job_reading import may_live, note_if_ended, statuses
@@ -27,7 +26,7 @@ from rankviz.store.records import set_aside_unreadable
 from rankviz.store.room import forget_studies, make_room
 from rankviz.store.studies import add, checked
 from rankviz.store.study import HERE, JOB, RUNNING, Study
-from rankviz.store.tables import families, members, runs, studies
+from rankviz.store.tables import families, members, one_at_a_time, runs, studies
 
 _ID = re.compile(r"[0-9a-f]{32}")
 

@@ -37,7 +37,8 @@ class RunStore:
     listing : Listing
         All runs that a visitor may see, as a table.
 
-    Raises `StoreOutOfReach` where the database cannot be opened.
+    Raises `StoreOutOfReach` where the database cannot be opened. A file of another version is renamed, and a
+    new one begins; a log message and `database.notice` say so.
 
     Examples
     --------

@@ -1,19 +1,29 @@
-"""The tables of the run store, as they are now; `migrations/` has how they came to be so.
+"""The tables of the run store, and how a database gets them.
 
 A run is what one spec gives, whoever asks for it: there is one row for each digest. An imported run has a row
 of its own, under a digest that no spec has (`rankviz.store.imports`). A study is what somebody
 asks for, runs in an order; what its runs share makes them families, and a family is what a worker takes. A
 worker holds a family, and the runs that it makes of it, by a lease: a time until which nobody else takes
 them. Times are seconds since 1970.
+
+There is one schema with a version number, and no way from one version to another: a store of another version
+is set aside.
 """
 
 from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     Double,
+    Engine,
     ForeignKey,
     Index,
     Integer,
@@ -23,11 +33,19 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    insert,
+    inspect,
+    select,
+    text,
     true,
 )
 
-HEAD = "0004"
-"""The version of the schema that this code reads and writes."""
+from rankviz.common.locks import locked
+from rankviz.store.errors import StoreOutOfReach
+
+LOG = logging.getLogger("rankviz.store")
+VERSION = 1
+"""Version of the schema; a change of the tables raises it."""
 
 metadata = MetaData(
     naming_convention={
@@ -39,6 +57,8 @@ metadata = MetaData(
 )
 ID = BigInteger().with_variant(Integer, "sqlite")
 """SQLite counts up only what is an INTEGER."""
+
+schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
 metric_sets = Table(
     "metric_sets",
@@ -159,3 +179,103 @@ workers = Table(
         "told", Text, nullable=False, server_default="", doc="of the cluster that it hands work to, as JSON"
     ),
 )
+
+
+def prepare(engine: Engine, file: Path | None) -> str:
+    """Make the tables in an empty database, and set a store of another version aside.
+
+    Returns a sentence that says what was set aside; "" if nothing was. An SQLite file is renamed, and a new
+    one begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on
+    PostgreSQL, and for tables of another program.
+    """
+    if file is None or _in_header(file) == _MARK:
+        with engine.connect().execution_options(reads=True) as connection:
+            if _version(connection) == VERSION:
+                return ""
+    if file is None:
+        if _made(engine):
+            return ""
+        raise StoreOutOfReach(
+            f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
+        )
+    with _alone(file):
+        if _made(engine):
+            return ""
+        engine.dispose()  # the last connection that closes takes the write-ahead log with it
+        if file.with_name(f"{file.name}-wal").exists():
+            raise StoreOutOfReach(
+                f"{_OTHER}, and another process still uses it. End that process, then start again."
+            )
+        kept = _free_name(file)
+        file.rename(kept)
+        _made(engine)
+    said = f"{_OTHER}: it is kept as {kept.name}, and a new database begins."
+    LOG.warning(said)
+    return said
+
+
+def one_at_a_time(connection: Connection) -> None:
+    """Let others who ask for the same wait until this transaction has ended; SQLite does so anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
+
+
+_OTHER = "The database of runs is of another version of rankviz"
+_MARK = 0x72760000 + VERSION
+"""In the header of our SQLite files: "rv" and the version."""
+_OURS = {"runs", "records", "studies", "members"}
+"""Tables that stores of all versions have."""
+
+
+def _made(engine: Engine) -> bool:
+    """Make the tables where there are none; return whether they are now of this version."""
+    with engine.begin() as connection:
+        one_at_a_time(connection)
+        found = _version(connection)
+        if found is None:
+            metadata.create_all(connection, checkfirst=False)
+            connection.execute(insert(schema_version).values(version=VERSION))
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql(f"PRAGMA application_id={_MARK}")
+    return found in (None, VERSION)
+
+
+def _version(connection: Connection) -> int | None:
+    """Return the version of the tables; None without tables, 0 before there were numbers."""
+    names = set(inspect(connection).get_table_names())
+    if schema_version.name in names:
+        return int(connection.execute(select(schema_version.c.version)).scalar_one())
+    if names >= _OURS:
+        return 0
+    if others := sorted(names & set(metadata.tables)):
+        raise StoreOutOfReach(
+            f"The database of runs has a table {others[0]!r} of another program. Set RANKVIZ_STORE to "
+            "another database."
+        )
+    return None
+
+
+def _in_header(file: Path) -> int:
+    """Return the number of the program that the header of an SQLite file has, 0 for none.
+
+    A file of another version is not opened as a database: a connection would keep others from renaming it.
+    """
+    with suppress(OSError), file.open("rb") as opened:
+        return int.from_bytes(opened.read(72)[68:])
+    return 0
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Keep other processes of this version from the file; where no lock can be made, SQLite says why."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            stack.enter_context(locked(file.with_name(f".{file.name}.lock")))
+        yield
+
+
+def _free_name(file: Path) -> Path:
+    number = 1
+    while (path := file.with_name(f"{file.stem}.set-aside-{number}{file.suffix}")).exists():
+        number += 1
+    return path

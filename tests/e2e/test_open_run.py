@@ -82,18 +82,6 @@ def test_the_frozen_link_has_what_a_page_was_set_to_just_now(server: Server, pag
     assert "left=linear" in page.get_by_test_id("stCode").inner_text()
 
 
-def test_a_link_with_a_former_label_opens_and_is_told_by_that_of_today(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?map=exact+kernel+(RBF)&freq=Gaussian&c=-3")
-    finish_training(page)
-    assert traces(page, "ndcg-at-k")[-1]["name"] == "exact kernel"
-    expect(page.get_by_test_id("stAlertContentWarning")).to_have_count(0)
-    assert query_of(page)["map"] == "exact kernel"
-    page.reload()
-    wait_settled(page)
-    assert traces(page, "ndcg-at-k")[-1]["name"] == "exact kernel"
-    assert_no_errors_shown(page)
-
-
 def test_another_method_in_the_sidebar_stays_with_its_settings(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?c=-3&m=10")
     choose(page, "Method", "factorised RankSVM")

@@ -62,14 +62,6 @@ def test_the_low_rank_matrices_are_kept(tmp_path: Path) -> None:
     assert all(np.array_equal(one.alpha, other.alpha) for one, other in pairs)
 
 
-def test_files_from_before_there_were_other_models(tmp_path: Path) -> None:
-    model = rankviz.RankSVM(C=0.1).fit_data(DATA)
-    meta, arrays = npz.read_npz(rankviz.save(model, tmp_path / "m"), "model")
-    assert meta.pop("model") == "RankSVM"
-    again = rankviz.load(rewrite(tmp_path / "old", meta, arrays))
-    np.testing.assert_array_equal(again.predict(DATA.X), model.predict(DATA.X))
-
-
 def test_classes_derived_from_a_model_are_stored_as_it(tmp_path: Path) -> None:
     class Mine(FactorizedRankSVM):
         pass

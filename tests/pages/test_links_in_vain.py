@@ -10,6 +10,7 @@ from sidebar_script import sidebar_alone
 from streamlit.testing.v1 import AppTest
 
 from ui.shared import navigation
+from ui.shared.in_vain import VERSION
 
 Opener = Callable[..., AppTest]
 OF_PAGES = [
@@ -60,7 +61,7 @@ def test_what_a_page_does_not_offer_is_said(
         ("influence", {"model": "current model", "scope": "this fold", "metric": "MAP"}),
         ("ndcg_vs_m", {"upto": "25", "seeds": "2", "figure2": "TRUE", "xaxis": "seconds", "exact": "false"}),
         ("train", {"view": "Numbers", "query": "402", "m": "10", "c": "-3.0", "costs": "μ by query"}),
-        ("why", {"v": "1", "view": "Landmarks", "lam": "1, 2"}),
+        ("why", {"v": VERSION, "view": "Landmarks", "lam": "1, 2"}),
     ],
 )
 def test_nothing_is_said_of_what_is_taken(page: str, link: dict[str, str], open_whole: Opener) -> None:

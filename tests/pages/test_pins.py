@@ -1,4 +1,4 @@
-"""Pins: any model of any method as a text in the address, and texts of earlier versions."""
+"""Pins: any model of any method as a text in the address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from rankviz.models.methods import METHODS
 from rankviz.risk.costs import RULES
 from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVERS
-from ui.shared.old_pins import translated
 from ui.shared.pins import MOST, from_token, token
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
@@ -140,83 +139,6 @@ def test_what_the_sidebar_does_not_offer_has_no_pin() -> None:
         token(SPEC.but(C=3.0))
 
 
-# as `token` wrote them before settings had objects, and what they stood for
-OLD = [
-    ("nystroem_m200_g-2_s0_c-4_t6", SPEC),
-    (
-        "nystroem_m2000_g-12_s0_c-15_t8_r3",
-        SPEC.but(n_components=2000, gamma=2.0**-12, C=2.0**-15, tol=1e-8, rank=3),
-    ),
-    ("nystroem_m200_g-2_s0_c-4_t6_r3_k", SPEC.but(rank=3, landmarks="kmeans++")),
-    ("fourier_m25_g-3_s7_c-2_t4", FOURIER.but(n_components=25, gamma=2.0**-3, seed=7, C=2.0**-2, tol=1e-4)),
-    ("fourier_m200_g-2_s2147483647_c-4_t6_o", FOURIER.but(seed=2**31 - 1, frequencies="orthogonal")),
-    ("exact_g4_c-15_t8", SPEC.exact().but(gamma=2.0**4, C=2.0**-15, tol=1e-8)),
-    ("linear_c10_t6", SPEC.linear(2.0**10)),
-    ("nystroem_m200_g-2_s0_c-4_t6_lhinge", SPEC.but(loss="hinge")),
-    ("nystroem_m200_g-2_s0_c-4_t6_wgrade-query", SPEC.but(costs="grade_query")),
-    ("nystroem_m200_g-2_s0_c-4_t6_w1x2x1p3", SPEC.but(costs=TABLE)),
-    ("nystroem_m200_g-2_s0_c-4_t6_wu1x2x1p3", SPEC.but(costs=("query", TABLE))),
-    ("linear_c-4_t6_xsgd-pair", SPEC.linear(2.0**-4).but(solver="sgd_pair")),
-    (
-        "nystroem_m200_g-2_s0_c-4_t6_r50_k_lsmooth-hinge_wgrade-query_xsgd-query-printed",
-        SPEC.but(
-            rank=50,
-            landmarks="kmeans++",
-            loss="smooth_hinge",
-            costs="grade_query",
-            solver="sgd_query_printed",
-        ),
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "spec"), OLD)
-def test_pins_of_earlier_versions_still_open(text: str, spec: RunSpec) -> None:
-    assert from_token(text, DATA) == spec
-
-
-@pytest.mark.parametrize(
-    "loss", ["squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"]
-)
-def test_old_pins_of_every_loss(loss: str) -> None:
-    assert from_token(f"linear_c-4_t6_l{loss.replace('_', '-')}", DATA) == SPEC.linear(2.0**-4).but(loss=loss)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "nystroem",
-        "nystroem_c-4_t6",
-        "nystroem_g0_c0_t6",
-        "exact_c-4_t6",
-        "exact_m5_g0_s0_c0_t6",
-        "linear_g0_c0_t6",
-        "linear_m5_g0_s0_c0_t6",
-        "nystroem_m7_g-2_s0_c-4_t6",
-        "nystroem_m10_g5_s0_c-4_t6",
-        "nystroem_m10_g-2_s9999999999_c-4_t6",
-        "nystroem_m10_g-2_s0_c-4_t6_r0",
-        "linear_c0_t2",
-        "linear_c99_t6",
-        "linear_c0_t6_lnone",
-        "linear_c0_t6_wnone",
-        "linear_c0_t6_wtable",
-        "linear_c0_t6_wnone2",
-        "linear_c0_t6_w1x2",
-        "linear_c0_t6_wx",
-        "linear_c0_t6_wpp",
-        "linear_c0_t6_xnone",
-        "linear_c0_t6_lhinge_xlbfgs",
-    ],
-)
-def test_other_old_texts_are_no_pins(text: str) -> None:
-    assert from_token(text, DATA) is None
-
-
-def test_texts_of_today_are_none_of_the_old_ones() -> None:
-    assert [translated(text) for text, _ in TEXTS] == [None] * len(TEXTS)
-
-
 POWER = Setting("power", "p", "Power", Positive(), 1.5, "", key="power", offer=Steps((0.5, 1.5, 1e-5)))
 DEPTH = Setting("depth", "depth", "Depth", Whole(optional=True), None, "", key="depth", offer=Typed(0, 9))
 TREES = {
@@ -259,28 +181,27 @@ def pinning(pins: str) -> AppTest:
     return app
 
 
-def test_pins_are_in_the_address_and_old_ones_in_the_words_of_today() -> None:
-    app = pinning("fourier_m25_g-3_s7_c-2_t4")
-    texts = [token(spec) for spec in app.session_state["found"]]
-    assert texts == ["c_-2~map_fourier~m_25~g_-3~seed_7~loss_squared_hinge~tol_1e-04"]
-    assert "".join(app.query_params["pins"]) == texts[0]
+def test_pins_are_in_the_address() -> None:
+    pin = "c_-2~map_fourier~m_25~g_-3~seed_7~loss_squared_hinge~tol_1e-04"
+    app = pinning(pin)
+    assert [token(spec) for spec in app.session_state["found"]] == [pin]
     app.button(key="pin").click().run()
     assert app.session_state["found"][1] == RunSpec(
         "synthetic-demo", n_components=200, C=2.0**-4, gamma=2.0**-2
     )
-    assert "".join(app.query_params["pins"]) == f"{texts[0]}.{token(SPEC)}"
+    assert "".join(app.query_params["pins"]) == f"{pin}.{token(SPEC)}"
     assert app.button(key="pin").disabled
     app.button(key="unpin").click().run()
     assert "pins" not in app.query_params
     assert not app.session_state["found"]
 
 
-def test_an_old_pin_of_the_sidebar_s_model_is_not_pinned_twice() -> None:
-    assert pinning("nystroem_m200_g-2_s0_c-4_t6").button(key="pin").disabled
+def test_a_pin_of_the_sidebar_s_model_is_not_pinned_twice() -> None:
+    assert pinning(token(SPEC)).button(key="pin").disabled
 
 
 def test_pins_that_cannot_be_read_and_too_many_are_left_out_with_a_word() -> None:
-    app = pinning("nonsense.linear_c99_t6.map_exact")
+    app = pinning("nystroem_m200_g-2_s0_c-4_t6.linear_c-4_t6.map_exact")
     assert [spec.feature_map for spec in app.session_state["found"]] == ["exact"]
     assert "cannot be read are left out" in words(app)
     many = pinning(".".join(token(SPEC.but(seed=seed)) for seed in range(MOST + 1)))

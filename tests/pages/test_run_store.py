@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_old_jobs import leave_job, spec_file
 from conftest_pages import figures
 from runs_once import RunsOnce
 from sqlalchemy import select, update
@@ -14,9 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.datasets import load_demo
-from rankviz.store import RunStore, StoreError, StoreOutOfReach, Study
+from rankviz.store import StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.places import default_folder
 from rankviz.store.tables import records
 from ui.shared import run_store
 from ui.shared.runs import _memory
@@ -71,39 +70,6 @@ def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) ->
     assert len(started) == 1
 
 
-@pytest.mark.parametrize(("error", "tries"), [(StoreError, 1), (StoreOutOfReach, 2)])
-def test_sweeps_go_on_where_there_is_no_room_for_what_jobs_have_left(
-    monkeypatch: pytest.MonkeyPatch, error: type[StoreError], tries: int
-) -> None:
-    tried: list[RunStore] = []
-    started: list[str] = []
-
-    def refused(store: RunStore) -> None:
-        tried.append(store)
-        raise error("There is no room.")
-
-    monkeypatch.setattr(run_store, "take_over", refused)
-    monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
-    run_store.run_store().studies.submit(Study("me", "a sweep"), [SPEC])
-    for _ in range(2):
-        run_store.look_after()
-    assert len(tried) == tries, "a store that is away may be back, but room is not looked for all the time"
-    assert len(started) == (1 if error is StoreError else 0)
-
-
-def test_what_jobs_have_left_is_taken_over(runs_once: RunsOnce) -> None:
-    ((_, record),) = runs_once([SPEC], lambda _: None, fold=load_demo(1))
-    job = leave_job(default_folder(), "b" * 32, spec_file([record.spec]), {0: record})
-    run_store.look_after()
-    assert list(run_store.run_store().listing.seen_by("me").index) == [record.spec.hash]
-    assert sorted(path.name for path in job.iterdir()) == [
-        "outcome.json",
-        "record-0000.npz",
-        "spec.json",
-        "worker.json",
-    ]
-
-
 def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[..., AppTest]) -> None:
     open_page("train", m=20)
     run_store.keeper().settle()
@@ -118,6 +84,23 @@ def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[...
     with run_store.run_store().database.reading() as connection:
         kept = connection.execute(select(records.c.content)).scalars().all()
     assert b"damaged" not in kept
+
+
+def test_pages_of_the_store_say_what_was_set_aside(open_page: Callable[..., AppTest], tmp_path: Path) -> None:
+    run_store.run_store().close()
+    file = tmp_path / "runs" / "runs.sqlite"
+    with sqlite3.connect(file) as other:
+        other.execute("UPDATE schema_version SET version = 99")
+        other.execute("PRAGMA application_id=0")
+    other.close()
+    run_store.forget()
+    for page in ("runs", "compare", "sweep"):
+        said = [one.value for one in open_page(page).info if "another version of rankviz" in one.value]
+        assert len(said) == 1, page
+        assert "runs.set-aside-1.sqlite" in said[0]
+    assert file.with_name("runs.set-aside-1.sqlite").is_file()
+    run_store.forget()
+    assert not [one for one in open_page("runs").info if "another version of rankviz" in one.value]
 
 
 def test_whose_a_run_is_outlives_the_page(open_page: Callable[..., AppTest]) -> None:

@@ -22,6 +22,8 @@ from rankviz.risk.losses import LOSSES
 from rankviz.solvers.registry import SOLVER, SOLVERS
 from ui.low_rank.settings import HERE
 from ui.shared.controls import control_of, held, value_from
+from ui.shared.in_vain import VERSION
+from ui.shared.link import query_params
 from ui.shared.reads import OF_COSTS
 from ui.shared.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 
@@ -241,8 +243,42 @@ def test_presets_set_the_model_and_leave_the_data() -> None:
 def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
     app = sidebar_alone(map="exact kernel", c=-2, method="factorised RankSVM", lfactors=20)
     link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
-    assert {link[key] for key in ("lfactors", "c", "v")} == {"20", "-2", "2"}
+    assert {link[key] for key in ("lfactors", "c", "v")} == {"20", "-2", VERSION}
     assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_link_opens_its_spec(spec: RunSpec) -> None:
+    app = sidebar_alone(**query_params(state_of(spec)))
+    assert app.session_state["spec"] == spec
+    assert not (*app.warning, *app.error)
+
+
+OF_METHODS = {"fsolver": {"method": "factorized"}, "rsolver": {"method": "regularized"}}
+"""What else a link needs for the settings of some methods."""
+
+
+@pytest.mark.parametrize("setting", [one for one in all_settings() if one.options], ids=lambda one: one.key)
+def test_a_link_opens_with_every_option(setting: Setting) -> None:
+    for raw in setting.options:
+        app = sidebar_alone(**query_params(OF_METHODS.get(setting.key, {}) | held(setting, raw)))
+        assert app.session_state[setting.key] == raw
+        assert not (*app.warning, *app.error)
+        app.run()
+        assert app.session_state[setting.key] == raw, "it stays"
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"map": "exact kernel (RBF)"}, "Feature map = exact kernel (RBF) (Nyström is used)"),
+        ({"freq": "Gaussian"}, "Gaussian"),
+        ({"costs": "Μ by query"}, "Costs of pairs = Μ by query"),
+        ({"method": "regularised RankSVM", "lnuclear": "1e-03"}, "Nuclear norm = 1e-03"),
+    ],
+)
+def test_a_label_of_an_earlier_version_is_not_offered_and_said_so(link: dict[str, str], words: str) -> None:
+    assert words in "".join(one.value for one in sidebar_alone(**link).warning)
 
 
 def test_what_a_link_asks_for_in_vain_is_said() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,6 @@ from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.studies import MOST_RUNS
 from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import records, runs
-from rankviz.store.takeover import take_over
 
 
 def test_a_record_comes_back_as_it_was(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
@@ -182,43 +179,3 @@ def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(
     with pytest.raises(DataError, match=f"the record of run {digests[1]} cannot be read"):
         export_runs(store, digests, "me", tmp_path / "some.rankviz")
     assert not (tmp_path / "some.rankviz").exists()
-
-
-def job_folder(folder: Path, owner: str, found: Sequence[RunRecord]) -> Path:
-    """What a job of earlier versions left: what was to be done, and the records that it made."""
-    folder.mkdir(parents=True)
-    specs = [record.spec.to_dict() for record in found]
-    values = {"owner": owner, "title": "A job", "roots": [], "threads": 1, "created": 0.0}
-    (folder / "spec.json").write_text(json.dumps({"format": 1, "specs": specs} | values))
-    for index, record in enumerate(found):
-        record.save(folder / f"record-{index:04d}.npz")
-    return folder
-
-
-def test_what_job_folders_hold_is_taken_over_once(
-    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
-) -> None:
-    runs = tmp_path / "runs"
-    job_folder(runs / ("a" * 32), "me", list(made.values()))
-    store.records.keep([next(iter(made.values()))], "you")
-    assert take_over(store, runs) == len(made) - 1
-    assert len(store.listing.seen_by("me")) == len(made)
-    assert take_over(store, runs) == 0
-
-
-def test_job_folders_that_cannot_be_read_are_passed_over(
-    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
-) -> None:
-    runs, found = tmp_path / "runs", list(made.values())
-    for number, text in enumerate(
-        ("", "{}", "[1]", "[" * 5000, '{"format": 99}', '{"format": 1, "specs": 3}')
-    ):
-        (runs / f"{number:032x}").mkdir(parents=True)
-        (runs / f"{number:032x}" / "spec.json").write_text(text)
-    other = job_folder(tmp_path / "elsewhere", "me", found[:1])
-    (runs / ("e" * 32)).symlink_to(other)
-    job_folder(runs / "no-id", "me", found[1:2])
-    (job_folder(runs / ("f" * 32), "me", found[2:5]) / "record-0001.npz").write_bytes(b"no record")
-    assert take_over(store, runs) == 2
-    assert set(store.records.find(list(made))) == {found[2].spec, found[4].spec}
-    assert take_over(store, tmp_path / "nowhere") == 0

@@ -10,7 +10,7 @@ from ui.shared.compared import send_with_linear
 from ui.shared.foreign import escaped
 from ui.shared.look import WAYS
 from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store
+from ui.shared.run_store import run_store, say_what_was_set_aside
 from ui.shared.settings import go_to
 from ui.shared.visitors import visitor
 
@@ -19,6 +19,7 @@ def show() -> None:
     """Explain how to add models, with links."""
     try:
         run_store().studies.titles(visitor())
+        say_what_was_set_aside()
     except StoreError as error:
         st.header("No models can be compared just now.", anchor=False)
         st.error(escaped(error), icon=":material/error:")

@@ -20,7 +20,7 @@ from ui.shared import imported
 from ui.shared.controls import place
 from ui.shared.foreign import escaped
 from ui.shared.reveal import note_looks
-from ui.shared.run_store import run_store
+from ui.shared.run_store import run_store, say_what_was_set_aside
 from ui.shared.show import show_answer, show_figure
 from ui.shared.sidebar import own_place
 from ui.shared.visitors import keep_visitor, visitor
@@ -46,6 +46,7 @@ class What:
 def runs_of_visitor() -> pd.DataFrame:
     """Return the runs before filters: all, those of a study, or deleted ones."""
     store, owner = run_store(), visitor()
+    say_what_was_set_aside()
     imported.compare()
     found = store.listing.seen_by(owner)
     if bool(found["own"].any()):

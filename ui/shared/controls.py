@@ -27,7 +27,7 @@ from ui.shared.costs import (
     needs_table,
     state_of_costs,
 )
-from ui.shared.texts import number, plain, pointless, told, whole, written_so
+from ui.shared.texts import plain, pointless, told, whole, written_so
 
 STARTS = "starts"
 """Session key of the settings' initial values for the chosen data set, by name."""

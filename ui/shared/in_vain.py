@@ -57,7 +57,7 @@ def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> 
         del vain[key]
     wrong = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
     told = [f"{_BEGINNING} {', '.join(wrong)}."] if wrong else []
-    if (version := link.get("v", VERSIONS[-1])) not in VERSIONS:
+    if (version := link.get("v", VERSION)) != VERSION:
         told.append(
             f"This link is of a version of the app that is not known here (v = {shortened(version)}): what "
             "it leaves out is as this version starts."

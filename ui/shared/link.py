@@ -30,9 +30,10 @@ def query_params(values: Mapping[str, Any]) -> dict[str, str]:
 def _labels(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels of widgets' values, by key."""
     controls = _controls()
-    return {
+    labels = {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
     }
+    return {"v": VERSION} | labels
 
 
 def _controls() -> dict[str, Control]:
@@ -61,13 +62,6 @@ def link_as_opened() -> dict[str, str]:
         _spell_out()
     told = st.query_params.to_dict()
     _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
-    if _LINK not in st.session_state:
-        meant = {key: _meant(key, text) for key, text in told.items()}
-        known = {key: value for key, value in meant.items() if value is not None}
-        if known:
-            _put(_labels(known))
-        st.session_state[_LINK] = True
-        told |= st.query_params.to_dict()
     return told
 
 
@@ -114,7 +108,7 @@ def _put(labels: Mapping[str, str]) -> None:
 def _tell_widgets() -> None:
     """Make widgets drawn later read the present address; Streamlit has no public function for it."""
     context = get_script_run_ctx()
-    if context is not None:
+    if keys and context is not None:
         with context.session_state.query_params() as params:
             params.set_initial_query_params_from_current()
 

@@ -17,7 +17,6 @@ from rankviz.common.settings import Setting
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import METHODS
 from ui.shared.controls import control_of
-from ui.shared.old_pins import translated
 from ui.shared.settings import METHOD
 
 KEY = "pins"
@@ -46,7 +45,7 @@ def from_token(text: str, data: RunSpec) -> RunSpec | None:
 
     Settings without a key, which no address can have, are those of the other spec if it has them.
     """
-    pairs = [part.partition(WITHIN) for part in (translated(text) or text).split(BETWEEN)]
+    pairs = [part.partition(WITHIN) for part in text.split(BETWEEN)]
     texts = {key: value for key, _, value in pairs}
     if len(texts) < len(pairs):
         return None

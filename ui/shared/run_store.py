@@ -14,12 +14,14 @@ from functools import cache, lru_cache
 from queue import Empty, Queue
 from threading import Lock, Thread
 
+import streamlit as st
+
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import RunStore, StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.room import purge
-from rankviz.store.takeover import take_over
+from ui.shared.foreign import escaped
 
 MOST_PENDING = 2000
 """Largest number of records that wait for storage; further ones are dropped, for example if the disk stays
@@ -54,6 +56,13 @@ def run_store() -> RunStore:
     return workers().store
 
 
+def say_what_was_set_aside() -> None:
+    """Say that a store of another version was set aside, as long as the server that did so runs."""
+    with suppress(StoreOutOfReach):
+        if notice := run_store().database.notice:
+            st.info(escaped(notice), icon=":material/inventory_2:")
+
+
 def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     """Return the stored records of these specs; none if the store is out of reach."""
     if not specs:
@@ -80,7 +89,6 @@ def look_after() -> None:
     Also purge runs that were deleted long ago.
     """
     with suppress(StoreError):
-        take_over_once()
         purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
         workers().see_to_it()
 
@@ -155,5 +163,5 @@ def forget() -> None:
     keeper().settle()
     for execution in _opened():
         execution.store.close()
-    for kept in (_opened, keeper, take_over_once, purge_now_and_then):
+    for kept in (_opened, keeper, purge_now_and_then):
         kept.cache_clear()

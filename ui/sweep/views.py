@@ -22,7 +22,7 @@ from ui.shared.foreign import escaped
 from ui.shared.head import head
 from ui.shared.look import ALONE, WAYS, is_on
 from ui.shared.navigation import announced, experiment
-from ui.shared.run_store import workers
+from ui.shared.run_store import say_what_was_set_aside, workers
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
@@ -44,6 +44,7 @@ NOTHING = pd.Series(dtype=float)
 def page() -> None:
     """Draw the sweep in the address, else a design to start one."""
     announced()
+    say_what_was_set_aside()
     study = named()
     if not study:
         a_design(experiment())

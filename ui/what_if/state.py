@@ -18,7 +18,7 @@ from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet, QueryWeighed
 from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shared.foreign import escaped
-from ui.shared.link import VERSION
+from ui.shared.in_vain import VERSION
 from ui.what_if.applied import possible
 from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
 
