@@ -185,10 +185,6 @@ class Listed(Control):
         """Return the number in the slider's format."""
         return told(raw)
 
-    def former(self, text: str) -> Any:
-        """Return the value with this text before small ones had superscripts; None for other texts."""
-        return next((one for one in self._values if text == number(one) != told(one)), None)
-
     def written(self, key: str, raw: Any) -> str:
         """Return the number with "p" for its point."""
         return pointless(raw)

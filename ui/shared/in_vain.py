@@ -16,8 +16,8 @@ from ui.shared.controls import control_of
 from ui.shared.foreign import escaped
 from ui.shared.settings import BASELINE_C, all_settings
 
-VERSIONS = ("1", "2")
-"""Versions of the defaults that a link may omit, today's last."""
+VERSION = "2"
+"""Version of the defaults, in each link: a value equal to its default is not in the address."""
 LONGEST = 40
 """Most characters shown of a value from an address; longer ones are cut."""
 _BEGINNING, _ICON = "This link asks for what is not offered here:", ":material/link_off:"

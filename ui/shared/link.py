@@ -11,24 +11,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shared.controls import Control, Listed, control_of, held
-from ui.shared.in_vain import VERSIONS, shortened
-from ui.shared.old_labels import FORMER
-from ui.shared.settings import OF_DATA, all_settings
-
-VERSION = VERSIONS[-1]
-"""Version of the defaults: a value equal to its default is not in the address."""
-_ONE_START = VERSIONS[0]
-"""The version whose settings had the same initial values on every data set."""
+from ui.shared.controls import Control, control_of
+from ui.shared.in_vain import VERSION, shortened
+from ui.shared.settings import all_settings
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
     """Return widget values as query parameters; Streamlit reads options there by their labels."""
-    return {"v": VERSION} | _labels(values)
-
-
-def _labels(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the labels of widgets' values, by key."""
     controls = _controls()
     labels = {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
@@ -54,27 +43,10 @@ def _set_now() -> dict[str, Any]:
 
 
 def link_as_opened() -> dict[str, str]:
-    """Return the address at the start of this run, before widgets drop unknown values.
-
-    Options renamed since an earlier version get their present names.
-    """
-    if st.query_params.get("v") == _ONE_START:
-        _spell_out()
+    """Return the address at the start of this run, before widgets drop unknown values."""
     told = st.query_params.to_dict()
     _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
     return told
-
-
-def _meant(key: str, text: str) -> Any:
-    """Return a widget's value for a text of an earlier version; None for a text of today."""
-    control = _controls().get(key)
-    return control.former(text) if isinstance(control, Listed) else FORMER.get((key, text))
-
-
-def _spell_out() -> None:
-    """Add to the address values that a link of that version omits, where data sets now have their own."""
-    then = {key: raw for setting in OF_DATA for key, raw in held(setting, setting.first).items()}
-    _put(query_params({key: raw for key, raw in then.items() if key not in st.query_params}))
 
 
 def _beyond_numbers(text: str) -> bool:
@@ -92,21 +64,9 @@ def _beyond_numbers(text: str) -> bool:
 
 
 def _leave_out(keys: Sequence[str]) -> None:
-    """Remove parameters from the address before widgets read it."""
+    """Remove parameters from the address before widgets read it; Streamlit has no public function for it."""
     for key in keys:
         del st.query_params[key]
-    if keys:
-        _tell_widgets()
-
-
-def _put(labels: Mapping[str, str]) -> None:
-    """Put labels into the address before widgets read it: they would drop old ones as unknown."""
-    st.query_params.update(labels)
-    _tell_widgets()
-
-
-def _tell_widgets() -> None:
-    """Make widgets drawn later read the present address; Streamlit has no public function for it."""
     context = get_script_run_ctx()
     if keys and context is not None:
         with context.session_state.query_params() as params:
@@ -129,4 +89,3 @@ def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> Non
 
 OF_THE_APP = ("v", "job")
 """Parameters without a value in any widget or page."""
-_LINK = "link-opened"

@@ -1,10 +1,10 @@
 """Pinned settings: short texts in the URL for models on the sidebar's data.
 
-`c_-4~map_nystroem~m_200~g_-2~seed_0~loss_squared_hinge` is RankSVM on Nyström features with m = 200, γ =
-2^-2, seed 0 and C = 2^-4. A text names settings by their keys in the URL, each with its widget's value; a
+`c_-4~map_nystroem~m_200~g_-2~seed_0~loss_squared_hinge` is RankSVM on Nyström features with m = 200,
+γ = 2^-2, seed 0 and C = 2^-4. A text names settings by their keys in the URL, each with its widget's value; a
 method other than the default comes first. Defaults of settings that captions omit are omitted here too, and
 missing settings have their defaults. Data set, fold and normalisation are the sidebar's, so that pins are
-comparable. `ui.shared.old_pins` reads texts of earlier versions.
+comparable.
 """
 
 from __future__ import annotations

@@ -72,17 +72,6 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     return {}
 
 
-@cache
-def take_over_once() -> None:
-    """Import the results of job folders into the store, once per server, even if there is no room."""
-    try:
-        take_over(run_store())
-    except StoreOutOfReach:
-        raise
-    except StoreError:
-        return
-
-
 def look_after() -> None:
     """Continue sweeps whose workers have ended, with the machine or the app.
 
