@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -167,6 +169,21 @@ def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord]
     assert import_runs(other, tmp_path / "some.rankviz", "you") == 3  # again: nothing is doubled
     assert len(other.listing.seen_by("you")) == 3
     other.close()
+
+
+def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(
+    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
+) -> None:
+    first, second = list(made.values())[:2]
+    nameless = replace(first, spec=first.spec.but(digest=""))
+    for digest, record in ((second.spec.hash, first), (nameless.spec.hash, nameless)):
+        listed = [{"digest": digest, "star": False, "note": "", "tags": []}]
+        with zipfile.ZipFile(tmp_path / "some.rankviz", "w") as archive:
+            archive.writestr("runs.json", json.dumps({"format": 1, "runs": listed}))
+            archive.writestr(f"{digest}.npz", record.to_bytes())
+        with pytest.raises(DataError, match=f"{digest}.npz is another run"):
+            import_runs(store, tmp_path / "some.rankviz", "me")
+    assert store.listing.seen_by("me").empty
 
 
 def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(
