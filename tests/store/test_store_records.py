@@ -43,6 +43,18 @@ def test_a_record_that_cannot_be_read_is_as_good_as_none(
     assert len(store.records.find(list(made))) == len(made) - 1
 
 
+def test_a_run_counts_as_made_only_with_a_record_that_can_be_read_and_data_that_are_known(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    first, second = list(made.values())[:2]
+    assert store.records.keep([replace(first, spec=first.spec.but(digest="")), second], "me") == 1
+    with store.database.writing() as connection:
+        connection.execute(update(records).values(content=b"no record"))
+    assert store.records.made([second.spec.hash]) == {second.spec.hash}
+    assert not store.records.find([second.spec])
+    assert not store.records.made([second.spec.hash])
+
+
 def test_means_are_those_of_the_queries(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
     store.records.keep(made.values(), "me")
     table = store.listing.seen_by("me")
