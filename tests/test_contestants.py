@@ -55,6 +55,11 @@ def test_labels_tell_normalisations_and_what_nobody_tells() -> None:
     assert labels[2] == "linear, not normalised (2)"
 
 
+def test_models_on_two_data_sets_are_two() -> None:
+    found = contestants(run(spec, [0.1]) for spec in (LINEAR, LINEAR.but(dataset="other", fold="Fold2")))
+    assert [one.label for one in found] == ["linear, demo", "linear, other"]
+
+
 def test_records_give_their_metrics_of_a_part_and_their_seconds() -> None:
     fold = make_fold(n_queries=12, documents_per_query=(5, 9), seed=1)
     record = replace(execute(LINEAR, fold=fold), seconds={"data": 1.0, "newton": 2.0, "evaluate": 4.0})
@@ -132,6 +137,14 @@ def test_queries_that_one_lacks_are_left_out_and_that_is_said() -> None:
     assert list(found.queries) == [2, 3]
     assert found.by_query("MAP").to_dict("index") == {2: {"a": 0.2, "b": 0.5}, 3: {"a": 0.3, "b": 0.4}}
     assert found.notes == ("1 of 3 queries is left out, for some runs do not have it.",)
+
+
+def test_queries_that_are_left_out_of_one_fold_stay_in_another() -> None:
+    folds = LINEAR.but(fold="Fold1"), LINEAR.but(fold="Fold2")
+    first = Contestant("a", tuple(run(spec, [0.1, 0.2]) for spec in folds))
+    second = Contestant("b", (run(folds[0], [0.3, 0.4]), run(folds[1], [0.5], queries=[2])))
+    kept = [(fold, query) for fold, _, query in Matched.of([first, second]).contestants[0].frame.index]
+    assert kept == [("Fold1", 1), ("Fold1", 2), ("Fold2", 2)]
 
 
 def test_runs_that_were_stopped_are_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from conftest_sweeps import GRID, LINEAR, SPEC
@@ -137,6 +138,24 @@ def test_designs_are_json_and_back(design: Design) -> None:
     assert hash(again) == hash(design)
     assert again.hash == design.hash
     assert again.specs() == design.specs()
+
+
+def test_every_field_of_a_design_is_in_its_hash_and_comes_back() -> None:
+    design = Design(SPEC, (C,), kind="random", points=2)
+    changes = [
+        {"base": SPEC.but(tol=0.5)},
+        {"axes": (Values("C", (0.25, 2.0)),)},
+        {"kind": "sobol"},
+        {"folds": ("Fold1", "Fold2")},
+        {"seeds": (1, 2)},
+        {"points": 4},
+        {"draw": 1},
+        {"kind": "given", "points": 0, "given": ((("C", 0.25),),)},
+        {"kind": "given", "points": 0, "given": ((("C", 1.0),),)},
+    ]
+    others = [replace(design, **change) for change in changes]
+    assert len({design.hash, *(other.hash for other in others)}) == len(others) + 1
+    assert [Design.from_json(other.to_json()) for other in others] == others
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, load, save
 from rankviz.common.errors import SettingError
+from rankviz.datasets.query_weights import documents_digest
 from rankviz.features import exact
 from rankviz.objectives.feature_space import RankObjective
 from rankviz.risk import adapted_risk, risk_of
@@ -130,6 +132,14 @@ def test_in_the_space_of_an_exact_kernel(change: str, monkeypatch: pytest.Monkey
     assert model.feature_map_.in_kernel_space
     after = refits_of(model, DATA).refit(CHANGES[change])
     same_model(after, factored.model.outcome().objective, factored.scores)
+
+
+def test_weights_are_of_documents_in_their_queries() -> None:
+    ptr = DATA.ptr.copy()
+    ptr[1] += 1
+    changed = replace(DATA, X=DATA.X + 1.0), replace(DATA, y=DATA.y[::-1].copy()), replace(DATA, ptr=ptr)
+    assert len({documents_digest(data) for data in (DATA, *changed)}) == 4
+    assert documents_digest(replace(DATA, query_ids=DATA.query_ids + 1)) == documents_digest(DATA)
 
 
 @each_change

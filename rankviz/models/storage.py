@@ -75,9 +75,8 @@ def save(model: Ranker, path: str | Path) -> Path:
 def load(path: str | Path) -> Ranker:
     """Read a model written by `save`, ready to `predict`, with everything that its `fit` set.
 
-    Files of earlier versions have no trace, no status, and for RankSVM no duality gap. Then `gap_` is NaN,
-    with a `DataWarning`. Raises `DataError` for a file that is missing, damaged, too large, or not a model of
-    this format.
+    A model of a stored run has no duality gap: its `gap_` is NaN, and a `DataWarning` says so. Raises
+    `DataError` for a file that is missing, damaged, too large, or not a model of this format.
 
     Examples
     --------
@@ -243,7 +242,7 @@ def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
 
 
 def _columns(described: dict[str, list[str] | None], d: int) -> Columns:
-    """Return the stored `Columns`; older files have none."""
+    """Return the `Columns` that a file describes; raise ValueError if they do not fit d features."""
     if not isinstance(described, dict):
         raise ValueError(f"columns are {described!r}")
     kept = {name: None if listed is None else tuple(listed) for name, listed in described.items()}
@@ -263,10 +262,6 @@ def _map_name(fitted: FittedMap) -> str:
     if _maps().get(name) is not type(fitted):
         raise ValueError(f"a {name} cannot be saved: no feature map of FEATURE_MAPS gives it")
     return name
-
-
-RBF_ONLY: dict[str, Any] = {"name": "rbf", "settings": {}}
-"""The kernel of older files that name none: the RBF kernel was the only one."""
 
 
 def _described(kernel: Kernel | None) -> dict[str, Any] | None:

@@ -265,6 +265,14 @@ def test_split_depends_on_the_seed_alone():
         cyclic_fold(DATA, 6)
 
 
+def test_the_digest_of_a_fold_depends_on_every_part_and_their_order():
+    fold = cyclic_fold(DATA, 1)
+    other = cyclic_fold(DATA, 2)
+    folds = [replace(fold, **{part: other.parts[part]}) for part in fold.parts]
+    folds += [replace(fold, vali=fold.test, test=fold.vali), replace(fold, train=fold.vali, vali=fold.train)]
+    assert len({fold.digest, *(one.digest for one in folds)}) == 6
+
+
 def test_take_queries_equals_slices():
     chosen = [4, 0, 9]
     got = take_queries(DATA, chosen, name="some")

@@ -195,6 +195,7 @@ def test_folders_of_visitors(tmp_path, monkeypatch):
         assert root.parent.parent == tmp_path
     assert "a" * 32 not in str(one)
     assert one == visitor_root("a" * 32)
+    assert one not in (visitor_root("a" * 31 + "b"), visitor_root("b" + "a" * 31))
 
 
 def test_what_dead_processes_left_is_cleared_whoever_it_was_of(

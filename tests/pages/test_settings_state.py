@@ -245,6 +245,9 @@ def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
     link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
     assert {link[key] for key in ("lfactors", "c", "v")} == {"20", "-2", VERSION}
     assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
+    app = sidebar_alone()
+    link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
+    assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -27,7 +27,7 @@ from rankviz.risk.losses import LOSSES
 from rankviz.shards import Part
 from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster, same
 from rankviz.shards.cutting import cut
-from rankviz.shards.sending import ByPath
+from rankviz.shards.sending import ByPath, digest
 
 DATA = awkward_data()
 WHOLE: dict[str, Any] = {"feature_map": "nystroem", "n_components": 40, "gamma": 0.3, "C": 0.02}
@@ -125,6 +125,12 @@ def test_documents_are_sent_once_for_all_fits_on_them(
     assert sum(gone) == 2 * len(DATA.X), "others are sent, and the first ones go"
     assert held_at_last(cluster, 5) == 5
     np.testing.assert_array_equal(np.concatenate(cluster.bring(_features, held)), other.X)
+
+
+def test_documents_are_known_by_their_shape_and_by_every_number() -> None:
+    X = np.arange(6.0).reshape(3, 2)
+    others = [X.reshape(2, 3), *(X + np.eye(6)[i].reshape(3, 2) for i in range(6))]
+    assert len({digest(X), *map(digest, others)}) == 8
 
 
 def held_at_last(cluster: OnCluster, expected: int) -> int:

@@ -103,6 +103,20 @@ def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(
     assert store.database.state() != before
 
 
+def test_every_table_is_kept_by_itself(store: RunStore, specs: list[RunSpec]) -> None:
+    first, second = store.studies.submit(GRID, specs[:2]), store.studies.submit(GRID, specs[2:3])
+    store.studies.share(first, "me", True)
+    store.marks.star("me", [specs[0].hash])
+    for _ in range(2):
+        assert [len(store.listing.of_study(one, "me")) for one in (first, second)] == [2, 1]
+        together = [store.listing.of_studies(some) for some in ([first], [second], [first, second])]
+        assert list(map(len, together)) == [2, 1, 3]
+        assert [len(store.listing.of_study(second, owner)) for owner in ("me", "you")] == [1, 0]
+        stars = [store.listing.of_study(first, owner)["star"].any() for owner in ("me", "you")]
+        assert stars == [True, False]
+        assert [len(store.listing.seen_by(owner)) for owner in ("me", "you")] == [3, 2]
+
+
 def test_few_rows_are_kept(
     store: RunStore, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +39,18 @@ def test_a_record_that_cannot_be_read_is_as_good_as_none(
     with store.database.writing() as connection:
         connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
     assert len(store.records.find(list(made))) == len(made) - 1
+
+
+def test_a_run_counts_as_made_only_with_a_record_that_can_be_read_and_data_that_are_known(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    first, second = list(made.values())[:2]
+    assert store.records.keep([replace(first, spec=first.spec.but(digest="")), second], "me") == 1
+    with store.database.writing() as connection:
+        connection.execute(update(records).values(content=b"no record"))
+    assert store.records.made([second.spec.hash]) == {second.spec.hash}
+    assert not store.records.find([second.spec])
+    assert not store.records.made([second.spec.hash])
 
 
 def test_means_are_those_of_the_queries(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
@@ -166,6 +181,21 @@ def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord]
     assert import_runs(other, tmp_path / "some.rankviz", "you") == 3  # again: nothing is doubled
     assert len(other.listing.seen_by("you")) == 3
     other.close()
+
+
+def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(
+    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
+) -> None:
+    first, second = list(made.values())[:2]
+    nameless = replace(first, spec=first.spec.but(digest=""))
+    for digest, record in ((second.spec.hash, first), (nameless.spec.hash, nameless)):
+        listed = [{"digest": digest, "star": False, "note": "", "tags": []}]
+        with zipfile.ZipFile(tmp_path / "some.rankviz", "w") as archive:
+            archive.writestr("runs.json", json.dumps({"format": 1, "runs": listed}))
+            archive.writestr(f"{digest}.npz", record.to_bytes())
+        with pytest.raises(DataError, match=f"{digest}.npz is another run"):
+            import_runs(store, tmp_path / "some.rankviz", "me")
+    assert store.listing.seen_by("me").empty
 
 
 def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(
