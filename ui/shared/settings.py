@@ -174,14 +174,11 @@ def go_to(page: str) -> None:
     st.session_state[_DESTINATION] = f"pages/{page}.py"
 
 
-def leave_if_asked() -> None:
-    """In a fragment, which runs without the router: run the whole page where a callback asked for another."""
-    if _DESTINATION in st.session_state:
-        st.rerun()
-
-
 def go_where_asked() -> None:
-    """Switch to the page that a callback asked for; the settings of the sidebar go along."""
+    """Switch to the page that a callback asked for; the settings of the sidebar go along.
+
+    Fragments with such callbacks call this too, for they run without the router.
+    """
     if _DESTINATION in st.session_state:
         st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ui.shared.foreign import escaped
-from ui.shared.settings import go_to, leave_if_asked
+from ui.shared.settings import go_to, go_where_asked
 from ui.why.choices import CURRENT, OF, QUERY, choose, kept
 
 HOW = "Click two documents of a list to ask about them."
@@ -28,7 +28,7 @@ def offer(
     about. `of` is what the Why page's menu of models holds for the model whose list it is, and `whose` names
     it where there are several.
     """
-    leave_if_asked()
+    go_where_asked()
     if len(documents) < 2:
         return
     above, below = asked_about(documents, marked)
