@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
+from rankviz.metrics.significance import compare
+from ui.influence.choices import Settings
+from ui.influence.views import _reading_of_C
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)
@@ -60,3 +64,11 @@ def test_costs_at_the_edges_of_data(kind: str, open_page: Opener, data_set: Call
     assert figures(app) or app.info
     if kind == "five grades":
         assert "grades up to 4" in app.info[0].value
+
+
+def test_where_nothing_differs_or_one_query_is_there_no_value_of_C_is_told_from_others() -> None:
+    settings = Settings("MAP", ())
+    even = compare(pd.Series([0.5] * 9), pd.Series([0.5] * 9))
+    assert _reading_of_C({1.0: even}, 2.0, settings) == "MAP of every query is the same at all 2 values of C"
+    one = compare(pd.Series([0.1]), pd.Series([0.5]))
+    assert "but 1 query is too few" in _reading_of_C({1.0: one}, 2.0, settings)
