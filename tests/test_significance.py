@@ -106,7 +106,7 @@ def test_a_few_uneven_queries_are_no_evidence_however_many_are_even() -> None:
         assert found.distinguishable is decided
         said = found.sentence("a", "b", "NDCG@10")
         assert (f"21 queries, of which {uneven} differ (" in said) is not decided
-        assert ("too few queries for a 95 % interval" in said) is not found.interval.known
+        assert ("too many equal differences for a 95 % interval" in said) is not found.interval.known
     assert compare(base, base).n_uneven == 0
 
 
@@ -169,7 +169,7 @@ def test_equal_values_are_not_distinguishable() -> None:
     assert not found.distinguishable
     assert found.sentence("Nyström", "the linear model", "MAP") == (
         "By MAP, Nyström is not distinguishable from the linear model with 21 queries, of which none differs "
-        "(difference 0.000, too few queries for a 95 % interval)"
+        "(difference 0.000, too many equal differences for a 95 % interval)"
     )
 
 

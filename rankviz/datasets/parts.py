@@ -52,7 +52,7 @@ def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEE
     """
     if data.n_queries < SUBSETS or not 1 <= number <= SUBSETS:
         raise DataError(
-            f"{data.n_queries} queries, to make fold {number} of",
+            f"{data.n_queries} {'query' if data.n_queries == 1 else 'queries'}, to make fold {number} of",
             expected=f"at least {SUBSETS} queries, and a fold from 1 to {SUBSETS}",
             remedy="Use a larger file, or give train, vali and test as files of their own.",
             path=data.name or None,

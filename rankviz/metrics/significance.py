@@ -112,9 +112,12 @@ class Comparison:
             )
         low, high = self.interval.low, self.interval.high
         if not self.distinguishable:
+            ends = self.interval.in_words()
+            if math.isnan(low):
+                ends = f"too many equal differences for a {level} interval"
             return (
                 f"By {metric}, {name_a} is not distinguishable from {name_b} with {queries}{self._few()} "
-                f"(difference {_number(self.difference)}, {self.interval.in_words()})"
+                f"(difference {_number(self.difference)}, {ends})"
             )
         word = "better" if low > 0 else "worse"
         near, far = sorted((abs(low), abs(high)))

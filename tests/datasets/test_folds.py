@@ -313,3 +313,9 @@ def test_a_fold_opened_from_the_cache_keeps_the_stored_digests(tmp_path, monkeyp
     again = load_fold(tmp_path / "set")
     for part, data in again.parts.items():
         assert vars(data)["digest"] == expected.parts[part].digest
+
+
+def test_one_query_cannot_be_split_and_is_counted_as_one() -> None:
+    one = take_queries(made(n_queries=2), [0])
+    with pytest.raises(DataError, match="1 query, to make fold 1 of"):
+        cyclic_fold(one, 1)

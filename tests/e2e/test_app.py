@@ -208,3 +208,18 @@ def test_a_broken_file_is_told_in_a_sentence(
     expect(page.get_by_test_id("stException")).to_have_count(0)
     choose(page, "Data set", "synthetic-demo")
     assert traces(page, "ndcg-at-k")
+
+
+@pytest.mark.parametrize(
+    ("page_name", "label"),
+    [("what_if", "Query"), ("why", "Query"), ("weights", "Query of the training part")],
+)
+def test_an_address_after_a_change_of_fold_shows_the_same_query(
+    server: Server, page: Page, page_name: str, label: str
+) -> None:
+    open_page(page, f"{server.url}/{page_name}?m=10&fold=Fold2")
+    choose(page, "Fold", "Fold1")
+    menu = page.get_by_test_id("stMain").get_by_role("combobox", name=label).first
+    before = menu.input_value()
+    open_page(page, page.evaluate("location.href"))
+    assert menu.input_value() == before

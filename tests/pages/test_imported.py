@@ -109,16 +109,14 @@ def test_training_again_says_whether_figures_agree(
     open_page: Opener,
     as_visitor: Callable[[str], str],
     honest: RunRecord,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     as_visitor(ME)
     digest = imported(honest)
     app = open_page("runs", **SETTINGS)
     app.session_state[CHOSEN] = [digest]
     app.run()
-    monkeypatch.setattr("ui.shared.settings.go_to", lambda _: None)  # AppTest goes by itself
     app.button(key="runs-open").click().run()
-    app.switch_page("pages/train.py").run()
+    app.switch_page("pages/train.py").run(timeout=30)
     assert f"not {LIE:.4f}" in words(app)
     assert "do not agree" in app.warning[0].value
     app.switch_page("pages/runs.py").run()

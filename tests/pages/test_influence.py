@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
+from rankviz.metrics.significance import compare
+from ui.influence.choices import Settings
+from ui.influence.views import _reading_of_C
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)
@@ -70,3 +74,8 @@ def test_values_that_are_all_alike_have_no_best_one(
     app = open_page("influence", map="linear", data="edge")
     assert "NDCG@10 is the same at all 26 values of C" in words(app)
     assert "highest" not in app.header[0].value
+
+
+def test_one_query_is_too_few_to_distinguish_values_of_C() -> None:
+    one = compare(pd.Series([0.1]), pd.Series([0.5]))
+    assert "but 1 query is too few" in _reading_of_C({1.0: one}, 2.0, 1, Settings("MAP", ()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
@@ -80,14 +81,26 @@ def press(app: AppTest, key: str) -> None:
     assert not app.error, app.error[0].value
 
 
-@pytest.mark.usefixtures("store")
-def test_the_best_run_is_told_and_drawn(open_page: Opener, made: list[RunRecord]) -> None:
+def test_the_best_run_is_told_and_drawn(
+    open_page: Opener, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
+    as_visitor(ME)
+    shares = zip(made, (0.9, 1.0, 0.8, 0.7, 0.6), strict=True)
+    graded = [replace(one, metrics={p: share * t for p, t in one.metrics.items()}) for one, share in shares]
+    run_store().records.keep(graded, digest_of(ME))
     app = open_page("runs")
-    best = max(record.metrics["vali"]["NDCG@10"].mean() for record in made)
-    assert app.header[0].value.startswith("Of 5 runs on made fold 1, ")
-    assert f"the best validation NDCG@10: {best:.4f}" in app.header[0].value
+    best = graded[1].metrics["vali"]["NDCG@10"].mean()
+    assert app.header[0].value.startswith("Of 5 runs on made fold 1, linear")
+    assert f"C = 2⁻⁶ has the best validation NDCG@10: {best:.4f}." in app.header[0].value
     assert {trace["name"] for trace in figures(app)[0]["data"]} == {"linear", "Nyström", "best"}
     assert "5 runs." in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_no_run_is_best_where_all_are_as_good(open_page: Opener, made: list[RunRecord]) -> None:
+    (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.4f}" for record in made}
+    app = open_page("runs")
+    assert app.header[0].value == f"All 5 runs on made fold 1 have validation NDCG@10 {value}."
 
 
 @pytest.mark.usefixtures("store")

@@ -17,6 +17,7 @@ from rankviz.plots import playback as plot
 from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, SOLVERS
 from ui.convergence.runs import from_zero
+from ui.shared.controls import keep_held
 from ui.shared.foreign import describe
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
@@ -86,11 +87,10 @@ def _query(train: RankingData) -> int:
     """Return the position of the query chosen for the animation: by default one with several grades."""
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
-    if st.session_state.get("pq") not in ids:
-        st.session_state["pq"] = ids[several[0] if several else 0]
     chosen = st.selectbox(
         "Query of the training part",
         ids,
+        keep_held("pq", ids, several[0] if several else 0),
         key="pq",
         bind="query-params",
         width=260,

@@ -30,6 +30,7 @@ from ui.data.words import (
     synthetic,
 )
 from ui.shared import reveal
+from ui.shared.controls import keep_held
 from ui.shared.runs import fold_later
 from ui.shared.show import sentence, show_figure, show_table, tiles
 from ui.shared.terms import meaning
@@ -130,12 +131,10 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     data = fold.parts[part]
     ids = [int(q) for q in data.query_ids]
     first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
-    if st.session_state.get("query", ids[first]) not in ids:
-        st.session_state["query"] = ids[first]
     chosen = st.selectbox(
         "Query",
         ids,
-        first,
+        keep_held("query", ids, first),
         key="query",
         bind="query-params",
         filter_mode="contains",

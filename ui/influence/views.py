@@ -13,12 +13,13 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
-from rankviz.metrics.significance import Comparison, compare, tied
+from rankviz.metrics.significance import Comparison, compare, queries_in_words, tied
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
 from rankviz.plots.style import look_of
 from rankviz.risk.costs import Costs, cost_words
 from ui.influence.choices import Settings, about, has, path, warm
+from ui.shared.controls import keep_held
 from ui.shared.costs import table
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
@@ -113,7 +114,9 @@ def _reading_of_C(found: dict[float, Comparison], best: float, equal: int, setti
     start = f"{settings.metric} is highest at C = {power_of_two(best)}{also}"
     few = next(iter(found.values()), None)
     if few is not None and few.n_queries < few.n_needed:
-        return f"{start}, but {few.n_queries} queries are too few to tell any other value of C from it"
+        are = "is" if few.n_queries == 1 else "are"
+        said = f"{queries_in_words(few.n_queries)} {are} too few to tell any other value of C from it"
+        return f"{start}, but {said}"
     if not worse:
         return f"{start}, and no other value of C can be told from it with these queries"
     ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
@@ -241,9 +244,10 @@ def _table(values: dict[str, float], by_query: bool) -> Costs:
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words: str) -> None:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get("query") not in queries:
-        st.session_state["query"] = queries[0]
-    query = st.selectbox("Query", queries, key="query", bind="query-params", width=260, help="Of this part.")
+    first = keep_held("query", queries)
+    query = st.selectbox(
+        "Query", queries, first, key="query", bind="query-params", width=260, help="Of this part."
+    )
     rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]

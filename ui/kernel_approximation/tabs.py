@@ -23,6 +23,7 @@ from ui.kernel_approximation import work
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import dimension_words, has_landmarks, seconds_words
+from ui.shared.controls import keep_held
 from ui.shared.runs import normalised
 from ui.shared.show import sentence, show_figure, show_table
 
@@ -94,11 +95,10 @@ def residual(asked: Asked) -> None:
     """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
     part = normalised(asked.spec).parts[work.QUERY_PART]
     queries = [int(q) for q in part.query_ids]
-    if st.session_state.get("kq") not in queries:
-        st.session_state["kq"] = queries[0]
     chosen = st.selectbox(
         "Query",
         queries,
+        keep_held("kq", queries),
         key="kq",
         bind="query-params",
         help="A query of the validation part: none of its documents is a landmark.",

@@ -36,6 +36,8 @@ def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
     measured = f"validation {shown.metric}"
     if len(here) == 1:
         return f"{name} has {measured} {value} on {data_words(spec)}.", best.index[0]
+    if len(best) == len(here):
+        return f"All {len(here):,} runs on {data_words(spec)} have {measured} {value}.", best.index[0]
     of = f"Of {counted(len(here), 'run')} on {data_words(spec)}"
     others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
     return f"{of}, {name} has the best {measured}: {value}{others}.", best.index[0]

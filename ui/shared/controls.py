@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -312,3 +312,14 @@ def place(key: str, options: list[Any], start: Any) -> int:
     if st.session_state.get(key, options[position]) not in options:
         st.session_state[key] = options[position]
     return position
+
+
+def keep_held(key: str, options: Sequence[Any], first: int = 0) -> int:
+    """Have a menu keep what it holds where that is an option, else hold the first; returns `first`.
+
+    The address leaves out what a menu starts from, and other data bring another start. So what it holds is
+    set in every run: Streamlit then writes it into the address where it is not the start.
+    """
+    held = st.session_state.get(key)
+    st.session_state[key] = held if held in options else options[first]
+    return first

@@ -174,14 +174,11 @@ def go_to(page: str) -> None:
     st.session_state[_DESTINATION] = f"pages/{page}.py"
 
 
-def leave_if_asked() -> None:
-    """Rerun the whole page if a callback chose another; for fragments, which run without the router."""
-    if _DESTINATION in st.session_state:
-        st.rerun()
-
-
 def go_where_asked() -> None:
-    """Switch to the page chosen by a callback, with the sidebar's settings."""
+    """Switch to the page chosen by a callback, with the sidebar's settings.
+
+    Fragments with such callbacks call this too, because they run without the router.
+    """
     if _DESTINATION in st.session_state:
         st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
 

@@ -17,6 +17,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.risk.losses import LOSSES
 from rankviz.whatif.paths import walk
 from ui.shared.components import each, mount, number, pair, record, text, whole
+from ui.shared.controls import keep_held
 from ui.shared.ends import end_page
 from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
@@ -153,11 +154,10 @@ def query_of(train: RankingData) -> int:
     """Return the position of the query with the shown list: by default one with several grades."""
     labels = list(map(str, train.query_labels))
     several = [k for k in range(len(labels)) if np.ptp(train.y[train.query_slice(k)]) > 0]
-    if st.session_state.get("wq") not in labels:
-        st.session_state["wq"] = labels[several[0] if several else 0]
     chosen = st.selectbox(
         "Query of the training part",
         labels,
+        keep_held("wq", labels, several[0] if several else 0),
         key="wq",
         bind="query-params",
         format_func="query {}".format,

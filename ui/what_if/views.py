@@ -21,6 +21,7 @@ from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
+from ui.shared.controls import keep_held
 from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, plain
 from ui.shared.jobs import LIVE_BYTES, predicted
@@ -138,9 +139,8 @@ def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
     )
     data = fold.parts[str(part)]
     queries = [int(one) for one in data.query_ids]
-    if st.session_state.get("query") not in queries:
-        st.session_state["query"] = queries[_first(fold, str(part))]
-    chosen = row.selectbox("Query", queries, key="query", bind="query-params", width=130)
+    first = keep_held("query", queries, _first(fold, str(part)))
+    chosen = row.selectbox("Query", queries, first, key="query", bind="query-params", width=130)
     return str(part), plain_label(data.query_labels[queries.index(chosen)])
 
 

@@ -17,6 +17,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots.labels import shown_documents
 from ui.shared import feature_names, pins
+from ui.shared.controls import keep_held
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_wait
@@ -133,9 +134,10 @@ def model(place: Any, spec: RunSpec) -> RunSpec:
 def query(place: Any, data: RankingData) -> int:
     """Draw the menu of queries; return the chosen one."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get(QUERY) not in queries:
-        st.session_state[QUERY] = queries[0]
-    found: int = place.selectbox("Query", queries, key=QUERY, bind="query-params", help="Of the part shown.")
+    first = keep_held(QUERY, queries)
+    found: int = place.selectbox(
+        "Query", queries, first, key=QUERY, bind="query-params", help="Of the part shown."
+    )
     return found
 
 

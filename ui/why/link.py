@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ui.shared.foreign import escaped
-from ui.shared.settings import go_to, leave_if_asked
+from ui.shared.settings import go_to, go_where_asked
 from ui.why.choices import CURRENT, OF, QUERY, choose, kept
 
 HOW = "Click two documents of a list to ask about them."
@@ -27,7 +27,7 @@ def offer(
     `documents` has those of a query in the order of ranks; the first two `marked` ones are the default. `of`
     is the Why page's menu value for the list's model; `whose` names the model if there are several.
     """
-    leave_if_asked()
+    go_where_asked()
     if len(documents) < 2:
         return
     above, below = asked_about(documents, marked)
