@@ -23,7 +23,7 @@ def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
         record = execute(SPEC.but(C=table["value"][row], start="zero"))
         assert table["mean"][row] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=5e-3)
     assert "NDCG@10 is highest at C = " in words(app)
-    assert "Ring: the best C; hollow: worse" in words(app)
+    assert "hollow: significantly worse" in words(app)
     assert "**Paired interval**" in app.header[0].proto.help, "the heading's term is explained"
 
 
