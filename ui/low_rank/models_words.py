@@ -90,9 +90,8 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
-        f"VVᵀ has rank {factors}, the number of factors (K in xu2019). Only its entries at preference pairs "
-        f"are dual variables: R − 1 blocks in each direction for R grades. So the rank "
-        f"{'of A + Aᵀ, twice that of A, ' if matrix == 'symmetrised' else ''}is at most {most}."
+        f"VVᵀ has rank {factors}, the number of factors (K in xu2019). Its entries at preference pairs "
+        f"have rank {most} at most{', twice that of A' if matrix == 'symmetrised' else ''}."
     )
 
 
@@ -116,7 +115,7 @@ def all_zero(chosen: Settings, largest: float) -> str:
     """Why every A is 0."""
     return (
         f"Every A is 0: the threshold nuclear/(2·coupling) = {small(chosen.threshold)} removes all singular "
-        f"values (largest: {small(largest)}). Try a smaller nuclear, a larger coupling or a larger C."
+        f"values (largest: {small(largest)}). Lower nuclear, or raise coupling or C."
     )
 
 

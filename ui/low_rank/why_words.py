@@ -14,9 +14,9 @@ from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 ZERO = "zero: σ up to 10⁻⁶ of the largest"
 
 LAW = """
-**The squared hinge can limit the rank to 2.** If **every** pair of two grades has a margin below 1,
-αᵢⱼ = 2C(1 − fᵢ + fⱼ): a row term plus a column term. With R grades A has rank 2(R − 1) at most, A + Aᵀ has 2R
-(less 1 if R is odd), **whatever was learned**. A small C leaves all margins below 1.
+**The squared hinge can limit the rank.** If **every** pair of two grades has a margin below 1, αᵢⱼ is a row
+term plus a column term: rank 2 at most. With R grades A has rank 2(R − 1) at most, and A + Aᵀ has 2R (less 1
+if R is odd), **whatever was learned**. A small C leaves all margins below 1.
 """
 
 STAIRCASE = """
@@ -25,15 +25,15 @@ staircase. Its energy lies in few dimensions, but each stair of another length a
 """
 
 ACCURACY = """
-**A solver's errors fill the rank: an artefact.** A dual solver that stops early leaves an error in every αᵢⱼ.
-Errors above the zero threshold make the rank as large as the grades allow. Early stops of this app's solvers
-keep the form of α under the squared hinge, but raise the rank under the hinge.
+**A solver's errors fill the rank: an artefact.** Dual solvers that stop early leave errors in α. Above the
+zero threshold, they make the rank as large as the grades allow. Early stops of this app's solvers keep
+the form of α under the squared hinge, but raise the rank under the hinge.
 """
 
 PAPER = """
-xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries of OHSUMED. Their grades in fold 1 allow A only
-4, 46 and 117, exactly half. So these seem to be ranks of A + Aᵀ, filled by a solver's errors. Here too, 90 %
-of the energy lies in few dimensions; compare shuffled α.
+xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries. Their grades in fold 1 allow A only 4, 46 and
+117, exactly half: these seem to be ranks of A + Aᵀ, filled by a solver's errors. Here too, 90 % of the energy
+lies in few dimensions; compare shuffled α.
 """
 
 

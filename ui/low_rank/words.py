@@ -14,28 +14,27 @@ from ui.low_rank.work import SHARES, Cut
 from ui.shared.show import capital
 
 DEFINITION = (
-    "The weight of a preference pair is its dual variable α: w = Σ α (φᵢ − φⱼ). A query's α form a matrix "
-    "A: preferred documents in rows, the others in columns. Energy: the sum of squared singular values; "
-    "with low rank, as in xu2019, the first few hold nearly all of it."
+    "A query's dual variables α, w = Σ α (φᵢ − φⱼ), form a matrix A: preferred documents in rows, the others "
+    "in columns. With low rank, as in xu2019, the first few singular values hold nearly all energy."
 )
 HELP = {
-    "k": "Keep the k largest singular values of A, with their vectors.",
-    "t": "Share of the sum of squared singular values; xu2019 takes 90 %.",
+    "k": "The k largest singular values of A are kept.",
+    "t": "Energy: sum of squared singular values. xu2019: 90 %.",
     "more": "Matrix, order of documents, zero threshold.",
     "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
     + " xu2019 defines A; its printed ranks fit A + Aᵀ.",
-    "order": "By grade: blocks of two grades. By score: the border of active pairs.",
-    "beside": "The matrix αᵏ of rank k, or the difference α − αᵏ.",
+    "order": "By grade: blocks of two grades. By score: border of active pairs.",
+    "beside": "The matrix αᵏ of rank k, or α − αᵏ.",
     "zero": "The numerical rank counts the singular values above this.",
     "counted": "Scale of the histograms. xu2019 divides by documents.",
     "block": "First shown: the training query with the most pairs.",
     "learnaxis": "An iteration is a step, a pass over queries or ten steps, by solver. Compare seconds.",
     "view": "Matrices, measure, horizontal axis.",
     "regmatrix": "α gives the weights; A, near it, has low rank. xu2019 counts A.",
-    "shown": "Numerical rank, or singular values for the share of the energy.",
+    "shown": "Numerical rank, or singular values for the energy.",
     "rankagainst": "Largest rank that the grades allow, documents, or preference pairs.",
     "clow": "Weight of the hinge, and the largest α.",
-    "plainmodel": "The current model may have another loss than the hinge of the others.",
+    "plainmodel": "The current model may have another loss than the hinge.",
     "sweep": "Values around those of xu2019's Tables 7 and 8.",
     "sweepmetric": "Means over queries; or the factorised model's training objective, ½‖w‖² − Σα.",
     "fseeds": "Random starts of the factorised model, which is not convex.",
@@ -70,7 +69,7 @@ COLUMN_HELP = {
 CAPTIONS = {
     "costs": "Means over the {part} queries. Plain: {plain}.",
     "k": "Dim at {share}, as in xu2019 Figure 2a (90 %)",
-    "rank": "Dim at 100 %, as in xu2019 Figure 2b; zero up to {zero} of the largest",
+    "rank": "Dim at 100 %, as in xu2019 Figure 2b; zero: σ up to {zero} of the largest",
     "energy": "PE(k) of xu2019 §4: mean of {queries}; band: 10 % to 90 %. Shuffled: each query's α in random "
     "order. {about}.",
     "low-rank-learning": "{own}. Best: lowest objective of the model's runs here; drawn from {least}. "
@@ -331,8 +330,7 @@ def lost_by_all(k: int, cut: Cut) -> str:
     found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
     ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
     surprise = (
-        " The energy of α says little about w: in its sum over pairs most of α cancels, but the part cut off "
-        "does not."
+        " The energy of α says little about w: most of α cancels in w, but the part cut off does not."
         if row["w_error"] > max(0.05, 3 * row["alpha_error"])
         else ""
     )
