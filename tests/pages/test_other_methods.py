@@ -66,7 +66,7 @@ def test_a_trace_of_another_kind_is_drawn_as_far_as_it_goes(open_page: Opener) -
     assert "has no gradient norm. It has: objective above the best; against iter" in words(app)
     app.selectbox(key="show").select("gap").run()
     app.selectbox(key="against").select("products").run()
-    assert "tells nothing of products with the features" in words(app)
+    assert "has no products with the features" in words(app)
 
 
 def test_its_other_solver_is_beside_it(open_page: Opener, data_set: Callable[[str], None]) -> None:

@@ -82,5 +82,5 @@ def settled(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
     change = with_minus(ndcg[shown[-1]] - ndcg[first_step], "+.3f")
     start = f"The first {top} ranks of this query are settled"
     if last <= first_step:
-        return f"{start} after the first step: the other {max(shown[-1] - 1, 0)} change only scores"
+        return f"{start} after the first step: later steps change only scores"
     return f"{start} from iteration {last} of {shown[-1]} on; later steps change NDCG@10 by {change}"

@@ -91,7 +91,7 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
         f"VVᵀ has rank {factors}, the number of factors (K in xu2019). Its entries at preference pairs "
-        f"have rank {most} at most{', twice that of A' if matrix == 'symmetrised' else ''}."
+        f"have rank at most {most}{', twice that of A' if matrix == 'symmetrised' else ''}."
     )
 
 

@@ -37,8 +37,8 @@ CAPTIONS = {
     "ndcg-against-m": "{about}. {band}; {definition}. {seconds}Click a point to open its run.",
     "band": "Line: {line}; {band}: lowest to highest of {of}",
     "folds": ", mostly because folds differ in difficulty; sentences compare query by query",
-    "seconds": "Seconds of training on this machine, medians over runs, without evaluation. Runs over m "
-    "share their features and continue each other; each counts its share, and all steps from zero. ",
+    "seconds": "Seconds of training on this machine: medians over runs, without evaluation. Runs over m "
+    "share features; each counts its share and all steps from zero. ",
     "intervals": "One paired 95 % interval per m and map, uncorrected.",
     "rank-against-m": "Query {query}, {n} documents, {map}, {last}; {some}. Ties keep file order. {about}.",
     "ranking-error": "{about}. Line: median over {queries} queries{seeds}; thin: quartiles.",
@@ -63,7 +63,7 @@ ALTS = {
 """Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "no run": "No run of this map is there yet.",
-    "no pairs": "No preference pairs: there is no training and no ranking.",
+    "no pairs": "No preference pairs: nothing is trained.",
     "no exact": "Rankings are compared with those of the exact kernel, {why}.",
     "no query": "No query has two documents to rank.",
     "no sample": "No run of this curve has finished yet; points appear as runs finish.",
