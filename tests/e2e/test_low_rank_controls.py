@@ -68,7 +68,7 @@ def test_the_reason_chosen_is_drawn_alone_and_in_the_address(server: Server, pag
 def test_a_link_with_a_former_label_opens(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/low_rank?{QUICK}&view=Three+models&shown=k+for+t+of+the+energy")
     finish_training(page)
-    expect(page.get_by_test_id("stMain").get_by_text("The median k of")).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_text("Median k of")).to_be_visible()
     assert query_of(page)["shown"] == "k for the share of the energy"
     assert_no_errors_shown(page)
 
