@@ -173,36 +173,36 @@ BETTER = (0.75, 0.72, 0.01, 0.03, True)
     [
         (
             rows(WORSE, CLOSE, WHOLE),
-            "by MAP, Nyström with 60 of 120 training queries is not distinguishable from the same with all "
-            "of them (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 queries); "
+            "by MAP, Nyström with 60 of 120 training queries does not differ significantly from the model "
+            "with all (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 queries); "
             "with 30 it is worse by 0.100 (95 % interval [0.050, 0.150])",
-            "by MAP, Nyström with 50 % of its training grades flipped is not distinguishable from the same "
-            "with none (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 queries); "
-            "with 75 % it is worse by 0.100 (95 % interval [0.050, 0.150])",
+            "by MAP, Nyström with 50 % of its training grades flipped does not differ significantly from "
+            "the model with none (0.690 against 0.700, 95 % interval of the difference [−0.030, +0.010], 40 "
+            "queries); with 75 % it is worse by 0.100 (95 % interval [0.050, 0.150])",
         ),
         (
             rows(WORSE, WHOLE),
             "by MAP, Nyström still gains from more training queries: with 30 of 120 it is worse by 0.100 "
             "(95 % interval [0.050, 0.150]) than with all",
-            "by MAP, Nyström is worse by 0.100 (95 % interval [0.050, 0.150]) with 75 % of its training "
-            "grades flipped already",
+            "by MAP, Nyström is already worse by 0.100 (95 % interval [0.050, 0.150]) with 75 % of its "
+            "training grades flipped",
         ),
         (
             rows(BETTER, WHOLE),
-            "by MAP, Nyström with 90 of 120 training queries is even better by 0.020 (95 % interval [0.010, "
-            "0.030]) than with all of them",
-            "by MAP, Nyström with 25 % of its training grades flipped is even better by 0.020 (95 % interval "
+            "by MAP, Nyström with 90 of 120 training queries is better by 0.020 (95 % interval [0.010, "
+            "0.030]) than with all",
+            "by MAP, Nyström with 25 % of its training grades flipped is better by 0.020 (95 % interval "
             "[0.010, 0.030]) than with none",
         ),
         (
             rows(WHOLE),
-            "by MAP, Nyström has learned from all 120 training queries only",
-            "by MAP, Nyström has learned from grades as they are only",
+            "by MAP, Nyström has only been trained on all 120 training queries",
+            "by MAP, Nyström has only been trained on the original grades",
         ),
         (
             rows(WORSE, WHOLE).assign(judged_by=5),
-            "by MAP, 5 queries are too few to tell models apart (95 % takes at least 6)",
-            "by MAP, 5 queries are too few to tell models apart (95 % takes at least 6)",
+            "by MAP, 5 queries are too few to compare models (95 % needs at least 6)",
+            "by MAP, 5 queries are too few to compare models (95 % needs at least 6)",
         ),
     ],
 )

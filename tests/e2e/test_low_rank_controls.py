@@ -45,7 +45,7 @@ def test_answer_and_first_figures_are_wholly_visible_on_a_laptop(server: Server,
     charts = main.locator("[class*='st-key-dual-heatmap'] .js-plotly-plot")
     expect(charts).to_have_count(2)
     assert charts.evaluate_all(_BOTTOM) < 768
-    labels = ["Query, of", "Rank k it is cut to", "Share of the energy"]
+    labels = ["Query, of", "Keep rank k", "Share of the energy"]
     tops = {round(main.get_by_text(label).first.bounding_box()["y"]) for label in labels}  # type: ignore[index]
     assert len(tops) == 1, "the controls stand in one row"
 

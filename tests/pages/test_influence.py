@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
-from ui.influence.choices import Settings
-from ui.influence.views import _reading_of_C
+from ui.influence.words import reading_of_C
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)
@@ -27,7 +26,7 @@ def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
         record = execute(SPEC.but(C=table["value"][row], start="zero"))
         assert table["mean"][row] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=5e-3)
     assert "NDCG@10 is highest at C = " in words(app)
-    assert "Ring: the best C; hollow: worse" in words(app)
+    assert "hollow: significantly worse" in words(app)
     assert "**Paired interval**" in app.header[0].proto.help, "the heading's term is explained"
 
 
@@ -78,4 +77,4 @@ def test_values_that_are_all_alike_have_no_best_one(
 
 def test_one_query_is_too_few_to_distinguish_values_of_C() -> None:
     one = compare(pd.Series([0.1]), pd.Series([0.5]))
-    assert "but 1 query is too few" in _reading_of_C({1.0: one}, 2.0, 1, Settings("MAP", ()))
+    assert "but 1 query is too few" in reading_of_C({1.0: one}, 2.0, 1, "MAP")

@@ -42,9 +42,9 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
         assert shown[name] == pytest.approx(table.loc[table["map"] == key, "mean"].tolist())
     slope = fitted_slope(table, "nystroem")
     assert f"m^{{{slope.exponent:.2f}}}$ from m = 5 to 50" in words(app)
-    assert "1,000 of the 4,357 training documents, drawn at random" in words(app)
+    assert "1,000 of 4,357 training documents, drawn at random" in words(app)
     assert "Seeds 3 to 4" in words(app)
-    assert "2 draws of each, too few to tell them apart" in words(app)
+    assert "2 draws each: too few to compare, 4 needed" in words(app)
     assert len(figures(app)) == 2
 
 
@@ -161,7 +161,7 @@ def test_data_at_the_edges_in_every_tab(
     monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "edges"))
     for view in VIEWS:
         app = open_page("kernel_approximation", data="edge", m=500, view=view, also="k-means++ landmarks")
-        assert "below one part in a billion" in without_nan(app)
+        assert "below 10⁻⁹" in without_nan(app)
         assert len(figures(app)) == (1 if view == "Numbers" or (kind, view) == ("one document", "") else 2)
 
 
@@ -235,7 +235,7 @@ def test_models_of_other_methods_are_of_their_maps(
     assert "the current model" in lines(figures(app)[0])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     other = open_page("kernel_approximation", method="feature mean", **QUICK)
-    assert "The feature mean chosen in the sidebar has no kernel; shown here: the 2 maps" in words(other)
+    assert "The feature mean has no kernel; shown: 2 approximations of one." in words(other)
     assert "the current model" not in lines(figures(other)[0])
 
 
@@ -255,12 +255,12 @@ def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds:
 
 def test_readings() -> None:
     assert "times lower than random Fourier's in all 4 draws" in told(1.0, 16)
-    assert "(1 draw of each, too few to tell them apart: 4 can)" in told(1.0, 16, seeds=1)
+    assert "(1 draw each: too few to compare, 4 needed)" in told(1.0, 16, seeds=1)
     assert "lower" not in told(1.0, 16, seeds=3)
-    assert "At m = 60 Nyström's relative Frobenius error is below one part in a billion" in told(1.0, 60)
-    assert "From m = 60 on all distinct documents are landmarks" in told(1.0, 16)
+    assert "At m = 60 Nyström's relative Frobenius error is below 10⁻⁹" in told(1.0, 60)
+    assert "From m = 60 on, all distinct documents are landmarks" in told(1.0, 16)
     assert "hardly changes from m = 2 to 8" in told(1e6, 4, grid=(2, 4, 8))
-    assert "Nyström's is below one part in a billion from m = 2 on" in told(1e-12, 4)
+    assert "Nyström's is below 10⁻⁹ from m = 2 on" in told(1e-12, 4)
     assert "too few points" in told(1.0, 4, grid=(2, 4))
 
 
@@ -268,7 +268,7 @@ def test_ranges_that_overlap_are_not_distinguishable() -> None:
     errors = kernel_errors(X, RBF(1.0), (2, 4), range(4))
     table = over_seeds(errors.table, "spectral")
     overlapping = reading(errors, table.assign(low=0.1, high=0.9), {}, "spectral", 4)
-    assert "not distinguishable from random Fourier's over 4 draws" in overlapping
+    assert "overlaps with random Fourier's over 4 draws" in overlapping
     swapped = table.assign(map=table["map"].map({"nystroem": "fourier", "fourier": "nystroem"}))
     swapped["choice"] = swapped["map"].map({v.map: v.choice for v in PAPERS})
     assert "random Fourier's relative spectral error is" in reading(errors, swapped, {}, "spectral", 4)
@@ -279,9 +279,9 @@ def test_words_on_variants() -> None:
         errors = kernel_errors(X, RBF(1.0), (4, 60), range(draws), variants=VARIANTS)
         return variant_words(errors, over_seeds(errors.table, "frobenius").assign(**columns), m)
 
-    assert words_at(4, 4, low=0.1, high=0.9).count("not distinguishable from") == 2
-    assert "too few to tell them apart" in words_at(4, 2)
-    assert "K-means++ landmarks at m = 60: below one part in a billion, like uniform" in words_at(60, 4)
+    assert words_at(4, 4, low=0.1, high=0.9).count("overlaps with") == 2
+    assert "too few to compare" in words_at(4, 2)
+    assert "K-means++ landmarks at m = 60: below 10⁻⁹, like uniform" in words_at(60, 4)
     errors = kernel_errors(X, RBF(1.0), (4,), range(4), variants=VARIANTS)
     table = over_seeds(errors.table, "frobenius").assign(
         low=[1, 2, 3, 1], mean=[1, 2, 3, 1], high=[1, 2, 3, 1]
@@ -295,11 +295,11 @@ def test_words_on_variants() -> None:
 @pytest.mark.parametrize(
     ("bounds", "m", "said"),
     [
-        ((40.2, 40.24), 25, ("is 40.2", "No K̃ of m = 25 features can have as many")),
-        ((40.2, 40.24), 60, ("is 40.2", "about that or little more")),
-        ((40.2, 60.0), 500, ("is between 40.2 and 60.0", "has room for all of them")),
-        ((0.0021, 0.0021), 5, ("is 0.0021", "has room")),
-        ((900.2, 1234.4), 5, ("is between 900 and 1,234", "No K̃")),
+        ((40.2, 40.24), 25, ("is 40.2", "m = 25 is below it: some directions are lost")),
+        ((40.2, 40.24), 60, ("is 40.2", "m = 60 is close to it")),
+        ((40.2, 60.0), 500, ("is between 40.2 and 60.0", "m = 500 exceeds it: more features change little")),
+        ((0.0021, 0.0021), 5, ("is 0.0021", "m = 5 exceeds it")),
+        ((900.2, 1234.4), 5, ("is between 900 and 1,234", "m = 5 is below it")),
     ],
 )
 def test_words_on_the_dimension(bounds: tuple[float, float], m: int, said: tuple[str, str]) -> None:

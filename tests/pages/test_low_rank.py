@@ -48,7 +48,7 @@ def test_low_rank_shows_what_the_library_computes(matrix: str, open_page: Opener
         assert lines(drawn)["largest rank that the grades allow"][1:-1:2] == bars["allowed"].tolist()
     k = int(needs["k"].quantile(0.5, "lower"))
     assert f"{(needs['k'] <= k).sum()} of {len(needs)} queries keep 80 %" in words(app)
-    assert f"10⁻² of the largest, is {int(needs['rank'].quantile(0.5, 'lower'))}" in words(app)
+    assert f"10⁻² of the largest): {int(needs['rank'].quantile(0.5, 'lower'))}, shuffled" in words(app)
 
 
 def test_a_query_of_the_address_is_shown_and_an_unknown_one_is_not(open_page: Opener) -> None:
@@ -143,7 +143,7 @@ def test_only_what_is_shown_is_trained(
 def test_one_query_beside_all(open_page: Opener) -> None:
     needs = pd.DataFrame({"query": [4, 5, 6], "k": [3, 1, 1], "largest_rank": [7, 7, 1]})
     rows = [row for _, row in needs.iterrows()]
-    said = "3 of 7 possible singular values keep 90 % of the energy of query 4's dual variables"
+    said = "3 of 7 possible singular values keep 90 % of the energy of query 4"
     assert one_reading(rows[0], needs, 0.9) == f"{said}; 1 is enough in 2 of 3 queries"
     assert one_reading(rows[0], needs[:1], 0.9) == said
     assert one_reading(rows[2], needs, 0.9, "selected ").startswith(
@@ -159,7 +159,7 @@ def test_the_first_figure_alone_ends_the_page(open_page: Opener) -> None:
 
 @pytest.mark.parametrize(
     ("link", "title"),
-    [({"k": 2}, "Cut to rank 2: "), ({"beside": "what that leaves out"}, "What rank 1 leaves out")],
+    [({"k": 2}, "Cut to rank 2: "), ({"beside": "what that leaves out"}, "Error of rank 1")],
 )
 def test_what_stands_beside_is_said(link: dict[str, object], title: str, open_page: Opener) -> None:
     whole, beside = figures(open_page("low_rank", map="linear", **link))[:2]
@@ -186,9 +186,9 @@ def test_nothing_to_show_has_its_reason() -> None:
     ("k", "shuffled", "allowed", "share", "said"),
     [
         (2, 3, 20, 0.9, "in any order** (3 against 2)"),
-        (2, 3, 20, 0.9, "A larger share shows what the order does"),
+        (2, 3, 20, 0.9, "A larger share shows the effect of the order"),
         (2, 9, 20, 0.9, "4.5 times as many"),
-        (4, 7, 7, 0.999, "the 7 singular values that the grades allow, α needs 4, shuffled 7 (medians)"),
+        (4, 7, 7, 0.999, "Of 7 possible singular values, α needs 4, shuffled 7 (medians)"),
         (4, 7, 7, 0.999, "its order saves 3, its values alone 0."),
         (7, 7, 8, 0.9, "its order saves none."),
         (1, 1, 1, 0.9, "no rank above 1"),
@@ -208,12 +208,12 @@ def test_no_larger_share_is_spoken_of_where_there_is_none(open_page: Opener) -> 
     assert "A larger share" not in what_shuffled_says(needs, 0.999)
     text = words(open_page("low_rank", t="99.9 %"))
     assert "A larger share" not in text
-    assert "the 7 singular values that the grades allow, α needs 4, shuffled 7 (medians)" in text
+    assert "Of 7 possible singular values, α needs 4, shuffled 7 (medians)" in text
 
 
 def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
     said = [off_by(error, "its length") for error in (0.0, 0.44, 2.2)]
-    assert said == ["nothing", "44 % of its length", "2.2 times its length"]
+    assert said == ["0 %", "44 % of its length", "2.2 times its length"]
 
 
 def test_stopping_early_is_said_of_two_losses_only() -> None:

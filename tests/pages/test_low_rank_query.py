@@ -27,7 +27,7 @@ def test_a_cut_that_loses_nothing_changes_nothing(cut: Cut, k: int) -> None:
 
 def test_a_cut_that_loses_something_is_compared_by_its_rankings(cut: Cut) -> None:
     said = lost_by_all(1, cut)
-    assert "is off by 30 % of its norm, w by 20 % of its length" in said
+    assert "changes by 30 % of its norm, w by 20 % of its length" in said
     assert "not distinguishable" in said
 
 

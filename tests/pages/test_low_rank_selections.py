@@ -31,7 +31,7 @@ def test_selected_queries_without_ranks_under_three_models_are_said(open_page: O
     assert "**2 of 118 queries selected**" in text
     assert "The matrices of the 2 selected queries are 0 under all three models" in text
     assert len(figures(app)) == 2
-    assert "This tab is on 116 queries. Of the 118 queries of the other tabs, 2 are left out" in text
+    assert "This tab shows 116 queries; 2 of the 118 queries in the other tabs are 0 under all" in text
     assert "0 under all three models: 87, 185." in text
     every = open_page("low_rank", view="Three models")
     assert len(figures(every)) == 3
@@ -41,7 +41,7 @@ def test_selected_queries_without_ranks_under_three_models_are_said(open_page: O
 def test_queries_here_and_above_are_compared_in_words() -> None:
     assert other_queries([1, 2], [2, 1]) == ""
     only_here = other_queries([1], [1, 7])
-    assert "on 2 queries. 1 query is here only, with α = 0 under the current model: 7." in only_here
+    assert "shows 2 queries; 1 query is here only, with α = 0 under the current model: 7." in only_here
     assert other_queries(range(20), [19]).endswith("0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 9 more.]")
     assert "the selected query is 0 under" in none_counted(1)
     assert "all queries are 0" in none_counted(0)

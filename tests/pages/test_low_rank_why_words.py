@@ -18,17 +18,17 @@ def over(lawful: list[float]) -> pd.DataFrame:
 
 def test_the_law_is_said_to_hold_where_every_pair_is_active() -> None:
     text = law(fit([10, 9, 10]))
-    assert "every pair is active in 2 of 3 queries: there the law allows a rank of at most 4" in text
-    said = "Every pair of every query is active up to C = 2⁻¹⁰, of the C in the figure."
+    assert "every pair is active in 2 of 3 queries: the law allows rank 4 there, and the largest is 3" in text
+    said = "Of the C drawn, every pair of every query is active up to C = 2⁻¹⁰."
     assert lawful_up_to(over([1.0, 1.0, 0.5])) == said
 
 
 def test_the_sentence_speaks_of_most_queries_not_of_the_few_for_which_the_law_holds() -> None:
     assert law(fit([10, 9, 8, 5])) == (
-        "At C = 2⁻⁴ the law holds for 1 of 4 queries; in the median of the others 20 % of the pairs are "
-        "inactive, and the rank is 3 where the law allows 4"
+        "At C = 2⁻⁴ the law holds for 1 of 4 queries; medians of the others: 20 % of pairs inactive, rank 3 "
+        "where the law allows 4"
     )
-    assert "the law holds for none of 2 queries; in the median" in law(fit([9, 9]))
+    assert "the law holds for none of 2 queries; medians" in law(fit([9, 9]))
 
 
 def test_the_law_holds_up_to_the_first_c_at_which_it_does_not() -> None:
@@ -44,9 +44,9 @@ def test_medians_over_queries_and_a_share_of_all_pairs_are_apart() -> None:
     said = "Medians over 2 queries: 3 stairs, numerical rank 4, but 2 for 90 % of the energy"
     assert staircase(stairs) == said
     off = off_the_staircase(stairs)
-    assert off.startswith("α is off the staircase by nothing (median). Of all their pairs together 0.2 % lie")
-    assert off_the_staircase(stairs.assign(boundary=0)).endswith("together none lies between 0 and C.")
-    assert "together 100 % lie" in off_the_staircase(stairs.assign(boundary=stairs["pairs"]))
+    assert off.startswith("α differs from the staircase by 0 % (median). Of all pairs 0.2 % lie")
+    assert off_the_staircase(stairs.assign(boundary=0)).endswith("Of all pairs none lies between 0 and C.")
+    assert "all pairs 100 % lie" in off_the_staircase(stairs.assign(boundary=stairs["pairs"]))
 
 
 def test_there_are_no_stairs_where_every_dual_variable_is_0() -> None:

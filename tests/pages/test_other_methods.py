@@ -63,10 +63,10 @@ def test_a_trace_of_another_kind_is_drawn_as_far_as_it_goes(open_page: Opener) -
     app.selectbox(key="show").select("gradient").run()
     assert not app.exception
     assert figures(app) == []
-    assert "tells nothing of gradient norm. It tells: objective above the best; against iter" in words(app)
+    assert "has no gradient norm. It has: objective above the best; against iter" in words(app)
     app.selectbox(key="show").select("gap").run()
     app.selectbox(key="against").select("products").run()
-    assert "tells nothing of products with the features" in words(app)
+    assert "has no products with the features" in words(app)
 
 
 def test_its_other_solver_is_beside_it(open_page: Opener, data_set: Callable[[str], None]) -> None:
@@ -96,7 +96,7 @@ def test_why_so_low_trains_the_plain_model_for_its_figures(method: str, open_pag
     link = {"view": "Why so low?", "method": METHODS[method].label} | LINK
     app = open_page("low_rank", **link)
     assert len(figures(app)) == 4
-    assert "Trained for these figures with RankSVM and the squared hinge, else as the current model" in words(
+    assert "Trained for these figures with RankSVM and the squared hinge; else as the current model" in words(
         app
     )
     text = words(app := open_page("low_rank", why="Errors of a solver", **link))
@@ -120,7 +120,7 @@ def test_three_models_of_which_the_sidebar_has_one(method: str, open_page: Opene
     assert costs["gap"].notna().all(), "all train the hinge"
     drawn = {"factorized": {"nuclear", "coupling"}, "regularized": {"factors"}}[method]
     assert keys(app) & {"factors", "nuclear", "coupling", "plainmodel"} == drawn
-    assert f"The current model, {METHODS[method].label}, {settings}, C = 2⁻⁸, is what stands" in words(app)
+    assert f"The current model, {METHODS[method].label}, {settings}, C = 2⁻⁸, is above the tabs" in words(app)
 
 
 @each_method
@@ -156,7 +156,8 @@ def test_a_factorised_model_has_a_C_to_vary_and_no_costs(open_page: Opener) -> N
 def test_a_ranker_without_settings_has_nothing_to_vary(view: str, open_page: Opener, ranker: str) -> None:
     app = open_page("influence", view=view, method=ranker, model="current model", scope="this fold")
     assert figures(app) == []
-    assert "so there is nothing to show here. Choose the linear model above" in words(app)
+    lacking = "C to vary" if view == "Influence of C" else "costs of pairs"
+    assert f"has no {lacking}. Choose the linear model above" in words(app)
     linear = open_page("influence", view=view, method=ranker, scope="this fold")
     assert f"The current model, {ranker}, has no C to vary and no costs of pairs" in words(linear)
     assert figures(linear)

@@ -113,11 +113,11 @@ def test_influence_says_why_another_model_is_shown(
     link = stranger("linear ranker")
     said = words(open_page("influence", scope="this fold", **link))
     assert "The current model, linear ListNet, has no costs of pairs; choose “current model” above" in said
-    assert "The linear RankSVM is shown." in said
+    assert "Shown: the linear RankSVM." in said
     own = {"model": "current model", "scope": "this fold"} | link
     assert "s of training, one fold together, each C by itself" in words(open_page("influence", **own))
     costs = words(open_page("influence", view="Influence of λ and μ", **own))
-    assert "Linear ListNet has no costs of pairs, so there is nothing to show here." in costs
+    assert "Linear ListNet has no costs of pairs. Choose the linear model above" in costs
 
 
 @pytest.mark.parametrize(

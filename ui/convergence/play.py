@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.numbers import percent, with_minus
+from rankviz.common.numbers import percent
 from rankviz.datasets import Fold, RankingData
 from rankviz.experiments.playback import Playback, play, playable
 from rankviz.experiments.spec import RunSpec
@@ -16,6 +16,7 @@ from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import playback as plot
 from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, SOLVERS
+from ui.convergence import words
 from ui.convergence.runs import from_zero
 from ui.shared.controls import keep_held
 from ui.shared.foreign import describe
@@ -47,13 +48,16 @@ def playback(spec: RunSpec) -> None:
     show_figure(
         plot.figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
         rows,
-        answer=sentence(_reading(rows, ndcg, top)),
+        answer=sentence(words.settled(rows, ndcg, top)),
         key="playback",
-        alt=f"The ranked list of query {train.query_ids[query]} and the margins at each Newton iteration.",
-        caption=f"{describe(spec, 'train')}. Query {train.query_ids[query]}, whose NDCG@10 this is, "
-        f"{rows['document'].nunique()} documents, ranks 1 to {top}; all {found.record.n_pairs:,} preference "
-        "pairs, with margins t = f(preferred) − f(other). Training begins with every score 0, documents in "
-        "the order of the file and every margin 0: that bar is cut off.",
+        alt=words.ALTS["playback"].format(query=train.query_ids[query]),
+        caption=words.CAPTIONS["playback"].format(
+            about=describe(spec, "train"),
+            query=train.query_ids[query],
+            documents=rows["document"].nunique(),
+            top=top,
+            pairs=found.record.n_pairs,
+        ),
     )
 
 
@@ -61,24 +65,24 @@ def not_playable(spec: RunSpec) -> str:
     """Say that only Newton's iterations can be played, and which choices allow it."""
     method = "" if SOLVER in spec.declared().values() else f"{METHODS[USUAL].label} as method, with "
     able = [choice.label for choice in SOLVERS.values() if choice.newton]
-    return f"Only Newton's iterations can be played. Choose {method}{' or '.join(able)} as solver."
+    return words.INFOS["newton"].format(method=method, solvers=" or ".join(able))
 
 
 def _made(spec: RunSpec, fold: Fold) -> Playback | None:
     cost = predicted(spec)
     key = f"play-{spec.hash}"
     if fold.train.n_documents > MOST_DOCUMENTS:
-        st.info(f"Scores per iteration are kept for at most {MOST_DOCUMENTS:,} documents.")
+        st.info(words.INFOS["documents"].format(most=MOST_DOCUMENTS))
         return None
     if cost.seconds > LONGEST and not st.session_state.get(key):
         if not st.button("Train again and keep every iteration", key=f"{key}-go"):
-            st.caption(f"The run is made once more: {cost}.")
+            st.caption(words.CAPTIONS["again"].format(cost=cost))
             return None
         st.session_state[key] = True
     return _played(spec, fold)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Training again, keeping every iteration …")
+@st.cache_resource(max_entries=8, show_spinner="Training again …")
 def _played(spec: RunSpec, _fold: Fold) -> Playback:
     return play(spec, _fold)
 
@@ -94,8 +98,7 @@ def _query(train: RankingData) -> int:
         key="pq",
         bind="query-params",
         width=260,
-        help="The query whose ranked documents are shown. Then press Play, or step with the slider: a click "
-        "left or right of its handle moves one iteration.",
+        help=words.HELP["pq"],
     )
     return ids.index(int(chosen))
 
@@ -112,24 +115,3 @@ def _titles(trace: pd.DataFrame, ndcg: dict[int, float]) -> dict[int, str]:
         f"active pairs {percent(trace['active_share'].iloc[k], 1)}, NDCG@10 {value:.3f}"
         for k, value in ndcg.items()
     }
-
-
-def _reading(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
-    """Say when the query's first ranks stop changing, and their NDCG."""
-    tops = {
-        k: tuple(frame[frame["rank"] <= top].sort_values("rank")["document"])
-        for k, frame in rows.groupby("iteration")
-    }
-    shown = sorted(tops)
-    last = next(k for k in shown if all(tops[j] == tops[shown[-1]] for j in shown if j >= k))
-    first_step = shown[1] if len(shown) > 1 else shown[0]
-    change = with_minus(ndcg[shown[-1]] - ndcg[first_step], "+.3f")
-    if last <= first_step:
-        return (
-            f"The first {top} ranks of this query are settled after the first step: "
-            f"the other {max(shown[-1] - 1, 0)} change scores, not ranks"
-        )
-    return (
-        f"The first {top} ranks of this query are settled from iteration {last} of {shown[-1]} on; after the "
-        f"first step its NDCG@10 changes by {change}"
-    )

@@ -11,10 +11,9 @@ import streamlit as st
 from rankviz.common.numbers import small
 from rankviz.experiments.record import RunRecord
 from rankviz.plots.convergence import REFERENCE_TOL
+from ui.convergence import words
 from ui.convergence.timing import measured
 from ui.shared.show import show_table
-
-LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 
 
 def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
@@ -44,16 +43,13 @@ def _ended(statuses: Mapping[str, str]) -> str:
     runs = {
         status: [label for label, own in statuses.items() if own == status] for status in statuses.values()
     }
-    if len(runs) == 1:
-        return f"How they ended: each {next(iter(runs))}."
-    told = (f"**{'; '.join(labels)}** {status}" for status, labels in runs.items())
-    return f"How they ended: {'. '.join(told)}."
+    return words.ended(runs)
 
 
 def _scientific(gap: float) -> str:
     if math.isnan(gap):
         return "not computed"
-    return small(gap) if gap > REFERENCE_TOL else f"≤ {LEAST_GAP}"
+    return small(gap) if gap > REFERENCE_TOL else f"≤ {words.LEAST_GAP}"
 
 
 def iterations(table: pd.DataFrame) -> None:
@@ -64,10 +60,7 @@ def iterations(table: pd.DataFrame) -> None:
     if table["step"].isna().all():
         known = [name for name in known if name == "gap" or table[name].notna().any()]
         show_table(table[known], hide_index=True)
-        st.caption("A row is the point that its iteration has led to, after so many seconds.")
+        st.caption(words.CAPTIONS["point"])
         return
     show_table(table[known], hide_index=True)
-    st.caption(
-        "A row is the point where its iteration begins; its CG iterations, products and seconds include that "
-        "iteration. smoothing: the width over which a hinge is smoothed there, 0 for a loss trained as it is."
-    )
+    st.caption(words.CAPTIONS["begin"])

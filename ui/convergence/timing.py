@@ -11,6 +11,7 @@ import streamlit as st
 from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.experiments.run import execute
 from rankviz.experiments.spec import RunSpec
+from ui.convergence import words
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of, take_turns
 from ui.shared.show import show_table
@@ -26,17 +27,16 @@ def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
     cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
     kept = st.session_state.get(_MEASURED, {})
     if st.button(
-        f"Measure the seconds ({REPEATS} trainings of each run)",
+        f"Measure the seconds ({REPEATS} trainings)",
         icon=":material/timer:",
         disabled=cost > LONGEST,
-        help="The seconds above are of one training, and differ from one to the next; this trains each run "
-        f"{REPEATS} times, in turn, and tells the median with the least and the most.",
+        help=words.HELP["measure"].format(repeats=REPEATS),
     ):
         kept = st.session_state[_MEASURED] = {specs: _seconds(specs)}
     if cost > LONGEST:
-        st.caption(f"Together they would take about {cost:.0f} s; up to {LONGEST:.0f} s are measured here.")
+        st.caption(words.CAPTIONS["long"].format(seconds=cost, most=LONGEST))
     if specs in kept:
-        st.markdown(f"**Seconds of training, {REPEATS} times each, on this machine**")
+        st.markdown(f"**Seconds of training, {REPEATS} times each**")
         show_table(spread(labels, kept[specs]), hide_index=True)
 
 

@@ -16,8 +16,8 @@ from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
 from rankviz.solvers.registry import SolverChoice
+from ui.convergence import words
 from ui.convergence.runs import from_zero, go_together, plain_of
-from ui.convergence.tables import LEAST_GAP
 from ui.shared import pins
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
@@ -35,11 +35,6 @@ AXIS_NAMES = {
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 NEEDED = ("trace", "objective")
 """Parts of a model that this page draws."""
-PRODUCTS = (
-    "A product is one with Φ and then Φᵀ, or one with the kernel. A Newton step takes one for each CG "
-    "iteration and one more for line search and gradient; L-BFGS takes one for each gradient; a pass of SGD "
-    "takes one by query and two by pair. Forming Hessians and preconditioners is not counted"
-)
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,7 @@ def controls(spec: RunSpec) -> Choice:
     pinned = _traced(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y, place = _quantity(row), row.container(width=230)
-    more = row.popover("Compare with", help="Further losses, solvers and values of C, and pinned models.")
+    more = row.popover("Compare with", help=words.HELP["compare"])
     losses = _others(more, "Further losses", spec, "loss", "losses")
     solvers = _others(more, "Further solvers", spec, "solver", "solvers")
     chosen, left_out = go_together(spec, losses, solvers, _further_C(more, spec))
@@ -72,13 +67,12 @@ def controls(spec: RunSpec) -> Choice:
             key="plain",
             bind="query-params",
             disabled=all(plain_of(one) is None for one in chosen),
-            help="Without it, the Newton systems are solved by plain conjugate gradients. The other solvers "
-            "have none.",
+            help=words.HELP["plain"],
         )
     with row:
         pins.buttons(spec)
     if left_out:
-        st.caption(f"Left out: {'; '.join(left_out)}.")
+        st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pinned)
     return Choice(y, _axis(place, y, specs), specs)
 
@@ -88,7 +82,7 @@ def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
     lacking = [one for one in pinned if one.offers.lacks(*NEEDED)]
     if lacking:
         reasons = dict.fromkeys(reason(one, one.offers.lacks(*NEEDED)) for one in lacking)
-        st.caption(f"Pins that are not drawn: {' '.join(reasons)}")
+        st.caption(words.CAPTIONS["pins"].format(reasons=" ".join(reasons)))
     return [one for one in pinned if one not in lacking]
 
 
@@ -104,8 +98,7 @@ def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
         max_selections=MOST_CS,
         placeholder="Add values of C",
         width=260,
-        help=f"Up to {MOST_CS} values beside the sidebar's. Each has an objective of its own, and its gap is "
-        "measured from its own best.",
+        help=words.HELP["cs"].format(most=MOST_CS),
     )
     return [2.0 ** int(c[2:]) for c in chosen]
 
@@ -119,10 +112,7 @@ def _quantity(row: DeltaGenerator) -> str:
         key="show",
         bind="query-params",
         width=260,
-        help="The best objective is the lowest that any run has found, one of them with tolerance 10⁻¹⁰. The "
-        "Newton decrement is the drop that the quadratic model promises. The duality gap is a proved upper "
-        "bound on the distance of the objective from its optimum. A pair is active where the loss is "
-        "curved: for the squared hinge, margins below 1.",
+        help=words.HELP["show"],
     )
     return y
 
@@ -145,8 +135,7 @@ def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
         format_func=AXIS_NAMES.__getitem__,
         key="against",
         bind="query-params",
-        help=f"Counted from the start of the solver. CG iterations are offered where every run has them. "
-        f"{PRODUCTS}.",
+        help=words.HELP["against"],
     )
     return x
 
@@ -171,8 +160,7 @@ def _others(row: DeltaGenerator, label: str, spec: RunSpec, name: str, key: str)
         max_selections=MOST_OTHERS,
         placeholder="Add some",
         width=260,
-        help=f"Up to {MOST_OTHERS} beside the sidebar's, each combined with every other choice of this row. "
-        "Combinations that cannot be trained are left out.",
+        help=words.HELP["others"].format(most=MOST_OTHERS),
     )
     return found
 
@@ -185,7 +173,7 @@ def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[Ru
     # a run that starts near its end would hide its path
     specs = list(dict.fromkeys(map(from_zero, [*found, *pinned])))
     if len(specs) > MOST_RUNS:
-        st.warning(f"These are {len(specs)} runs; the first {MOST_RUNS} are drawn.")
+        st.warning(words.INFOS["runs"].format(most=MOST_RUNS, n=len(specs)))
     return tuple(specs[:MOST_RUNS])
 
 
@@ -203,7 +191,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
     )
     if choice.specs[0] not in found:
         told = in_a_sentence(choice.specs[0])
-        st.info(f"{capital(told)}, the current model, goes on; below are the others.", icon=WAITING)
+        st.info(words.INFOS["current"].format(model=capital(told)), icon=WAITING)
     records = [found[one] for one in choice.specs if one in found]
     return records, plot.data(records, [found[one] for one in keys if one in found])
 
@@ -212,11 +200,11 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     """Draw the chosen quantity of all runs, and compare the sidebar's run with and without preconditioner."""
     record = records[0]
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
-        st.info("No query of the training part has two documents of different grades: nothing to minimise.")
+        st.info(words.INFOS["no pairs"])
         end_page()
     moved = table["step"].where(table["step"].notna(), table["iteration"]) > 0
     if not moved.any():
-        st.info(f"Training ended where it began, so there is no curve: {record.status}.")
+        st.info(words.INFOS["no curve"].format(status=record.status))
         return
     wanted = plain_of(record.spec)
     plain = next((r for r in records if r.spec == wanted), None)
@@ -233,8 +221,11 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
             table,
             answer=answer,
             key="convergence-runs",
-            alt=f"{QUANTITIES[choice.y].name.capitalize()} of {drawn['label'].nunique()} runs against "
-            f"{AXIS_NAMES[choice.x]}.",
+            alt=words.ALTS["convergence-runs"].format(
+                quantity=QUANTITIES[choice.y].name.capitalize(),
+                n=drawn["label"].nunique(),
+                axis=AXIS_NAMES[choice.x],
+            ),
             caption=_caption(record, choice, set(table["label"]) - set(drawn["label"])),
         )
 
@@ -246,27 +237,23 @@ def not_told(table: pd.DataFrame, y: str, x: str) -> str:
     names = [QUANTITIES[name].name for name in known]
     asked = [QUANTITIES[y].name] if y not in known else []
     asked += [AXIS_NAMES[x]] if AXIS_NAMES[x] not in axes else []
-    return (
-        f"The trace of this training tells nothing of {' and '.join(asked)}. "
-        f"It tells: {', '.join(names)}; against {' or '.join(axes)}."
+    return words.INFOS["no trace"].format(
+        asked=" and no ".join(asked), names=", ".join(names), axes=" or ".join(axes)
     )
 
 
 def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
-    words = [f"{describe(record.spec, 'train')}, {record.n_pairs:,} preference pairs"]
+    told = [words.CAPTIONS["pairs"].format(about=describe(record.spec, "train"), pairs=record.n_pairs)]
     if len({spec.problem for spec in choice.specs}) > 1:
-        words.append("Each loss and each C has an objective of its own, and these do not compare")
+        told.append(words.CAPTIONS["objectives"])
     if choice.y == "gap":
-        words.append(
-            "Each gap is to the lowest value that any run has found of the same objective, one of them with "
-            f"tolerance {LEAST_GAP}. Gaps below {LEAST_GAP} are drawn as if they were that large"
-        )
+        told.append(words.CAPTIONS["gap"])
     if choice.x == "products":
-        words.append(PRODUCTS)
+        told.append(words.PRODUCTS)
     if choice.x == "seconds":
-        words.append("Seconds of one run on this machine, features and pairs not counted")
+        told.append(words.CAPTIONS["seconds"])
     if choice.x != "iteration" and choice.y != "cg":
-        words.append("Where a curve ends level, the work went into proving its last point good enough")
+        told.append(words.CAPTIONS["level"])
     if missing:
-        words.append(f"Not drawn, because their traces do not tell it: {'; '.join(sorted(missing))}")
-    return ". ".join(words) + "."
+        told.append(words.CAPTIONS["missing"].format(missing="; ".join(sorted(missing))))
+    return ". ".join(told) + "."

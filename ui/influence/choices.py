@@ -12,6 +12,7 @@ from rankviz.experiments.description import Description, in_a_sentence
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS
+from ui.influence import words
 from ui.shared.folds import ALL, chosen_folds
 from ui.shared.foreign import describe, escaped
 from ui.shared.offers import C_EXPONENTS
@@ -36,13 +37,15 @@ def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
     """Draw the controls of both tabs: model, metric, and folds."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     spec = _model(row, spec)
-    metric = row.selectbox("Metric", METRICS, key="metric", bind="query-params", width=160, help="Mean.")
+    metric = row.selectbox(
+        "Metric", METRICS, key="metric", bind="query-params", width=160, help=words.HELP["metric"]
+    )
     folds = chosen_folds(
         row,
         spec,
         default=ALL,
         key="scope",
-        told="Each fold is trained on its own training part; the queries of their parts are pooled.",
+        told=words.HELP["scope"],
     )
     return spec, Settings(metric, folds)
 
@@ -58,19 +61,19 @@ def _model(row: DeltaGenerator, spec: RunSpec) -> RunSpec:
         key="model",
         bind="query-params",
         disabled=spec == plain,
-        help="The linear model takes about a second for all values of C together. It has a C of its own "
-        "(More settings); loss and costs are the current ones. The path of a kernel may run in the "
-        "background.",
+        help=words.HELP["model"],
     )
     if chosen != linear:
         return spec
     if spec.method != plain.method:
-        lacking = [words for name, words in VARIED.items() if name not in spec]
-        why = f"has {' and '.join(lacking)}" if lacking else "is not what Model is set to"
+        lacking = [told for name, told in VARIED.items() if name not in spec]
+        why = f"has {' and '.join(lacking)}" if lacking else "is not chosen under Model"
         if len(lacking) < len(VARIED):
-            why += f"; choose “{CURRENT_MODEL}” above to see what it has"
+            why += f"; choose “{CURRENT_MODEL}” above to see it"
         st.caption(
-            f"The current model, {in_a_sentence(spec)}, {why}. The {linear} {plain.kind.label} is shown."
+            words.CAPTIONS["other"].format(
+                model=in_a_sentence(spec), why=why, shown=f"{linear} {plain.kind.label}"
+            )
         )
     return plain
 
@@ -81,9 +84,12 @@ def has(spec: RunSpec, name: str) -> bool:
         return True
     able = [kind.label for method, kind in METHODS.items() if name in kind.resolve({})]
     st.info(
-        f"{capital(in_a_sentence(spec))} has {VARIED[name]}, so there is nothing to show here. Choose the "
-        f"{FEATURE_MAPS[LINEAR].label} model above, or one of these methods in the sidebar: "
-        f"{', '.join(able)}.",
+        words.INFOS["nothing"].format(
+            model=capital(in_a_sentence(spec)),
+            lacking=VARIED[name],
+            linear=FEATURE_MAPS[LINEAR].label,
+            able=", ".join(able),
+        ),
         icon=":material/info:",
     )
     return False
@@ -107,7 +113,7 @@ def path(spec: RunSpec) -> list[float]:
 
 def about(spec: RunSpec, settings: Settings, part: str) -> Description:
     """Describe the page's subject, like `describe`, for all folds."""
-    words = describe(spec, part)
+    described = describe(spec, part)
     if len(settings.folds) == 1:
-        return words
-    return replace(words, data=f"{escaped(spec.dataset)}, {len(settings.folds)} folds pooled")
+        return described
+    return replace(described, data=f"{escaped(spec.dataset)}, {len(settings.folds)} folds pooled")

@@ -6,18 +6,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import counted, power_of_two
 from rankviz.datasets import RankingData
 from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
-from rankviz.metrics.significance import Comparison, compare, queries_in_words, tied
+from rankviz.metrics.significance import compare, tied
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
 from rankviz.plots.style import look_of
 from rankviz.risk.costs import Costs, cost_words
+from ui.influence import words
 from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.controls import keep_held
 from ui.shared.costs import table
@@ -38,7 +38,6 @@ LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 LIST_LENGTH = 10
-CHOSEN_HERE = "chosen as the highest on these same queries, which flatters it"
 
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
@@ -70,16 +69,18 @@ def _against_C(
     show_figure(
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(so_far + _reading_of_C(others, best, len(highest), settings)),
+        answer=sentence(so_far + words.reading_of_C(others, best, len(highest), settings.metric)),
         key="influence-of-c",
-        alt=f"{settings.metric} and products with the features against C.",
-        caption=f"{about(spec, settings, part).without('C')}. "
-        f"The dashed line is the C that is set{_of_baseline(spec)}. Ring: the best C; hollow: worse than "
-        "that by the paired interval, which decides also where bands overlap. "
-        f"{'' if so_far else _effort(spec, settings, data)}Mean over {data['queries'].iloc[0]} queries; "
-        f"{_definition(spec, settings, part)}.",
+        alt=words.ALTS["influence-of-c"].format(metric=settings.metric),
+        caption=words.CAPTIONS["influence-of-c"].format(
+            about=about(spec, settings, part).without("C"),
+            of=_of_baseline(spec),
+            effort="" if so_far else _effort(spec, settings, data),
+            queries=data["queries"].iloc[0],
+            definition=_definition(spec, settings, part),
+        ),
     )
-    st.caption(f"The best C here is {CHOSEN_HERE}: choose on validation queries, then judge on others.")
+    st.caption(words.CAPTIONS["optimistic"])
     with st.expander("Numbers"):
         show_table(data, hide_index=True)
 
@@ -87,43 +88,20 @@ def _against_C(
 def _of_baseline(spec: RunSpec) -> str:
     """Say where to set the C of a linear model that is not the current one."""
     own = not baseline_is_set(st.session_state) and spec == baseline(st.session_state)
-    return " for the linear baseline, below More settings" if own else ""
+    return " of the linear baseline (More settings)" if own else ""
 
 
 def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
     """Describe the products in the figure and the time of the path, if recorded."""
-    start = "each C starting from the weights of the one before" if warm(spec) else "each C by itself"
+    start = "each C from the weights before it" if warm(spec) else "each C by itself"
     told = ""
     if data["products"].notna().all():
-        told = f"Below: products with the features that training took, {_folds(settings)} together. "
+        told = words.CAPTIONS["products"].format(folds=_folds(settings))
     if data["seconds"].notna().all():
-        told += (
-            f"The whole path of {len(data)} values took {data['seconds'].sum():.2f} s of training, "
-            f"{_folds(settings)} together, {start}, features not counted, in one run on this machine. "
+        told += words.CAPTIONS["seconds"].format(
+            n=len(data), seconds=data["seconds"].sum(), folds=_folds(settings), start=start
         )
     return told
-
-
-def _reading_of_C(found: dict[float, Comparison], best: float, equal: int, settings: Settings) -> str:
-    """Say which values of C differ significantly from the best one; `equal` values share its mean."""
-    if equal > len(found) > 0:
-        return f"{settings.metric} is the same at all {equal} values of C"
-    worse = [C for C, one in found.items() if one.distinguishable]
-    alike = sorted([best, *(C for C, one in found.items() if not one.distinguishable)])
-    also = f" and {counted(equal - 1, 'other value')}" if equal > 1 else ""
-    start = f"{settings.metric} is highest at C = {power_of_two(best)}{also}"
-    few = next(iter(found.values()), None)
-    if few is not None and few.n_queries < few.n_needed:
-        are = "is" if few.n_queries == 1 else "are"
-        said = f"{queries_in_words(few.n_queries)} {are} too few to tell any other value of C from it"
-        return f"{start}, but {said}"
-    if not worse:
-        return f"{start}, and no other value of C can be told from it with these queries"
-    ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
-    return (
-        f"{start}; {len(worse)} of the {len(found)} other values are worse by their paired intervals, and "
-        f"those that cannot be told from it lie between {ends}"
-    )
 
 
 def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
@@ -132,15 +110,10 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
         return
     grades = _grades(spec, settings)
     if len(grades) > 3 or max(grades, default=0) > 2:
-        st.info(
-            f"The sliders are for grades 0, 1 and 2; these data have grades up to {max(grades)}. Set the "
-            "costs in the sidebar instead (More settings, “λ as below”), and compare on the Train page."
-        )
+        st.info(words.INFOS["grades"].format(most=max(grades)))
         return
     if spec.get("costs") is not None:
-        st.caption(
-            f"The sidebar's costs, {cost_words(spec.costs)}, do not count in this tab: its sliders set them."
-        )
+        st.caption(words.CAPTIONS["sidebar"].format(costs=cost_words(spec.costs)))
     varied, values, by_query = _sliders(grades)
     plain = spec.but(costs=None)
     grid = sorted({*LAMBDA_GRID, values[varied]})
@@ -155,15 +128,15 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
         )
         groups = {v: [found[one] for one in group] for v, group in specs.items() if group[0] in found}
         if bases[0] not in found or values[varied] not in groups:
-            st.info("The run without costs, or that with the costs set, goes on.", icon=WAITING)
+            st.info(words.INFOS["waiting"], icon=WAITING)
             end_page()
-    base, words = [found[one] for one in bases], cost_words(costs[values[varied]])
+    base, told = [found[one] for one in bases], cost_words(costs[values[varied]])
     with figure:
-        _against_cost(plain, settings, part, groups, base, varied, values[varied], words)
+        _against_cost(plain, settings, part, groups, base, varied, values[varied], told)
     if len(grades) == 2:
-        st.caption("With two grades λ₁₀ multiplies every pair alike, so it only changes what C means.")
+        st.caption(words.CAPTIONS["two grades"])
     at = settings.folds.index(spec.fold)
-    _top(base[at], groups[values[varied]][at], normalised(spec).parts[part], part, words)
+    _top(base[at], groups[values[varied]][at], normalised(spec).parts[part], part, told)
 
 
 def _against_cost(
@@ -174,7 +147,7 @@ def _against_cost(
     base: list[RunRecord],
     varied: str,
     at: float,
-    words: str,
+    told: str,
 ) -> None:
     """Draw the figure against one λ, currently `at` a value, and its numbers."""
     say_if_nothing_was_learned(base[0])
@@ -182,15 +155,19 @@ def _against_cost(
     level = float(plot.pooled(base, part, settings.metric).mean())
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
-    ).sentence(f"{in_a_sentence(plain)} with {words}", "the same without costs", settings.metric)
+    ).sentence(f"{in_a_sentence(plain)} with {told}", "the same without costs", settings.metric)
     show_figure(
         plot.figure_of_cost(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
         data,
         answer=sentence(one),
         key="influence-of-cost",
-        alt=f"{settings.metric} against {LAMBDAS[varied][0]}.",
-        caption=f"{about(plain, settings, part)}. Costs at the dashed line: {words}. "
-        f"Mean over {data['queries'].iloc[0]} queries; {_definition(plain, settings, part)}.",
+        alt=words.ALTS["influence-of-cost"].format(metric=settings.metric, name=LAMBDAS[varied][0]),
+        caption=words.CAPTIONS["influence-of-cost"].format(
+            about=about(plain, settings, part),
+            costs=told,
+            queries=data["queries"].iloc[0],
+            definition=_definition(plain, settings, part),
+        ),
     )
     with st.expander("Numbers"):
         show_table(data, hide_index=True)
@@ -208,7 +185,7 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
         format_func=lambda key: LAMBDAS[key][0],
         key="vary",
         bind="query-params",
-        help="Which cost runs along the axis; the others stay at their sliders.",
+        help=words.HELP["vary"],
     )
     values = {}
     for key, (name, usual) in LAMBDAS.items():
@@ -222,8 +199,7 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
                 key=key,
                 bind="query-params",
                 disabled=key not in keys,
-                help="Cost of ranking a document of the first grade below one of the second. he2009 has "
-                "1, 2 and 1.3.",
+                help=words.HELP["lambda"],
             )
         )
     by_query = row.toggle(
@@ -231,8 +207,7 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
         False,
         key="mu",
         bind="query-params",
-        help="Weigh queries with few pairs more: μ = ln(1 + most pairs of any query/pairs of this one) "
-        "(he2009 §4.2).",
+        help=words.HELP["mu"],
     )
     return varied, {key: round(value, 4) for key, value in values.items()}, by_query
 
@@ -241,12 +216,12 @@ def _table(values: dict[str, float], by_query: bool) -> Costs:
     return table([values["l10"], values["l20"], values["l21"]], by_query=by_query)
 
 
-def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words: str) -> None:
+def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
     first = keep_held("query", queries)
     query = st.selectbox(
-        "Query", queries, first, key="query", bind="query-params", width=260, help="Of this part."
+        "Query", queries, first, key="query", bind="query-params", width=260, help=words.HELP["query"]
     )
     rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
@@ -256,9 +231,10 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, words
         rows,
         answer=sentence(f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them"),
         key="influence-list",
-        alt=f"The first {k} documents of query {query} without and with costs.",
-        caption=f"Query {query}, {len(rows)} documents, first {k} of each. With costs: {words}. "
-        f"{describe(base.spec, part)}.",
+        alt=words.ALTS["influence-list"].format(k=k, query=query),
+        caption=words.CAPTIONS["influence-list"].format(
+            query=query, documents=len(rows), k=k, costs=told, about=describe(base.spec, part)
+        ),
     )
 
 

@@ -22,7 +22,7 @@ from rankviz.plots.style import style_of
 from ui.kernel_approximation import work
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
-from ui.kernel_approximation.words import dimension_words, has_landmarks, seconds_words
+from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, dimension_words, has_landmarks, seconds_words
 from ui.shared.controls import keep_held
 from ui.shared.runs import normalised
 from ui.shared.show import sentence, show_figure, show_table
@@ -33,7 +33,7 @@ def entries(asked: Asked) -> None:
     found = work.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
     if pairs == 0:
-        st.info("There is one document, so there are no pairs to compare.")
+        st.info("One document: there are no pairs to compare.")
         return
     rows = found.deviations.to_dict("records")
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
@@ -42,15 +42,13 @@ def entries(asked: Asked) -> None:
         kernel_entries.figure(found.entries),
         found.entries,
         answer=sentence(
-            f"the root mean square of κ̃ − κ over these pairs is {' and '.join(words)}; the largest is "
-            f"{' and '.join(most)}"
+            f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}"
         ),
         key="kernel-entries",
-        alt=f"Density of approximate against exact kernel values, {kernel_variants.names(asked.shown)}, with "
-        "the line of equals.",
-        caption=f"{_drawn(asked)}. {compared(found.n_compared, found.n_documents)}: "
-        f"all {pairs:,} pairs of these, counted in squares; the "
-        "stronger the colour, the more pairs (logarithmic). On the line the approximation is exact.",
+        alt=ALTS["kernel-entries"].format(maps=kernel_variants.names(asked.shown)),
+        caption=CAPTIONS["kernel-entries"].format(
+            drawn=_drawn(asked), compared=compared(found.n_compared, found.n_documents), pairs=pairs
+        ),
     )
 
 
@@ -58,7 +56,7 @@ def spectrum(asked: Asked) -> None:
     """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, work.spectra(asked), work.compared_kernel(asked.spec)
     if table.empty:
-        st.info("Every entry of K is 0, so there are no eigenvalues to draw.")
+        st.info("Every entry of K is 0: there are no eigenvalues.")
         return
     place = st.container()
     bounds = work.spectrum_of_all(spec).effective_dimension(spec.C)
@@ -73,11 +71,12 @@ def spectrum(asked: Asked) -> None:
             table,
             answer=sentence(what),
             key="kernel-spectrum",
-            alt="Eigenvalues of the exact and of the approximate kernel matrices, largest first.",
-            caption=f"{_drawn(asked)}. {compared(len(K.Z), n)}. Eigenvalues that are rounding are "
-            "left out; a map with m features has at most m. Dashed across: 1/(2C) over the trace of K of all "
-            "training documents, where it lies within the axis."
-            + (" Shares of the trace of a sample are near those of all documents." if sample else ""),
+            alt=ALTS["kernel-spectrum"],
+            caption=CAPTIONS["kernel-spectrum"].format(
+                drawn=_drawn(asked),
+                compared=compared(len(K.Z), n),
+                sample=" The sample's shares are close to those of all documents." if sample else "",
+            ),
         )
         st.markdown(f"{means}  \n{_share(table, m)}")
 
@@ -101,7 +100,7 @@ def residual(asked: Asked) -> None:
         keep_held("kq", queries),
         key="kq",
         bind="query-params",
-        help="A query of the validation part: none of its documents is a landmark.",
+        help=HELP["kq"],
         width=240,
     )
     position = queries.index(chosen)
@@ -112,17 +111,14 @@ def residual(asked: Asked) -> None:
     told = [f"{values['between']} between two documents"] if "between" in values else []
     told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
     shown = int(table["row"].max())
-    cut = f"all its {n} documents" if shown == n else f"the {shown} of highest grade of its {n} documents"
+    cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
     show_figure(
         kernel_residual.figure(table),
         table,
         answer=sentence(f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}"),
         key="kernel-residual",
-        alt=f"Heat maps of the kernel's residual among the documents of query {chosen}, one for each map.",
-        caption=f"{_drawn(asked)}. Query {chosen} of validation, {cut}, "
-        "highest grade first; maps fitted on the training part. The diagonal is κ of a document with itself, "
-        "and can be far from κ̃ where that of others is near. One colour scale for all: a map with a "
-        "far smaller residual looks blank; its largest stand above it.",
+        alt=ALTS["kernel-residual"].format(query=chosen),
+        caption=CAPTIONS["kernel-residual"].format(drawn=_drawn(asked), query=chosen, cut=cut),
     )
 
 
@@ -139,12 +135,13 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
         table,
         answer=sentence(seconds_words(table, draws)),
         key="kernel-seconds",
-        alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error against seconds, one line for each map.",
-        caption=f"{about(asked.spec)}. Seconds on this machine ({cores()} cores, which others may have used "
-        "meanwhile): drawing, factoring, and the base of Φ for all "
-        f"{found.n_documents:,} training documents; the least of three to twelve tries of "
-        "each, all taken in turn (the heading has the most too). "
-        f"{compared(found.n_compared, found.n_documents)}. Bars: least to greatest error over draws.",
+        alt=ALTS["kernel-seconds"].format(norm=kernel_error.NORM_NAMES[asked.norm]),
+        caption=CAPTIONS["kernel-seconds"].format(
+            about=about(asked.spec),
+            cores=cores(),
+            n=found.n_documents,
+            compared=compared(found.n_compared, found.n_documents),
+        ),
     )
 
 
@@ -159,16 +156,10 @@ def numbers(asked: Asked, found: KernelErrors) -> None:
         rows = kernel_variants.rows_of(table, variant).set_index("m")
         columns[kernel_variants.name(variant)] = rows.apply(_range, axis=1)
     show_table(pd.DataFrame(columns))
-    st.caption(
-        f"Relative {kernel_error.NORM_NAMES[asked.norm]} errors: mean over draws, least to greatest in "
-        f"brackets.{_kept(landmarks)}"
-    )
+    st.caption(CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_kept(landmarks)))
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     show_table(pd.DataFrame(slopes), hide_index=True)
-    st.caption(
-        "Powers of m fitted by least squares to logarithms of mean errors. Errors below one part in a "
-        "billion are left out, and so are the m at which all distinct documents are landmarks."
-    )
+    st.caption(CAPTIONS["slopes"])
 
 
 def _kept(landmarks: Variant | None) -> str:
@@ -176,7 +167,7 @@ def _kept(landmarks: Variant | None) -> str:
     if landmarks is None:
         return ""
     name = style_of(landmarks.map).name
-    return f" Landmarks kept, the least over draws: {name} skips those that earlier ones already span."
+    return f" Landmarks kept (least over draws): {name} skips dependent ones."
 
 
 def _range(row: pd.Series) -> str:

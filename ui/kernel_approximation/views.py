@@ -20,7 +20,7 @@ from rankviz.plots.style import approximations
 from rankviz.risk.settings import LOSS
 from rankviz.solvers.registry import SOLVER
 from ui.kernel_approximation.asked import Asked
-from ui.kernel_approximation.words import kernel_words, reading, variant_words
+from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, kernel_words, reading, variant_words
 from ui.kernel_approximation.work import errors
 from ui.shared.controls import value_from
 from ui.shared.foreign import describe
@@ -40,12 +40,12 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     kind = KERNELS[value_from(KERNEL, st.session_state)]
     own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
     if not own:
-        st.info(f"No feature map here approximates the {kind.label} kernel: choose another in the sidebar.")
+        st.info(f"No feature map approximates the {kind.label} kernel. Choose another in the sidebar.")
         return None
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
     compared = own[shown[0].map if named is None else named.map]
-    place.caption(f"{about(compared)} · training · m = {compared.n_components} is marked", width="content")
+    place.caption(CAPTIONS["head"].format(about=about(compared), m=compared.n_components), width="content")
     _what_is_compared(spec, compared, shown)
     norm, others, draws, upto = _controls(kernel_variants.other_ways(kind))
     usual = [*kernel_variants.as_printed(kind), *kernel_variants.other_ways(kind)]
@@ -76,21 +76,21 @@ def drawn_by(spec: RunSpec) -> Variant:
 def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]) -> None:
     """Say which settings of the sidebar are not used here, if any."""
     words = []
-    maps = "the map that approximates" if len(shown) == 1 else f"the {len(shown)} maps that approximate"
+    maps = "1 approximation" if len(shown) == 1 else f"{len(shown)} approximations"
     kind = FEATURE_MAPS[spec.feature_map] if "feature_map" in spec else None
     drawn = [variant.map for variant in shown]
     if kind is None or not kind.has_kernel:
         model = spec.kind.label if kind is None else f"{kind.label} model"
-        words.append(f"The {model} chosen in the sidebar has no kernel; shown here: {maps} one.")
+        words.append(f"The {model} has no kernel; shown: {maps} of one.")
     elif kind.is_exact:
-        words.append(f"The current model uses the exact kernel; shown here: {maps} it.")
+        words.append(f"The current model uses the exact kernel; shown: {maps} of it.")
     for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
         why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
         words.append(f"{capital(left_out.label)} is left out: it {why}.")
     if compared.get("rank") is not None:
         words.append(
-            f"{FEATURE_MAPS[compared.feature_map].label} is shown here with all its eigenvalues, not cut to "
-            f"rank {compared.rank}."
+            f"{FEATURE_MAPS[compared.feature_map].label} has all eigenvalues here, not cut to rank "
+            f"{compared.rank}."
         )
     if words:
         st.caption("  \n".join(words))
@@ -106,18 +106,16 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
         default=NORMS[0],
         required=True,
         bind="query-params",
-        help="Of ‖K − K̃‖ / ‖K‖. Frobenius: root of the sum of all squared entries. Spectral: largest "
-        "absolute eigenvalue. Maximum-entry: largest absolute entry.",
+        help=HELP["errnorm"],
     )
     draws = row.container(width=170).slider(
-        "Draws of each map",
+        "Draws",
         1,
         10,
         DRAWS,
         key="draws",
         bind="query-params",
-        help="Seeds, beginning with the sidebar's. The line is their mean, the band runs from the least to "
-        f"the greatest error. From {DECIDING} draws on, bands that do not overlap tell two maps apart.",
+        help=HELP["draws"].format(deciding=DECIDING),
     )
     upto = row.container(width=200).select_slider(
         "Up to m",
@@ -125,9 +123,9 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
         LARGEST_AT_ONCE,
         key="errupto",
         bind="query-params",
-        help="The largest m of the curves; the m of the sidebar is on them in any case. Time grows with it.",
+        help=HELP["errupto"],
     )
-    others = _other_ways(row.popover("More", help="Other ways to draw landmarks and frequencies."), ways)
+    others = _other_ways(row.popover("More", help=HELP["more"]), ways)
     return str(norm or NORMS[0]), others, int(draws), int(upto)
 
 
@@ -141,8 +139,7 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
         key="also",
         bind="query-params",
         disabled=not known,
-        help="k-means++: landmarks spread out, one after another, the likelier the farther from the others. "
-        "Orthogonal: frequencies at right angles in blocks. Drawn in the colour of their map.",
+        help=HELP["also"],
     )
     return [known[words] for words in chosen or ()]
 
@@ -166,12 +163,17 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
             table,
             answer=sentence(reading(found, table, slopes, asked.norm, m)),
             key="kernel-error",
-            alt=f"Relative {kernel_error.NORM_NAMES[asked.norm]} error of the kernel against the number of "
-            f"features, {kernel_variants.names(asked.variants)}, both axes logarithmic.",
-            caption=f"{about(asked.spec)}. {_seeds(asked, draws)}. "
-            f"{compared(found.n_compared, found.n_documents)}; "
-            f"maps fitted on all {found.n_documents:,} ({found.n_distinct:,} distinct). Dotted: fitted power "
-            f"of m.{_below(table)}",
+            alt=ALTS["kernel-error"].format(
+                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_variants.names(asked.variants)
+            ),
+            caption=CAPTIONS["kernel-error"].format(
+                about=about(asked.spec),
+                seeds=_seeds(asked, draws),
+                compared=compared(found.n_compared, found.n_documents),
+                n=found.n_documents,
+                distinct=found.n_distinct,
+                below=_below(table),
+            ),
         )
         words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
         st.markdown("  \n".join(filter(None, words)))
@@ -183,12 +185,12 @@ def _seeds(asked: Asked, draws: int) -> str:
     if asked.draws == 1:
         return f"Seed {first}"
     words = f"Seeds {first} to {last} (line: mean; band: least to greatest)"
-    return words if draws == asked.draws else f"{words}: {draws} of {asked.draws} draws, the rest follow"
+    return words if draws == asked.draws else f"{words}, {draws} of {asked.draws} so far"
 
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return f" Rounding, so below the axis: {hidden} of {len(table)} points." if hidden else ""
+    return f" Below the axis (rounding): {hidden} of {len(table)} points." if hidden else ""
 
 
 def finish(asked: Asked, draws: int) -> None:
@@ -213,4 +215,4 @@ def compared(n: int, of: int) -> str:
     """Say on which documents K and K̃ are compared: on n of `of`."""
     if n == of:
         return f"K on all {n:,} training documents"
-    return f"K on {n:,} of the {of:,} training documents, drawn at random"
+    return f"K on {n:,} of {of:,} training documents, drawn at random"

@@ -17,7 +17,43 @@ from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
 from rankviz.plots.kernel_variants import name
 
-TINY = "one part in a billion"
+TINY = "10⁻⁹"
+HELP = {
+    "errnorm": "‖K − K̃‖ / ‖K‖. Frobenius: root of the sum of squared entries. Spectral: largest absolute "
+    "eigenvalue. Maximum-entry: largest absolute entry.",
+    "draws": "Seeds from the sidebar's on. From {deciding} draws on, bands that do not overlap show a "
+    "difference.",
+    "errupto": "Largest m of the curves. Time grows with it.",
+    "more": "Other ways to draw landmarks and frequencies.",
+    "also": "K-means++: landmarks far from each other. Orthogonal: frequencies at right angles in blocks.",
+    "kq": "A validation query: its documents are no landmarks.",
+}
+"""Helps, by the key of their control."""
+CAPTIONS = {
+    "head": "{about} · training · m = {m} is marked",
+    "kernel-error": "{about}. {seeds}. {compared}; maps fitted on all {n:,} ({distinct:,} distinct). Dotted: "
+    "fitted power of m.{below}",
+    "kernel-entries": "{drawn}. {compared}: all {pairs:,} pairs, darker: more (logarithmic). On the line the "
+    "approximation is exact.",
+    "kernel-spectrum": "{drawn}. {compared}. Rounding is left out. Dashed, if within the "
+    "axis: 1/(2C) over tr K of all training documents.{sample}",
+    "kernel-residual": "{drawn}. Query {query} of validation, {cut}, highest grade first; maps fitted on "
+    "training. Diagonal: κ of a document with itself. One colour scale for all maps.",
+    "kernel-seconds": "{about}. Seconds on this machine ({cores} cores): making the features of all {n:,} "
+    "training documents, fastest of 3 to 12 tries. {compared}. Bars: least to greatest error over draws.",
+    "errors": "Relative {norm} errors: mean over draws (least to greatest).{kept}",
+    "slopes": "Powers of m fitted to log mean errors above 10⁻⁹, for m below the number of distinct "
+    "documents.",
+}
+"""Templates of captions, by the key of their figure or table."""
+ALTS = {
+    "kernel-error": "Relative {norm} error against m: {maps}.",
+    "kernel-entries": "Density of approximate against exact kernel values: {maps}.",
+    "kernel-spectrum": "Eigenvalues of exact and approximate kernel matrices.",
+    "kernel-residual": "Heat maps of κ̃ − κ in query {query}.",
+    "kernel-seconds": "Relative {norm} error against seconds.",
+}
+"""Templates of texts for readers of no figure, by the key of the figure."""
 ALIKE, UNLIKE = 0.99, 0.01
 """Mean kernel values above which K is nearly all ones, and below which it is nearly the identity."""
 ROOM = 2.0
@@ -65,7 +101,7 @@ def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Varia
         return f"{subject} and {other}'s are {values} ({_too_few(draws)})"
     less = lower(summary, first, second, m)
     if less is None:
-        return f"{subject} is not distinguishable from {other}'s over {draws} draws ({values})"
+        return f"{subject} overlaps with {other}'s over {draws} draws ({values})"
     if less == second:
         subject, other = f"{other}'s relative {NORM_NAMES[norm]} error", name(first)
         ours, theirs = theirs, ours
@@ -76,7 +112,7 @@ def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Varia
 
 
 def _too_few(draws: int) -> str:
-    return f"{draws} {'draw' if draws == 1 else 'draws'} of each, too few to tell them apart: {DECIDING} can"
+    return f"{draws} {'draw' if draws == 1 else 'draws'} each: too few to compare, {DECIDING} needed"
 
 
 def _times(ratio: float) -> str:
@@ -118,7 +154,7 @@ def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, d
         return f"{start} {values} with {old} ({_too_few(draws)})."
     less = lower(summary, variant, papers, m)
     if less is None:
-        return f"{start} not distinguishable from {old} over {draws} draws ({values})."
+        return f"{start} overlaps with {old} over {draws} draws ({values})."
     word, ratio = ("lower", theirs / ours) if less == variant else ("higher", ours / theirs)
     if min(ours, theirs) <= FLOOR:
         return f"{start} {word} than with {old} in all {draws} draws ({values})."
@@ -133,20 +169,19 @@ def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> 
     words, mean = [], errors.mean_kernel
     if kernel.shift_invariant and mean > ALIKE:
         words.append(
-            f"With {parameters} all documents are alike: κ is {mean:.4f} on average, K is "
-            "nearly all ones, and a few landmarks describe it."
+            f"With {parameters} mean κ is {mean:.4f}, and K is nearly all ones. A few landmarks are enough."
         )
     elif kernel.shift_invariant and mean < UNLIKE:
         words.append(
-            f"With {parameters} every document is like itself only: κ is {small(mean)} between "
-            "two on average, K is nearly the identity, and it takes about as many features as documents."
+            f"With {parameters} mean κ is {small(mean)}, and K is nearly the identity. It needs about as "
+            "many features as documents."
         )
     elif not math.isnan(mean):
-        words.append(f"κ between two documents is {with_minus(mean, ',.2f')} on average.")
+        words.append(f"Mean κ of two documents: {with_minus(mean, ',.2f')}.")
     landmarks = list(filter(has_landmarks, _as_printed(errors.table)))
     if landmarks and errors.n_distinct <= int(errors.table["m"].max()):
         exact = f"{kernel_variants.names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
-        words.append(f"From m = {errors.n_distinct:,} on all distinct documents are landmarks, and {exact}.")
+        words.append(f"From m = {errors.n_distinct:,} on, all distinct documents are landmarks, and {exact}.")
     return " ".join(words)
 
 
@@ -165,17 +200,14 @@ def dimension_words(
         f"{_bracket(low, high)}"
     )
     means = (
-        "That is how many directions a least-squares model with weight C on each document can use: 1/(2C) "
-        f"shrinks the others away. It grows with C{' and with γ' if has_gamma else ''}. "
+        f"A least-squares model can use about so many directions; the number grows with "
+        f"C{' and γ' if has_gamma else ''}. "
     )
     if m < low:
-        return what, f"{means}No K̃ of m = {m} features can have as many: some of them are lost."
+        return what, f"{means}m = {m} is below it: some directions are lost."
     if m > ROOM * high:
-        return what, (
-            f"{means}m = {m} has room for all of them: what a larger m adds is mostly in directions that are "
-            "shrunk away."
-        )
-    return what, f"{means}m = {m} is about that or little more: a larger m may still change the model."
+        return what, f"{means}m = {m} exceeds it: more features change little."
+    return what, f"{means}m = {m} is close to it: more features may still change the model."
 
 
 def _bracket(low: float, high: float) -> str:
@@ -204,7 +236,7 @@ def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> s
     if draws < DECIDING or not below.any():
         own = ours.iloc[-1]
         return (
-            f"{other} has an error of {_error_in(last)} on this machine, {name(first)} with as many of "
+            f"{other} has an error of {_error_in(last)} on this machine, {name(first)} with as many "
             f"{_error_in(own)}"
         )
     least = ours[below].iloc[0]

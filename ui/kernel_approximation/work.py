@@ -204,7 +204,7 @@ def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
     """Return the eigenvalues of K on all training documents, exact or as bounds, for every C and m."""
     kept = _kept_spectrum(*_named(spec))
     if not kept:
-        tell, clear = _progress("Computing eigenvalues for all documents")
+        tell, clear = _progress("Computing eigenvalues")
         kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
         clear()
     return kept[0]
@@ -224,7 +224,7 @@ def seconds(asked: Asked) -> pd.DataFrame:
     """Return the seconds of each map at each m of the curves, measured once by `feature_seconds`."""
     kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
     if not kept:
-        tell, clear = _progress("Timing each map at each m")
+        tell, clear = _progress("Timing maps")
         X = _train(asked.spec)
         kept.append(feature_seconds(X, asked.kernel, asked.grid, asked.variants, asked.seed, tell))
         clear()
@@ -243,7 +243,7 @@ def residuals(asked: Asked, query: int) -> pd.DataFrame:
     return _residuals(*_at(asked), query, asked, normalised(asked.spec))
 
 
-@st.cache_resource(max_entries=32, show_spinner="Comparing the query's documents …")
+@st.cache_resource(max_entries=32, show_spinner="Comparing documents …")
 def _residuals(
     digest: str,
     normalisation: str,

@@ -19,13 +19,12 @@ WIDTH = 175
 def chosen(row: DeltaGenerator) -> Choice:
     """Draw the row and return its choices; the menu of queries comes later, once they are known."""
     k = row.container(width=WIDTH).select_slider(
-        "Rank k it is cut to",
+        "Keep rank k",
         RANKS,
         1,
         key="k",
         bind="query-params",
-        help="The closest matrix of rank k: the k largest singular values with their vectors, read at the "
-        "pairs. Always of A, also where A + Aᵀ is shown.",
+        help=words.HELP["k"],
     )
     share = row.container(width=WIDTH).select_slider(
         "Share of the energy",
@@ -34,10 +33,9 @@ def chosen(row: DeltaGenerator) -> Choice:
         format_func=lambda share: f"{share} %",
         key="t",
         bind="query-params",
-        help="How many singular values are needed for their squares to hold this share of the sum of all "
-        "squares, the energy; xu2019 takes 90 %. Changing it trains nothing anew.",
+        help=words.HELP["t"],
     )
-    more = row.popover("More", help="What the matrix is, how it is drawn, what counts as zero.")
+    more = row.popover("More", help=words.HELP["more"])
     with more:
         matrix, zero, order, beside, scale = _more()
     return Choice(
@@ -53,15 +51,14 @@ def chosen(row: DeltaGenerator) -> Choice:
 
 def _more() -> tuple[str | None, float | None, str | None, str | None, str | None]:
     matrix = st.segmented_control(
-        "Matrix of a query's dual variables α",
+        "Matrix of α",
         list(MATRICES),
         format_func=lambda name: MATRICES[name].label,
         key="matrix",
         default="block",
         required=True,
         bind="query-params",
-        help=" ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
-        + " xu2019 defines A; the ranks that it prints fit A + Aᵀ.",
+        help=words.HELP["matrix"],
     )
     order = st.segmented_control(
         "Documents sorted by",
@@ -71,7 +68,7 @@ def _more() -> tuple[str | None, float | None, str | None, str | None, str | Non
         default="grade",
         required=True,
         bind="query-params",
-        help="By grade the blocks of two grades lie together; by score the border of the active pairs shows.",
+        help=words.HELP["order"],
     )
     beside = st.segmented_control(
         "Beside it",
@@ -81,17 +78,17 @@ def _more() -> tuple[str | None, float | None, str | None, str | None, str | Non
         default="cut",
         required=True,
         bind="query-params",
-        help="The matrix of rank k, or the difference to it: α less αᵏ.",
+        help=words.HELP["beside"],
     )
     zero = st.segmented_control(
-        "Counts as zero: σ up to … of the largest",
+        "Zero: σ up to … of the largest",
         ZEROS,
         format_func=words.power_of_ten,
         default=RANK_TOLERANCE,
         required=True,
         key="zero",
         bind="query-params",
-        help="In floating point no singular value is exactly 0. The numerical rank counts those above.",
+        help=words.HELP["zero"],
     )
     scale = st.segmented_control(
         "Dimensions counted as",
@@ -101,9 +98,7 @@ def _more() -> tuple[str | None, float | None, str | None, str | None, str | Non
         required=True,
         key="counted",
         bind="query-params",
-        help="In the histograms of all queries. xu2019 divides by the number of documents, the size of A. "
-        "But grades allow far lower ranks: with two, no higher than the documents of the rarer one. The "
-        "number itself tells 1 from 10 also where a query has many documents.",
+        help=words.HELP["counted"],
     )
     return matrix, zero, order, beside, scale
 
@@ -119,6 +114,5 @@ def query(place: DeltaGenerator, what: Shown) -> None:
         queries,
         key=BLOCK,
         bind="query-params",
-        help="A query of the training part that has dual variables; if some are selected, one of these. The "
-        "one with the most pairs is shown first.",
+        help=words.HELP["block"],
     )

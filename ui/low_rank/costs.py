@@ -19,6 +19,7 @@ from rankviz.metrics.significance import compare
 from rankviz.models.methods import USUAL
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from ui.low_rank import models_words as words
+from ui.low_rank import words as texts
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
@@ -36,18 +37,16 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
     show_table(
         table,
         column_config={
-            "objective": number(format="%.6g", help="Each model minimises something else: not comparable."),
-            "hinge": number(
-                "½‖w‖² + C·hinge", format="%.6g", help="The hinge's objective at its weights, at its C."
-            ),
+            "objective": number(format="%.6g", help=texts.COLUMN_HELP["objective"]),
+            "hinge": number("½‖w‖² + C·hinge", format="%.6g", help=texts.COLUMN_HELP["hinge"]),
             "dual": number(
                 "Σα − ½‖w‖²",
                 format="%.6g",
-                help="The dual value of the hinge, a lower bound on its objective. Other losses have others.",
+                help=texts.COLUMN_HELP["dual"],
             ),
-            "gap": number("duality gap", format="percent", help="(objective − dual value)/objective."),
+            "gap": number("duality gap", format="percent", help=texts.COLUMN_HELP["gap"]),
             **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.4f") for metric in METRICS},
-            "seconds": number(format="%.2f", help="Features, pairs and training, one run on this machine."),
+            "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
         },
     )
     st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
@@ -57,7 +56,7 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
         for metric in METRICS:
             result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
             st.markdown(f"- {sentence(result.sentence(f'the {NAMES[model]} model', name, metric))}")
-    st.caption(f"Means over the {PART_NAMES[part]} queries. Plain: {describe(plain.spec, part)}.")
+    st.caption(texts.CAPTIONS["costs"].format(part=PART_NAMES[part], plain=describe(plain.spec, part)))
 
 
 def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:

@@ -37,15 +37,14 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
     figure = dim_histogram.figure(table, what.look, choice.scale, name)
     figure.update_layout(dragmode=dragmode)
     said = {
-        "k": f"Dim at {words.percent(choice.share)}, as xu2019 Figure 2a at 90 %",
-        "rank": "Dim at 100 %, as xu2019 Figure 2b: singular values up to "
-        f"{words.power_of_ten(choice.tolerance)} of the largest count as 0",
+        "k": words.CAPTIONS["k"].format(share=words.percent(choice.share)),
+        "rank": words.CAPTIONS["rank"].format(zero=words.power_of_ten(choice.tolerance)),
     }[measure]
     show_figure(
         figure,
         table,
         key=key,
-        alt=f"Histogram over queries of their {name}, {dim_histogram.SCALES[choice.scale].axis}.",
+        alt=f"Histogram of {name} over queries, {dim_histogram.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
         on_select=selection.taken_from_bars(
@@ -65,8 +64,8 @@ def energy(what: Shown) -> None:
         table,
         answer=sentence(words.energy_reading(model, shuffled)),
         key="energy",
-        alt="Mean share of the energy kept by the first k singular values, with a band over queries.",
-        caption=f"PE(k) of xu2019 §4, mean of {of}{words.queries(len(what.needs))}; the bands run from the "
-        "10 % to the 90 % quantile. Shuffled: the same α dealt at random to the same pairs of each query. "
-        f"{describe(what.spec, 'train')}.",
+        alt=words.ALTS["energy"],
+        caption=words.CAPTIONS["energy"].format(
+            queries=f"{of}{words.queries(len(what.needs))}", about=describe(what.spec, "train")
+        ),
     )

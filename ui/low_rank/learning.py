@@ -13,6 +13,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.plots import learning_curves_low_rank as plot
 from ui.low_rank import models_words as words
+from ui.low_rank import words as texts
 from ui.low_rank.settings import (
     Records,
     Settings,
@@ -71,9 +72,7 @@ def show(what: Shown, others: Records) -> None:
         required=True,
         key="learnaxis",
         bind="query-params",
-        help="An iteration costs something else for each solver: it is a step of all factors there are "
-        "(first one, then as many as each divisor of their number, then all), a pass over all queries, an "
-        "accelerated step, or a round of ten steps. Seconds can be compared.",
+        help=texts.HELP["learnaxis"],
     )
     plain = bare(what.spec)
     if in_kernel_space(plain):
@@ -94,14 +93,10 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         table,
         answer=sentence(plot.race(table)),
         key="low-rank-learning",
-        alt="Distance of the objective above the best one of the same model against "
-        f"{AXES[axis]}, for two solvers of the factorised and two of the regularised model.",
-        caption=f"{capital('; '.join(own))}. Best: the lowest objective of the runs of the same model drawn "
-        f"here; distances below {words.power(plot.LEAST)} are drawn at it. Dashed: the paper's algorithms, "
-        "with step lengths by backtracking or from the curvature. Seconds on this machine, one run each, "
-        "features not counted; the start of FISTA, a trained plain hinge, is counted, and so are the "
-        "iterations with fewer factors that L-BFGS-B goes through first. "
-        f"{words.about(records[0].spec)}.",
+        alt=texts.ALTS["low-rank-learning"].format(axis=AXES[axis]),
+        caption=texts.CAPTIONS["low-rank-learning"].format(
+            own=capital("; ".join(own)), least=words.power(plot.LEAST), about=words.about(records[0].spec)
+        ),
     )
     st.markdown(words.of_the_paper(table))
     st.markdown(words.ends_differ(table))
@@ -121,14 +116,12 @@ def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
             "label": "run",
             "iteration": "iterations",
             "seconds": number(format="%.2f"),
-            "objective": number(format="%.7g", help="Comparable between solvers of one model only."),
+            "objective": number(format="%.7g", help=texts.COLUMN_HELP["learned"]),
             "above": number("above the best", format="%.1e"),
             "gap": number(
                 "gap",
                 format="%.1e",
-                help="The most that a step within the box could lower the objective by, to first order, as "
-                "a share of it. The regularised problem is convex: there it bounds the distance to the "
-                "minimum. The factorised one is not: there 0 only means that no small step helps.",
+                help=texts.COLUMN_HELP["first_order"],
             ),
             "start": "started from",
         },

@@ -35,7 +35,17 @@ from ui.low_rank.settings import (
     settings,
     wait,
 )
-from ui.low_rank.words import none_counted, other_queries, percent, power_of_ten, queries
+from ui.low_rank.words import (
+    ALTS,
+    CAPTIONS,
+    COLUMN_HELP,
+    HELP,
+    none_counted,
+    other_queries,
+    percent,
+    power_of_ten,
+    queries,
+)
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import describe
@@ -66,7 +76,7 @@ def show(what: Shown, others: Records) -> None:
     """Draw the ranks of the three models, and their costs and metrics."""
     row, chosen = controls(what.spec)
     own = bare(what.spec)
-    with row.popover("What is drawn", help="Which matrices, which measure, against what."):
+    with row.popover("What is drawn", help=HELP["view"]):
         control_of_plain(own, chosen.C)
         which, measure, against = _view()
     told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
@@ -103,8 +113,7 @@ def _view() -> tuple[str, str, str]:
         required=True,
         key="regmatrix",
         bind="query-params",
-        help="The model has two: the dual variables α, of which its weights are made, and matrices A near "
-        "them whose nuclear norm is penalised. A is low-rank, α is not; xu2019 counts A (its footnote 7).",
+        help=HELP["regmatrix"],
     )
     measure = st.segmented_control(
         "Shown",
@@ -114,7 +123,7 @@ def _view() -> tuple[str, str, str]:
         required=True,
         key="shown",
         bind="query-params",
-        help="The numerical rank, or how many singular values keep the share of the energy set above.",
+        help=HELP["shown"],
     )
     against = st.segmented_control(
         "Against",
@@ -124,7 +133,7 @@ def _view() -> tuple[str, str, str]:
         required=True,
         key="rankagainst",
         bind="query-params",
-        help="The largest rank that the grades of a query allow, its documents, or its preference pairs.",
+        help=HELP["rankagainst"],
     )
     return str(which or "low_rank"), str(measure or "rank"), str(against or "largest_rank")
 
@@ -153,7 +162,7 @@ def _spectra_of(spec: RunSpec, which: str, matrix: str, _duals: Duals) -> Spectr
     line = st.empty()
 
     def tell(progress: Progress) -> None:
-        line.progress(progress.fraction or 0.0, f"Taking singular values of the {NAMES[spec.method]} model")
+        line.progress(progress.fraction or 0.0, f"Singular values, {NAMES[spec.method]} model")
 
     spectra = spectra_of(_duals, matrix, tell)
     line.empty()
@@ -183,8 +192,8 @@ def _ranks(
     )
     figure.update_layout(dragmode=dragmode)
     counted = {
-        "rank": f"singular values up to {power_of_ten(what.choice.tolerance)} of the largest count as 0",
-        "k": f"k singular values keep {percent(what.choice.share)} of the energy",
+        "rank": f"Zero: σ up to {power_of_ten(what.choice.tolerance)} of the largest",
+        "k": f"k: for {percent(what.choice.share)} of the energy",
     }[measure]
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     shown = what.only_picked(table)
@@ -194,14 +203,14 @@ def _ranks(
         table,
         answer=sentence(words.ranks(shown, measure, plain, of)),
         key=key,
-        alt=f"{rank_by_model.MEASURES[measure].capitalize()} of each query's dual variables under the plain, "
-        "factorised and regularised model, and medians.",
-        caption=f"One marker per query and model, darker where several overlap; models are drawn a "
-        f"little beside each other, and pointing at a marker tells its true numbers. Here {counted}. Right: "
-        f"medians, bars from 10 to 90 % of the queries. Of the regularised model: "
-        f"{words.MATRIX_WORDS[which]}. Dotted: what {FACTORS.told(chosen.factors)} "
-        f"allow{'s' * (chosen.factors == 1)}. {capital(own)}; both train the hinge. "
-        f"Plain: {describe(plain, 'train')}.",
+        alt=ALTS["rank-by-model"].format(measure=rank_by_model.MEASURES[measure].capitalize()),
+        caption=CAPTIONS["rank-by-model"].format(
+            counted=counted,
+            matrix=words.MATRIX_WORDS[which],
+            factors=FACTORS.told(chosen.factors),
+            own=capital(own),
+            plain=describe(plain, "train"),
+        ),
         on_select=selection.taken_from_bars(key, list),
     )
     above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
@@ -219,13 +228,12 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
     alike = all(both[name].equals(both[f"{name} printed"]) for name in ("documents", "pairs"))
     for name in ("plain", "factorised", "regularised"):
         columns |= {name: both[f"rank_{name}"], f"{name}, printed": both[name]}
-    st.markdown("**Ranks printed in xu2019, Table 6, beside those found here**")
+    st.markdown("**xu2019's Table 6 beside ranks found here**")
     show_table(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
     st.caption(
-        f"Documents and pairs {'are' if alike else 'are not'} those printed. "
-        f"Here: the {what.choice.matrix} matrix; plain: {describe(plain, 'train')}. The paper does not print "
-        "its C, number of factors and weights for this table. A rank above the largest possible one cannot "
-        "be that of A; A + Aᵀ may have twice as much (choose it in More)."
+        CAPTIONS["printed"].format(
+            alike="are" if alike else "are not", matrix=what.choice.matrix, plain=describe(plain, "train")
+        )
     )
 
 
@@ -233,11 +241,11 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     """Draw every query's numbers under the three models."""
     number = st.column_config.NumberColumn
     share, zero = percent(what.choice.share), power_of_ten(what.choice.tolerance)
-    config = {"largest_rank": number("largest rank", help="What the grades allow.")}
+    config = {"largest_rank": number("largest rank", help=COLUMN_HELP["largest_rank"])}
     for model in MODELS:
         name = NAMES[model]
-        config[f"rank_{name}"] = number(f"rank, {name}", help=f"σ above {zero} of the largest.")
-        config[f"k_{name}"] = number(f"k, {name}", help=f"Singular values for {share} of the energy.")
+        config[f"rank_{name}"] = number(f"rank, {name}", help=COLUMN_HELP["rank"].format(zero=zero))
+        config[f"k_{name}"] = number(f"k, {name}", help=COLUMN_HELP["k"].format(share=share))
     columns = ["query", "documents", "grades", "pairs", "largest_rank"]
     columns += [f"{measure}_{NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
     shown = what.only_picked(table)
@@ -245,4 +253,4 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
         return
     with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
         show_table(shown[columns], hide_index=True, column_config=config)
-        st.caption("Click a heading to sort. 0: the matrix is 0.")
+        st.caption(CAPTIONS["every"])

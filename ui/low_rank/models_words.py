@@ -20,7 +20,7 @@ from ui.low_rank.words import middle, off, percent, queries
 from ui.shared.foreign import describe
 
 MATRIX_WORDS = {
-    "low_rank": "the low-rank A beside its α, which the paper counts",
+    "low_rank": "its low-rank A, as in the paper",
     "alpha": "its dual variables α",
 }
 
@@ -61,7 +61,7 @@ def all_the_hinge(spec: RunSpec, C: float) -> str:
     own += [f"C = {power_of_two(spec.C)}"] if "C" in spec else []
     return (
         f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The current model, "
-        f"{', '.join(own)}, is what stands above the tabs.]"
+        f"{', '.join(own)}, is above the tabs.]"
     )
 
 
@@ -72,7 +72,7 @@ def ranks(table: pd.DataFrame, measure: str, plain: RunSpec, of: str = "") -> st
     said = f"{values[0]} {with_loss(plain)}; with the hinge {values[1]}, {values[2]}"
     if is_plain_hinge(plain):
         said = f"{', '.join(values)}, all with the hinge"
-    return f"The median {name} of {queries(len(table), of)} is: {said}"
+    return f"Median {name} of {queries(len(table), of)}: {said}"
 
 
 def above_K(table: pd.DataFrame, factors: int) -> str:
@@ -82,9 +82,7 @@ def above_K(table: pd.DataFrame, factors: int) -> str:
     if above == 0:
         return f"No factorised block has a rank above the number of factors, {factors}."
     blocks = "block has" if above == 1 else "blocks have"
-    return (
-        f"{above} factorised {blocks} a rank above the number of factors, {factors}; the largest is {most}."
-    )
+    return f"{above} factorised {blocks} a rank above the number of factors, {factors}: at most {most}."
 
 
 def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
@@ -92,9 +90,8 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
-        f"VVᵀ has rank {factors}, the number of factors (K in xu2019), but only its entries at preference "
-        f"pairs are dual variables. With R grades these are R − 1 blocks side by side and below each other: "
-        f"the rank {'of A + Aᵀ, twice that of A, ' if matrix == 'symmetrised' else ''}is at most {most}."
+        f"VVᵀ has rank {factors}, the number of factors (K in xu2019). Its entries at preference pairs "
+        f"have rank at most {most}{', twice that of A' if matrix == 'symmetrised' else ''}."
     )
 
 
@@ -109,16 +106,16 @@ def growth(table: pd.DataFrame, measure: str) -> str:
         value = "the same for all" if alike else f"{table['pairs'].corr(column, method='spearman'):.2f}"
         said.append(f"{NAMES[model]} {value}")
     return (
-        f"Do queries with more pairs have higher ranks? Rank correlations (Spearman): {', '.join(said)}. "
-        "xu2019 (§6.3.1) reads that from three queries for the regularised model."
+        f"Do queries with more pairs have higher ranks? Spearman correlations: {', '.join(said)}. xu2019 "
+        "(§6.3.1) concludes so from three queries for the regularised model."
     ).replace("-", "−")
 
 
 def all_zero(chosen: Settings, largest: float) -> str:
     """Explain why every A is 0."""
     return (
-        f"Every A is 0: nuclear/(2·coupling) = {small(chosen.threshold)} is cut off singular values of which "
-        f"the largest is {small(largest)}. A smaller nuclear, a larger coupling or a larger C leaves some."
+        f"Every A is 0: the threshold nuclear/(2·coupling) = {small(chosen.threshold)} removes all singular "
+        f"values (largest: {small(largest)}). Lower nuclear, or raise coupling or C."
     )
 
 
@@ -126,7 +123,7 @@ def gaps(costs: pd.DataFrame) -> str:
     """Give the duality gaps of the models' dual variables for the hinge."""
     known = costs[costs["gap"].notna()]
     said = ", ".join(f"{row.name} {_percent(float(row['gap']))}" for _, row in known.iterrows())
-    return f"Between hinge objective and dual value lies a duality gap of: {said} of the objective"
+    return f"Duality gap of the hinge: {said} of the objective"
 
 
 def _percent(share: float) -> str:
@@ -134,8 +131,8 @@ def _percent(share: float) -> str:
 
 
 NO_QUERY_STEPS = (
-    ":gray[The paper's steps query by query are left out: they need rows of features, and the exact kernel "
-    "of so many documents has none. Nyström features have them.]"
+    ":gray[The paper's steps by query are left out: they need rows of features, such as Nyström's. The exact "
+    "kernel of so many documents has none.]"
 )
 
 
@@ -153,9 +150,8 @@ def of_the_paper(table: pd.DataFrame) -> str:
     fewer = NAMES[str(printed["iteration"].idxmin())]
     time = "less time" if quicker == fewer else f"the {quicker} one less time"
     return (
-        "xu2019 (§6.3.2) finds that its regularised model needs fewer iterations and its factorised model "
-        f"less time. With the algorithms as printed, to within 1 %, here the {fewer} one needs fewer "
-        f"iterations and {time}."
+        "In xu2019 (§6.3.2) the regularised model needs fewer iterations, the factorised one less time. To "
+        f"within 1 %, with the printed algorithms, here the {fewer} one needs fewer iterations and {time}."
     )
 
 
@@ -176,23 +172,23 @@ def ends_differ(table: pd.DataFrame) -> str:
     here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
     left = f", here {apart['regularized']}" if "regularized" in apart else ""
     said = {
-        "factorized": "The factorised problem is not convex: starts and solvers lead to different ends"
-        f"{here}, and none is proved to be the best.",
-        "regularized": f"The regularised one is convex: its runs differ by what is left to converge{left}.",
+        "factorized": f"The factorised problem is not convex: runs reach different ends{here}; none is "
+        "proved the best.",
+        "regularized": f"The regularised one is convex: its runs differ by incomplete convergence{left}.",
     }
     return " ".join(words for model, words in said.items() if model in last.index)
 
 
 ALIKE = 1e-5
 """Objectives that differ by a smaller share count as equal."""
-TABLE_7 = "Diamonds: Table 7, which does not say of which part; drawn as of the test part. "
+TABLE_7 = "Diamonds: Table 7, taken as test results (the paper names no part). "
 
 
 def line_of(seeds: int) -> str:
     """Explain the line and the band over seeds."""
     if seeds == 1:
-        return "Line: one seed so far, so there is no band. "
-    return f"Line: mean over {seeds} seeds, band from least to greatest. "
+        return "Line: one seed so far. "
+    return f"Line: mean over {seeds} seeds; band: least to greatest. "
 
 
 def clipped(values: pd.Series[float], low: float) -> str:
@@ -200,12 +196,12 @@ def clipped(values: pd.Series[float], low: float) -> str:
     below = int((values < low).sum())
     if below == 0:
         return ""
-    return f"{below} of {len(values)} cells lie below the colours and have the palest; their numbers hold. "
+    return f"{below} of {len(values)} cells lie below the colour scale and have its palest colour. "
 
 
 def seeds_draw(spec: RunSpec) -> str:
     """Say that seeds also draw features, if they do."""
-    return "Seeds draw the features too. " if FEATURE_MAPS[spec.feature_map].draws else ""
+    return "Seeds also draw the features. " if FEATURE_MAPS[spec.feature_map].draws else ""
 
 
 def objectives(table: pd.DataFrame) -> str:
@@ -218,7 +214,7 @@ def objectives(table: pd.DataFrame) -> str:
     drop = float(means[first] - means[best])
     fall = drop / abs(float(means[best])) if drop > 0.0 else 0.0
     values = {K: f"{means[K]:,.7g}".replace("-", "−") for K in (first, best)}
-    known = "it is never above that for a divisor of their number, from which training goes on"
+    known = "it is never above that for a divisor of their number"
     if fall < ALIKE:
         return (
             f"More factors lower the objective by less than {100 * ALIKE:g} % here ({values[first]}); {known}"
@@ -234,9 +230,9 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
     best, worst = _ends(groups)
     top, low = float(groups[best].mean()), float(groups[worst].mean())
     if len(groups) == 1:
-        return f"So far only {best} is there, with a mean {metric} of {top:.4f}"
+        return f"Only {best} so far: mean {metric} {top:.4f}"
     if top == low:
-        return f"Mean {metric} is {top:.4f} for each of the {len(groups)} settings that are there"
+        return f"Mean {metric} is {top:.4f} for each of {len(groups)} settings so far"
     told = compare(groups[best], groups[worst]).sentence(best, worst, metric)
     told = told.removeprefix(f"By {metric}, ")
     return f"Mean {metric} lies between {low:.4f} and {top:.4f}; {told}"

@@ -46,7 +46,7 @@ def show(what: Shown) -> None:
     every = table_of(what)
     row = st.container(horizontal=True, vertical_alignment="center")
     only = row.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help="Where queries are selected."
+        "Selected queries only", key="onlypicked", bind="query-params", help=words.HELP["onlypicked"]
     )
     if what.picked:
         selection.count(row, len(what.picked), len(every))
@@ -76,8 +76,11 @@ def show(what: Shown) -> None:
     )
     which = f"{len(table)} of " if len(table) < len(every) else ""
     st.caption(
-        f"{which}{words.queries(len(every))}; {words.left_out(what.found)}. Click a heading to sort; tick "
-        f"rows to select queries everywhere on this page. {accuracy(what)}"
+        words.CAPTIONS["numbers"].format(
+            queries=f"{which}{words.queries(len(every))}",
+            left_out=words.left_out(what.found),
+            accuracy=accuracy(what),
+        )
     )
 
 
@@ -89,32 +92,26 @@ def accuracy(what: Shown) -> str:
 
 
 def _columns(what: Shown) -> dict[str, Any]:
-    number, share = st.column_config.NumberColumn, words.percent(what.choice.share)
+    number, share, told = st.column_config.NumberColumn, words.percent(what.choice.share), words.COLUMN_HELP
     zero = words.power_of_ten(what.choice.tolerance)
     return {
-        "query": number("query", format="%d", help="Its number in the data."),
-        "documents": number("documents", help="n, the size of A as xu2019 counts it."),
-        "grades": number("grades", help="How many different grades its documents have."),
-        "pairs": number("pairs", help="Preference pairs: documents of different grades."),
-        "active": number("active", format="percent", help="Share of the pairs with α > 0."),
-        "k": number(f"k, {share}", help=f"Singular values that keep {share} of the energy."),
-        "k_shuffled": number(
-            "k, shuffled", help="The same, of the same α dealt at random to the same pairs."
-        ),
-        "rank": number("rank", help=f"Numerical rank: singular values above {zero} of the largest."),
-        "rank_shuffled": number("rank, shuffled", help="The same, of the shuffled α."),
-        "largest_rank": number("largest rank", help="The largest that the grades allow, whatever the α."),
-        "law": number(
-            "rank if all active", help="Largest rank under the plain squared hinge if every pair is active."
-        ),
-        "Dim_share": number(f"Dim, {share}", format="percent", help="k over the number of documents."),
-        "Dim_100": number(
-            "Dim, 100 %", format="percent", help="Numerical rank over the number of documents."
-        ),
+        "query": number("query", format="%d", help=told["query"]),
+        "documents": number("documents", help=told["documents"]),
+        "grades": number("grades", help=told["grades"]),
+        "pairs": number("pairs", help=told["pairs"]),
+        "active": number("active", format="percent", help=told["active"]),
+        "k": number(f"k, {share}", help=told["k"].format(share=share)),
+        "k_shuffled": number("k, shuffled", help=told["k_shuffled"]),
+        "rank": number("rank", help=told["rank"].format(zero=zero)),
+        "rank_shuffled": number("rank, shuffled", help=told["k_shuffled"]),
+        "largest_rank": number("largest rank", help=told["largest_rank"]),
+        "law": number("rank if all active", help=told["law"]),
+        "Dim_share": number(f"Dim, {share}", format="percent", help=told["dim"]),
+        "Dim_100": number("Dim, 100 %", format="percent", help=told["dim_100"]),
         "stable_rank": number(
             "stable rank",
             format="%.2f",
-            help="Σσ²/σ₁²: how many singular values the energy would fill, were all as large as the first.",
+            help=told["stable_rank"],
         ),
-        "nuclear": number("nuclear norm", format="%.4g", help="Σσ, what xu2019's second method penalises."),
+        "nuclear": number("nuclear norm", format="%.4g", help=told["nuclear"]),
     }

@@ -100,10 +100,16 @@ def _whole(query: Query) -> None:
         figure.update_layout(title=f"Query {query.number}, whole"),
         table,
         key="dual-heatmap",
-        alt=f"Heat map of the dual variables of query {query.number}.",
-        caption=f"{words.DEFINITION} Query {query.number}: {row['documents']} documents, {row['pairs']:,} "
-        f"pairs, {row['active']:,} of them active (α > 0). Blank where there is no pair."
-        f"{_thinned(query, table)} {query.about}",
+        alt=words.ALTS["dual-heatmap"].format(query=query.number),
+        caption=words.CAPTIONS["dual-heatmap"].format(
+            definition=words.DEFINITION,
+            query=query.number,
+            documents=row["documents"],
+            pairs=row["pairs"],
+            active=row["active"],
+            thinned=_thinned(query, table),
+            about=query.about,
+        ),
     )
 
 
@@ -123,7 +129,7 @@ def _thinned(query: Query, table: pd.DataFrame) -> str:
     if max(sides) <= dual_heatmap.MOST:
         return ""
     drawn = int(table["row"].max()), int(table["column"].max())
-    return f" Drawn: {drawn[0]} of {sides[0]} rows, {drawn[1]} of {sides[1]} columns, evenly spaced."
+    return f" Drawn: {drawn[0]} of {sides[0]} rows, {drawn[1]} of {sides[1]} columns."
 
 
 def _beside(query: Query) -> None:
@@ -141,7 +147,7 @@ def _beside(query: Query) -> None:
         figure.update_layout(title=title),
         table,
         key="dual-heatmap-cut",
-        alt=f"Heat map: dual variables of query {query.number}, {title}.",
+        alt=words.ALTS["dual-heatmap-cut"].format(query=query.number, title=title),
         caption=f"{caption}{mirrored}{_thinned(query, table)} {query.about}",
     )
 
@@ -163,10 +169,17 @@ def _spectrum(query: Query) -> None:
         ),
         table,
         key="block-spectrum",
-        alt=f"Singular values of the dual variables of query {query.number}, and the energy they keep.",
-        caption=f"Query {query.number}: numerical rank {row['rank']} of at most {row['largest_rank']} that "
-        f"its grades allow; k = {row['k']} for {words.percent(what.choice.share)} of the energy. Dotted: the "
-        f"chosen k{whole}.{rest} {query.about}",
+        alt=words.ALTS["block-spectrum"].format(query=query.number),
+        caption=words.CAPTIONS["block-spectrum"].format(
+            query=query.number,
+            rank=row["rank"],
+            largest_rank=row["largest_rank"],
+            k=row["k"],
+            share=words.percent(what.choice.share),
+            whole=whole,
+            rest=rest,
+            about=query.about,
+        ),
     )
 
 
@@ -182,8 +195,8 @@ def _losses(query: Query, cut: Cut) -> None:
         truncation_loss.figure(cut.table, query.what.look, part, chosen=query.k, last=last),
         cut.table,
         key="truncation-loss",
-        alt="What is lost of α, of w and of NDCG at 10 against the rank that dual variables are cut to.",
-        caption=f"‖αᵏ − α‖/‖α‖ and ‖wᵏ − w‖/‖w‖ (log scale), and mean {truncation_loss.METRIC} over the "
-        f"{part} queries. Dashed: query {query.number} alone is cut (α: its own); solid: all "
-        f"are. Dotted: the chosen k. {query.about}",
+        alt=words.ALTS["truncation-loss"],
+        caption=words.CAPTIONS["truncation-loss"].format(
+            metric=truncation_loss.METRIC, part=part, query=query.number, about=query.about
+        ),
     )

@@ -10,8 +10,8 @@ from ui.shared import selection
 PART = "train"
 """Part of the selected queries: α belongs to it."""
 HOW = (
-    "Click a bar to select its queries, click it again to let them go; a box selects those of the bars whose "
-    "middle lies in it. They stay selected in every tab, and the menu of queries has these alone."
+    "Click a bar to select or deselect its queries; a box selects bars by their middle. The selection "
+    "holds in every tab and in the menu of queries."
 )
 
 

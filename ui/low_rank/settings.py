@@ -20,6 +20,7 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.style import look_of
 from rankviz.risk.settings import LOSS_WEIGHT
 from rankviz.solvers.registry import SOLVER
+from ui.low_rank.words import HELP
 from ui.shared.controls import control_of, value_from
 from ui.shared.foreign import escaped
 from ui.shared.jobs import predicted
@@ -99,8 +100,7 @@ def control_of_C() -> None:
         format_func=lambda c: c if isinstance(c, str) else power_of_two(2.0**c),
         key=C_KEY,
         bind="query-params",
-        help="Weight of the hinge in both models, and the largest α. Losses weigh pairs differently: where "
-        "the current model's loss is another one, the best C may be too.",
+        help=HELP["clow"],
     )
 
 
@@ -164,8 +164,7 @@ def control_of_plain(spec: RunSpec, C: float) -> None:
         required=True,
         key=PLAIN_KEY,
         bind="query-params",
-        help="The factorised and the regularised model train the hinge. With the same loss, C and pairs in "
-        "the plain model, only the models differ; the current model may differ in its loss as well.",
+        help=HELP["plainmodel"],
     )
 
 
@@ -205,5 +204,5 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
 def wait(what: str = "This figure appears") -> None:
     """Say that a record is missing."""
     st.info(
-        f"{what} once its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
+        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
     )

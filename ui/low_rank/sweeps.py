@@ -14,6 +14,7 @@ from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
 from ui.low_rank import models_words as words
+from ui.low_rank import words as texts
 from ui.low_rank.settings import (
     WIDTH,
     Records,
@@ -106,17 +107,14 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
         required=True,
         key=SWEEP_KEY,
         bind="query-params",
-        help="The number of factors (K in xu2019) takes the values of xu2019's Table 7 and 2; the weights "
-        "are powers of ten around those of its Table 8.",
+        help=texts.HELP["sweep"],
     )
     metric = row.container(width=150).selectbox(
         "Metric",
         METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
         key="sweepmetric",
         bind="query-params",
-        help="Metrics are means over queries. For the factorised model there is also the objective that "
-        "training minimises, ½‖w‖² − Σα, on the training part. The regularised model minimises something "
-        "else for each pair of weights, so its objectives do not compare.",
+        help=texts.HELP["sweepmetric"],
     )
     with row.container(width=WIDTH):
         control_of_C()
@@ -128,9 +126,7 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
         key=SEEDS_KEY,
         bind="query-params",
         disabled=sweep == "weights",
-        help="Starts of the factorised model, which is not convex, beginning with the current model's "
-        "seed: one drawn column, from which training goes on through the divisors of the number of factors. "
-        "With Nyström or random Fourier features seeds draw the features too.",
+        help=texts.HELP["fseeds"],
     )
     with row:
         return str(sweep or "factors"), str(metric), part_shown(spec)
@@ -165,8 +161,7 @@ def _factors(
         table,
         answer=sentence(words.spread(groups, metric)),
         key="low-rank-factors",
-        alt=f"{metric} of the factorised model against the number of factors"
-        f"{'' if plain is None else ', with the plain model with the hinge as a level'}.",
+        alt=texts.ALTS["low-rank-factors"].format(metric=metric),
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
         f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
         f"{_about(plain, part, 'Dashed: plain,')}",
@@ -179,12 +174,15 @@ def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     show_figure(
         plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
-        answer=sentence(words.objectives(table) or "the objective of one number of factors so far"),
+        answer=sentence(words.objectives(table) or "one number of factors so far"),
         key="low-rank-objective",
-        alt="Objective of the factorised model against the number of factors.",
-        caption=f"{count}{words.line_of(table['seed'].nunique())}{words.seeds_draw(spec)}"
-        f"Minimised in training: lower is better, whatever the metrics say. Factorised, with "
-        f"the hinge; {words.about(spec)}.",
+        alt=texts.ALTS["low-rank-objective"],
+        caption=texts.CAPTIONS["low-rank-objective"].format(
+            count=count,
+            line=words.line_of(table["seed"].nunique()),
+            seeds=words.seeds_draw(spec),
+            about=words.about(spec),
+        ),
     )
 
 
@@ -205,10 +203,10 @@ def _weights(
         table,
         answer=sentence(words.spread(groups, metric)),
         key="low-rank-weights",
-        alt=f"{metric} of the regularised model for each pair of nuclear and coupling.",
-        caption=f"{count}{clipped}A = 0: the threshold nuclear/(2·coupling) is above every singular value. "
-        f"Towards the bottom the model is near the plain one with the hinge{level}; towards the upper right "
-        f"α itself is held to a small nuclear norm. {_about(plain, part, 'Plain:')}",
+        alt=texts.ALTS["low-rank-weights"].format(metric=metric),
+        caption=texts.CAPTIONS["low-rank-weights"].format(
+            count=count, clipped=clipped, level=level, about=_about(plain, part, "Plain:")
+        ),
     )
     _say(groups, plain, part, metric)
 
@@ -223,10 +221,7 @@ def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str
     told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
     for one in told:
         st.markdown(f"- {sentence(one)}")
-    st.caption(
-        f"The best is chosen on these same {PART_NAMES[part]} queries, which flatters it: choose on "
-        "validation queries, then judge on others."
-    )
+    st.caption(texts.CAPTIONS["best"].format(part=PART_NAMES[part]))
 
 
 def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> None:

@@ -22,6 +22,7 @@ from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_err
 from rankviz.plots.style import look_of
 from rankviz.solvers.settings import TOL
 from ui.low_rank import why_words as words
+from ui.low_rank import words as texts
 from ui.low_rank.settings import HINGE, Records, bare, found, plain_with, wait
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
@@ -76,7 +77,7 @@ def _chosen() -> Reason:
     )
     chosen = REASONS[str(name or "law")]
     row.popover("Theory", icon=":material/menu_book:").markdown(chosen.theory)
-    row.popover("What this says of xu2019", icon=":material/article:").markdown(words.PAPER)
+    row.popover("xu2019", icon=":material/article:").markdown(words.PAPER)
     return chosen
 
 
@@ -106,20 +107,20 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
             rank_by_activity.figure(activity, look_of(plain)),
             activity,
             key="rank-by-activity",
-            alt="Numerical rank of each query against the share of its pairs that are active.",
-            caption=f"One marker per query; {words.ZERO}. Dashed: the largest rank that the law allows "
-            "any of these queries, were every pair active (see Theory). "
-            f"{describe(plain, 'train')}.",
+            alt=texts.ALTS["rank-by-activity"],
+            caption=texts.CAPTIONS["rank-by-activity"].format(
+                zero=words.ZERO, about=describe(plain, "train")
+            ),
         )
     with right:
         show_figure(
             rank_by_c.figure(over_C, look_of(plain), plain.C),
             over_C,
             key="rank-by-c",
-            alt="Median numerical rank against C, and the share of pairs that are active.",
-            caption=f"Median over {in_words(len(queries))}, band from the 10 % to the 90 % quantile; "
-            f"{words.ZERO}. Dashed: what the law allows, were every "
-            f"pair active. Dotted: the current C. All else as {describe(plain, 'train')}.",
+            alt=texts.ALTS["rank-by-c"],
+            caption=texts.CAPTIONS["rank-by-c"].format(
+                queries=in_words(len(queries)), zero=words.ZERO, about=describe(plain, "train")
+            ),
         )
     st.markdown(f"{words.lawful_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
 
@@ -138,8 +139,10 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
             rank_by_stairs.figure(stairs, look_of(record.spec)),
             stairs,
             key="rank-by-stairs",
-            alt="Numerical rank of each query under the hinge against the number of its stairs.",
-            caption=f"One marker per query and kind; {words.ZERO}. {describe(record.spec, 'train')}.",
+            alt=texts.ALTS["rank-by-stairs"],
+            caption=texts.CAPTIONS["rank-by-stairs"].format(
+                zero=words.ZERO, about=describe(record.spec, "train")
+            ),
         )
     st.markdown(f"{words.off_the_staircase(stairs)} {words.trained_for_this(what.spec, record.spec)}")
 
@@ -154,9 +157,8 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
         dual_heatmap.figure(table, "block", "score", dual_heatmap.reach(table), "α / C"),
         table,
         key="staircase",
-        alt=f"Heat map of the dual variables of query {query} under the hinge, sorted by score.",
-        caption=f"Query {query}, α over C, sorted by score: 1 where the margin is below 1, 0 where above. "
-        f"Blank where there is no pair. {describe(record.spec, 'train')}.",
+        alt=texts.ALTS["staircase"].format(query=query),
+        caption=texts.CAPTIONS["staircase"].format(query=query, about=describe(record.spec, "train")),
     )
 
 
@@ -172,11 +174,12 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
         rough,
         answer=sentence(words.accuracy(rough, choice.tolerance)),
         key="rank-by-error",
-        alt="Median numerical rank of dual variables against their relative error.",
-        caption=f"Median over {in_words(len(queries))}. Lines: this model's α, each multiplied by "
-        "1 + error × a standard normal number; one line for each share of the largest singular value up to "
-        "which others count as 0, the chosen one thick. "
-        f"{_diamonds() if len(stopped) else ''}{describe(what.spec, 'train')}.",
+        alt=texts.ALTS["rank-by-error"],
+        caption=texts.CAPTIONS["rank-by-error"].format(
+            queries=in_words(len(queries)),
+            diamonds=_diamonds() if len(stopped) else "",
+            about=describe(what.spec, "train"),
+        ),
     )
     st.markdown(f"{words.stopped_early(stopped)} {words.errors_speak_of(what.spec)}")
 
@@ -184,17 +187,14 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
 def _diamonds() -> str:
     """Describe the runs that stopped early, for the caption."""
     *early, last = map(power_of_ten, SOLVER_TOLERANCES)
-    return (
-        f"Diamonds: the same settings trained to solver tolerances {', '.join(early)}; some may coincide. "
-        f"Their error is the distance from the α at tolerance {last}, which is drawn at the left end. "
-    )
+    return texts.CAPTIONS["diamonds"].format(early=", ".join(early), last=last)
 
 
 def _queries(what: Shown) -> tuple[int, ...]:
     return tuple(int(query) for query in what.only_picked(what.needs)["query"])
 
 
-@st.cache_resource(max_entries=16, show_spinner="Taking singular values for each C …")
+@st.cache_resource(max_entries=16, show_spinner="Computing singular values …")
 def _ranks(
     specs: tuple[RunSpec, ...],
     matrix: str,
@@ -210,7 +210,7 @@ def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: Duals) -> pd.DataFr
     return staircases(_duals, queries, RANK_TOLERANCE)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Taking singular values with errors …")
+@st.cache_resource(max_entries=16, show_spinner="Computing singular values …")
 def _errors(
     spec: RunSpec,
     matrix: str,

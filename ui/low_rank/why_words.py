@@ -11,38 +11,29 @@ from rankviz.risk.losses import LOSSES
 from rankviz.solvers.settings import TOL
 from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 
-ZERO = "singular values up to 10⁻⁶ of the largest count as zero"
+ZERO = "zero: σ up to 10⁻⁶ of the largest"
 
 LAW = """
-**The squared hinge alone allows rank 2.** It weighs a pair with margin t = fᵢ − fⱼ below 1 by α = 2C(1 − t),
-and others by 0. Where **every** pair of two grades is below 1, αᵢⱼ = 2C(1 − fᵢ + fⱼ): something of the row
-plus something of the column, a matrix of rank 2 at most. With R grades A then has rank 2(R − 1) at most, and
-A + Aᵀ has 2R (less 1 if R is odd), however many documents there are and **whatever was learned**. A small C
-does that: it leaves every margin below 1.
+**The squared hinge can limit the rank.** If **every** pair of two grades has a margin below 1, αᵢⱼ is a row
+term plus a column term: rank 2 at most. With R grades A has rank 2(R − 1) at most, and A + Aᵀ has 2R (less 1
+if R is odd), **whatever was learned**. A small C leaves all margins below 1.
 """
 
 STAIRCASE = """
-**The hinge makes stairs.** The plain hinge, which xu2019 trains with, has slope −1 below the margin 1 and 0
-above. So α is C below, 0 above, and something between only where the margin is exactly 1. With rows and
-columns sorted by score the border between C and 0 runs like stairs: energy lies in few dimensions, but every
-stair of another length adds to the **rank**.
+**The hinge makes stairs.** α is C for margins below 1 and 0 above. Sorted by score, the border is a
+staircase. Its energy lies in few dimensions, but each stair of another length adds to the **rank**.
 """
 
 ACCURACY = """
-**A solver's errors fill the rank: an artefact.** A solver of the dual problem that stops early leaves errors
-in every αᵢⱼ, unlike all others in its row and column. However small, they make the rank as large as the
-grades allow, once they exceed what counts as zero. Here such errors are put in on purpose. This app's solvers
-work on w and take α from the slope of the loss at the scores. Stopped early they change α as well, but under
-the squared hinge it keeps its form; under the hinge, trained as the limit of smoothed ones, the border
-between 0 and C is left wider, and the rank larger. Where they stop is set by the Tolerance in the sidebar's
-More settings.
+**A solver's errors fill the rank: an artefact.** Dual solvers that stop early leave errors in α. Above the
+zero threshold, they make the rank as large as the grades allow. Early stops of this app's solvers keep
+the form of α under the squared hinge, but raise the rank under the hinge.
 """
 
 PAPER = """
-xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries of OHSUMED. In fold 1 the grades of these
-queries allow A no rank above 4, 46 and 117, exactly half: the ranks seem to be those of A + Aᵀ, and as large
-as they can be, as errors of a solver make them. That 90 % of the energy lies in few dimensions holds here
-too; the shuffled α show how much of that comes from α never being negative.
+xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries. Their grades in fold 1 allow A only 4, 46 and
+117, exactly half: these seem to be ranks of A + Aᵀ, filled by a solver's errors. Here too, 90 % of the energy
+lies in few dimensions; compare shuffled α.
 """
 
 
@@ -53,14 +44,14 @@ def law(at_hand: pd.DataFrame) -> str:
     start = f"At C = {power_of_two(float(at_hand['C'].iloc[0]))}"
     if len(lawful) > len(others):
         return (
-            f"{start} every pair is active in {len(lawful)} of {of_all}: there the law allows a rank of at "
-            f"most {int(lawful['law'].max())}, and the largest found is {int(lawful['rank'].max())}"
+            f"{start} every pair is active in {len(lawful)} of {of_all}: the law allows rank "
+            f"{int(lawful['law'].max())} there, and the largest is {int(lawful['rank'].max())}"
         )
     inactive = 1 - float((others["active"] / others["pairs"]).median())
     return (
-        f"{start} the law holds for {len(lawful) or 'none'} of {of_all}; in the median of the others "
-        f"{100 * inactive:.0f} % of the pairs are inactive, and the rank is {others['rank'].median():g} "
-        f"where the law allows {others['law'].median():g}"
+        f"{start} the law holds for {len(lawful) or 'none'} of {of_all}; medians of the others: "
+        f"{100 * inactive:.0f} % of pairs inactive, rank {others['rank'].median():g} where the law allows "
+        f"{others['law'].median():g}"
     )
 
 
@@ -69,16 +60,14 @@ def lawful_up_to(over_C: pd.DataFrame) -> str:
     whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C ascends: from the smallest on
     if not len(whole):
         return ""
-    return (
-        f"Every pair of every query is active up to C = {power_of_two(whole.max())}, of the C in the figure."
-    )
+    return f"Of the C drawn, every pair of every query is active up to C = {power_of_two(whole.max())}."
 
 
 def staircase(stairs: pd.DataFrame) -> str:
     """Give the number of dimensions of the stairs."""
     some = stairs[stairs["active"] > 0]
     if len(some) == 0:
-        return "Under the hinge every margin is at least 1, so that every α is 0"
+        return "Under the hinge every margin is at least 1: every α is 0"
     middle = some.median(numeric_only=True)
     return (
         f"Medians over {queries(len(some))}: {middle['stairs']:.0f} stairs, numerical rank "
@@ -94,8 +83,8 @@ def off_the_staircase(stairs: pd.DataFrame) -> str:
     between = some["boundary"].sum() / max(int(some["pairs"].sum()), 1)
     lie = f"{percent(between) if between > 0.1 else off(between)} lie" if between else "none lies"
     return (
-        f"α is off the staircase by {off_by(float(some['error'].median()), 'its norm')} (median). Of all "
-        f"their pairs together {lie} between 0 and C."
+        f"α differs from the staircase by {off_by(float(some['error'].median()), 'its norm')} (median). Of "
+        f"all pairs {lie} between 0 and C."
     )
 
 
@@ -103,16 +92,16 @@ def errors_speak_of(spec: RunSpec) -> str:
     """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
         return (
-            f":gray[What is said of stopping early holds for {METHODS[USUAL].label}, which finds weights "
-            f"first. The {spec.kind.label} is solved for its α, and is not trained to other accuracies here.]"
+            f":gray[The theory of early stops holds for {METHODS[USUAL].label}. The {spec.kind.label} is "
+            "solved for its α, here to one accuracy.]"
         )
     if spec.loss in ("hinge", "squared_hinge"):
         return ""
     name = LOSSES[spec.loss].label
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
-        f":gray[What is said of stopping early holds for the hinge and the squared hinge. The diamonds below "
-        f"are of the current model's {name}, with which it may also lower the rank.]"
+        f":gray[The theory holds for the hinge and the squared hinge. With the current model's {name}, early "
+        f"stops (diamonds) may also lower the rank.]"
     )
 
 
@@ -121,7 +110,7 @@ def accuracy(rough: pd.DataFrame, tolerance: float) -> str:
     chosen = rough[(rough["tolerance"] / tolerance - 1).abs() < 1e-9].sort_values("error")
     least, most = int(chosen["rank"].iloc[0]), int(chosen["rank"].max())
     if most <= least:
-        return f"No errors raise the median rank of {least}"
+        return f"No error raises the median rank above {least}"
     half = chosen.loc[chosen["rank"] > (least + most) / 2, "error"].iloc[0]
     return (
         f"Random errors of {power_of_ten(half)} raise the median rank from {least} to "
@@ -136,8 +125,8 @@ def stopped_early(stopped: pd.DataFrame) -> str:
     ordered = stopped.sort_values("tol")
     tight, loose = ordered.iloc[0], ordered.iloc[-1]
     return (
-        f"This solver, stopped at tolerance {power_of_ten(loose['tol'])}, is off by {small(loose['error'])} "
-        f"and has rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})."
+        f"This solver, stopped at tolerance {power_of_ten(loose['tol'])}, has error {small(loose['error'])} "
+        f"and rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})."
     )
 
 
@@ -148,4 +137,4 @@ def trained_for_this(spec: RunSpec, drawn: RunSpec) -> str:
     model = f"{drawn.kind.label} and " if spec.method != drawn.method else ""
     costs = " without costs of pairs" if spec.get("costs") != drawn.costs else ""
     name = f"{model}the {LOSSES[drawn.loss].label}{costs}"
-    return f":gray[Trained for these figures with {name}, else as the current model.]"
+    return f":gray[Trained for these figures with {name}; else as the current model.]"

@@ -107,7 +107,7 @@ def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
 
         def tell(progress: Progress, *, half: int) -> None:
             done = ((progress.fraction or 0.0) + half) / 2
-            line.progress(done, "Taking singular values" + (" of shuffled α" if half else ""))
+            line.progress(done, "Singular values" + (", shuffled" if half else ""))
 
         duals = run_duals(record, train)
         found = spectra_of(duals, matrix, partial(tell, half=0))
@@ -190,7 +190,7 @@ def _truncated(
     line = st.empty()
 
     def tell(progress: Progress) -> None:
-        line.progress(progress.fraction or 0.0, "Cutting the dual variables of all queries")
+        line.progress(progress.fraction or 0.0, "Cutting all queries")
 
     truncator = Truncator(run_duals(_record, _train), model_from(_record, _train).feature_map_, tell)
     every = _Ranked.of(truncator.every_query(RANKS, tell), _part)

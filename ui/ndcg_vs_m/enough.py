@@ -53,7 +53,7 @@ def clause(verdicts: Verdicts, than: str) -> Clause:
     other = [m for m, told in verdicts.items() if told]
     first = min(m for m in verdicts if m > max(other, default=0))
     start = f"from m = {first} on" if first < last else f"at m = {last}"
-    return start, f"cannot be told from {than}"
+    return start, f"{{}} not significantly different from {than}"
 
 
 def together(clauses: Mapping[Clause, Sequence[str]]) -> str:

@@ -16,7 +16,7 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
     whole, parts = rising.iloc[-1], rising.iloc[:-1]
     there, few = int(whole["queries"]), _too_few(whole)
     if few or parts.empty:
-        return f"by {metric}, {few or f'{name} has learned from all {there} training queries only'}"
+        return f"by {metric}, {few or f'{name} has only been trained on all {there} training queries'}"
     worse = parts[_is_worse(parts)]
     enough = parts if worse.empty else parts[parts["share"] > worse["share"].iloc[-1]]
     if enough.empty:
@@ -26,7 +26,7 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
             f"{there} it is {_by(last)} than with all"
         )
     first = enough.iloc[0]
-    told = f"with {int(first['queries'])} of {there} training queries {_beside(first, whole, 'all of them')}"
+    told = f"with {int(first['queries'])} of {there} training queries {_beside(first, whole, 'all')}"
     if worse.empty:
         return f"by {metric}, {name} {told}"
     return f"by {metric}, {name} {told}; with {int(worse['queries'].iloc[-1])} it is {_by(worse.iloc[-1])}"
@@ -38,13 +38,13 @@ def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
     clean, parts = rising.iloc[0], rising.iloc[1:]
     few = _too_few(clean)
     if few or parts.empty:
-        return f"by {metric}, {few or f'{name} has learned from grades as they are only'}"
+        return f"by {metric}, {few or f'{name} has only been trained on the original grades'}"
     worse = parts[_is_worse(parts)]
     before = parts if worse.empty else parts[parts["flipped"] < worse["flipped"].iloc[0]]
     if before.empty:
         first = worse.iloc[0]
         return (
-            f"by {metric}, {name} is {_by(first)} with {_share(first)} of its training grades flipped already"
+            f"by {metric}, {name} is already {_by(first)} with {_share(first)} of its training grades flipped"
         )
     last = before.iloc[-1]
     told = f"with {_share(last)} of its training grades flipped {_beside(last, clean, 'none')}"
@@ -62,7 +62,7 @@ def _too_few(row: pd.Series) -> str:
     n = int(row["judged_by"])
     needed = queries_needed()
     queries = "1 query is" if n == 1 else f"{n} queries are"
-    return "" if n >= needed else f"{queries} too few to tell models apart (95 % takes at least {needed})"
+    return "" if n >= needed else f"{queries} too few to compare models (95 % needs at least {needed})"
 
 
 def _share(row: pd.Series) -> str:
@@ -72,12 +72,12 @@ def _share(row: pd.Series) -> str:
 def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
     """Compare a model that is not worse with the one trained on all data, with means and interval."""
     if row["distinguishable"]:
-        return f"is even {_by(row)} than with {of}"
+        return f"is {_by(row)} than with {of}"
     ends = interval_in_words(row["difference_low"], row["difference_high"])
     ends = ends.replace("interval", "interval of the difference")
     return (
-        f"is not distinguishable from the same with {of} ({row['mean']:.3f} against {whole['mean']:.3f}, "
-        f"{ends}, {int(row['judged_by']):,} queries)"
+        f"does not differ significantly from the model with {of} ({row['mean']:.3f} against "
+        f"{whole['mean']:.3f}, {ends}, {int(row['judged_by']):,} queries)"
     )
 
 

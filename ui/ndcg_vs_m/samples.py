@@ -19,6 +19,7 @@ from rankviz.plots.metric_vs_sample import QUERIES, WRONG, Axis
 from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 from ui.ndcg_vs_m.views import Settings
+from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS
 from ui.shared.curves import kernels
 from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING
@@ -66,7 +67,7 @@ EXPERIMENTS = {
         of_queries,
         "learning-curve",
         "curve",
-        "Each draw takes training queries at random; those of a shorter draw are among those of a longer one",
+        "Each draw takes training queries at random; smaller samples are parts of larger ones",
     ),
     "Label noise": Experiment(
         FLIPPED,
@@ -74,8 +75,8 @@ EXPERIMENTS = {
         of_wrong_grades,
         "label-noise",
         "noise",
-        "Each draw replaces the grades of training documents, taken at random, by another grade; what is "
-        "judged by keeps its own. Wrong grades of a smaller share are among those of a larger one",
+        "Each draw replaces grades of random training documents by others; smaller shares are parts of "
+        "larger ones",
     ),
 }
 """Experiments by the names of their tabs."""
@@ -121,7 +122,7 @@ def _controls(short: str) -> None:
         DRAWS,
         key=f"{short}draws",
         bind="query-params",
-        help="How often queries or grades are drawn anew at every point.",
+        help=HELP["draws"],
     )
     row.container(width=150).number_input(
         "First draw", 0, LAST_DRAW, DRAW.default, key=f"{short}first", bind="query-params", help=DRAW.help
@@ -130,7 +131,7 @@ def _controls(short: str) -> None:
         "All maps",
         key=f"{short}maps",
         bind="query-params",
-        help="Every approximation of the kernel with the sidebar's m, beside its model and the linear one.",
+        help=HELP["maps"],
     )
 
 
@@ -159,7 +160,7 @@ def draw(
     whole = {model_of(r.spec) for r in records if not r.spec.sample.drawn}
     records = [record for record in records if model_of(record.spec) in whole]
     if not any(record.spec.sample.drawn for record in records):
-        st.info("No run of this curve has finished yet. It grows here as they finish.", icon=WAITING)
+        st.info(INFOS["no sample"], icon=WAITING)
         return
     table = metric_vs_sample.data(records, part, metric)
     so_far = "" if len(records) == len(asked) else "so far "
@@ -174,13 +175,15 @@ def draw(
         table,
         answer=sentence(readings.pop(own)),
         key=experiment.key,
-        alt=f"{metric} against {experiment.axis.title}: {', '.join(table['label'].unique())}.",
-        caption=f"{describe(spec, part)}. {experiment.about}. Features are drawn from all training "
-        "documents, without their grades. Line: mean over draws and queries; band: 95 % interval of the "
-        f"difference to the model that learned from all, query by query ({CROSSED}), around that one's mean.",
+        alt=ALTS["sample"].format(
+            metric=metric, axis=experiment.axis.title, names=", ".join(table["label"].unique())
+        ),
+        caption=CAPTIONS["sample"].format(
+            about=describe(spec, part), drawn=experiment.about, crossed=CROSSED
+        ),
     )
     for words in readings.values():
         st.markdown(sentence(words))
-    st.caption("One 95 % interval for each point and model; they are not corrected for their number.")
+    st.caption(CAPTIONS["sample intervals"])
     with st.expander("Numbers"):
         show_table(table.drop(columns=["method"]).round(4), hide_index=True)

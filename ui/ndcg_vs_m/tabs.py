@@ -19,7 +19,7 @@ from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
 from rankviz.plots.style import look_of, style_of
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
-from ui.ndcg_vs_m.words import agreement, of_look
+from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.runs import errors_as_sentences
 from ui.shared.selection import QUERY
@@ -40,22 +40,28 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     runs = [r for r in of_look(here, feature_map) if r.spec.get(SEED.name, seed) == seed]
     exact = next(iter(of_look(here, EXACT)), None)
     if not runs:
-        st.info("No run of this map is there yet.", icon=":material/hourglass_empty:")
+        st.info(INFOS["no run"], icon=":material/hourglass_empty:")
         return
     query = _query(row, runs, exact, data, part)
     table = rank_vs_m.data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
-    last = "the exact ranking at the right end" if exact else "the exact ranking is not there"
-    some = f"documents that some ranking puts among its first {k}; lines through the bottom go to lower ranks"
+    last = "the exact ranking at the right end" if exact else "without the exact ranking"
+    some = f"first {k} of any ranking; lines through the bottom go to lower ranks"
     show_figure(
         rank_vs_m.figure(table, k),
         table,
         answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
         key="rank-against-m",
-        alt=f"Ranks of the documents of query {query} against m, {style_of(feature_map).name}, {last}.",
-        caption=f"Query {query}, {n} documents, {style_of(feature_map).name}, {last}; "
-        f"{some if k < n else 'all documents'}. Ties keep file order. {_about(runs, part)}.",
+        alt=ALTS["rank-against-m"].format(query=query, map=style_of(feature_map).name),
+        caption=CAPTIONS["rank-against-m"].format(
+            query=query,
+            n=n,
+            map=style_of(feature_map).name,
+            last=last,
+            some=some if k < n else "all documents",
+            about=_about(runs, part),
+        ),
     )
 
 
@@ -73,7 +79,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         required=True,
         format_func=lambda name: style_of(name).name,
         key="bump",
-        help="The map whose rankings are drawn, with the sidebar's seed.",
+        help=HELP["bump"],
     )
     length = row.segmented_control(
         "Documents",
@@ -83,7 +89,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         format_func=LENGTHS.__getitem__,
         key="documents",
         bind="query-params",
-        help="The documents that some ranking puts first, or all of the query.",
+        help=HELP["documents"],
     )
     return str(feature_map), str(length)
 
@@ -106,8 +112,7 @@ def _query(
         bind="query-params",
         placeholder=f"{most}, which changes most",
         width=260,
-        help="A query of the part that is shown. Without a choice: the one whose first documents change most "
-        f"from m = {first.spec.n_components} to the right end.",
+        help=HELP["query"].format(m=first.spec.n_components),
     )
     return most if chosen is None else int(chosen)
 
@@ -129,23 +134,21 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     """Draw Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
     exact = [record for record in of_look(found, EXACT) if record.objective > 0]
     if of_look(found, EXACT) and not exact:
-        st.info("Without preference pairs there is nothing to train, and no ranking to compare.")
+        st.info(INFOS["no pairs"])
         return
     if not exact:
-        why = "once its run has finished" if chosen.exact else "once it is switched on above"
-        st.info(f"Rankings are compared with those of the exact kernel, {why}.")
+        why = "when its run has finished" if chosen.exact else "when it is switched on under More"
+        st.info(INFOS["no exact"].format(why=why))
         return
     errors = ranking_errors_of(spec, found, part)
     table = ranking_error_vs_m.data(errors)
     if table.empty:
-        st.info("No query has two documents to rank.")
+        st.info(INFOS["no query"])
         return
     m = marked(spec, chosen) or chosen.grid[-1]
     queries = errors.groupby(["fold", "query"]).ngroups
-    seeds = ", mean over seeds; band: least to greatest of them" if chosen.seeds > 1 else ""
-    about = (
-        f"{in_short(chosen, part)}. Line: median over {queries} queries{seeds}; thin: quartiles over queries."
-    )
+    seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
+    about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
     show_answer(sentence(agreement(errors, m)))
     for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
@@ -153,16 +156,12 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
                 ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                alt=f"{ranking_error_vs_m.MEASURES[measure]} against m, median and quartiles, {_names()}.",
-                caption=f"{_MEASURE_WORDS[measure]} {about}",
+                alt=ALTS["ranking-error"].format(
+                    measure=ranking_error_vs_m.MEASURES[measure], names=_names()
+                ),
+                caption=CAPTIONS[measure].format(top=TOP) + about,
             )
     _objectives(spec, chosen, found, exact)
-
-
-_MEASURE_WORDS = {
-    "tau": "Kendall's τ of the two orders of a query's documents: 1 the same, 0 unrelated, −1 the reverse.",
-    "overlap": f"Share of the exact ranking's first {TOP} documents that are among the first {TOP} here too.",
-}
 
 
 def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: Sequence[RunRecord]) -> None:
@@ -174,10 +173,10 @@ def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: 
         ),
         table,
         key="objective-distance",
-        alt=f"Distance of the objectives of {_names()} from the exact model's against m, both axes "
-        "logarithmic.",
-        caption=f"{in_short(chosen, 'train')}. F̃ is the objective reached with an approximate kernel, F that "
-        f"of the exact kernel, means over runs. {_which_may_be_lower()}",
+        alt=ALTS["objective-distance"].format(names=_names()),
+        caption=CAPTIONS["objective-distance"].format(
+            about=in_short(chosen, "train"), lower=_which_may_be_lower()
+        ),
     )
 
 
@@ -193,11 +192,10 @@ def _which_may_be_lower() -> str:
     if within:
         verb = "searches" if len(within) == 1 else "search"
         told.append(
-            f"{listed(within)} {verb} a part of what the exact kernel spans, so its best F̃ is "
-            "never lower (training comes close to the best, by its tolerance or as far as its limits let it)"
+            f"{listed(within)} {verb} a part of the exact kernel's span: the best F̃ is never lower than F"
         )
     if beyond:
-        told.append(f"that of {listed(beyond)} may be lower (hollow)")
+        told.append(f"with {listed(beyond)} it may be lower (hollow)")
     return f"{'; '.join(told)}."
 
 
@@ -211,7 +209,7 @@ def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> p
     pairs = [(one, r) for one in of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
     for done, (one, record) in enumerate(pairs):
         if done % 20 == 19:
-            line.progress(done / len(pairs), f"Comparing rankings, {done} of {len(pairs)} runs")
+            line.progress(done / len(pairs), f"Comparing rankings, {done} of {len(pairs)}")
         data = data_of(spec, one.spec.fold, part)
         table = _errors(record.spec.hash, one.spec.hash, part, record, one, data)
         tables.append(table.assign(fold=one.spec.fold))
@@ -234,7 +232,7 @@ def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
     )
     wide.columns = [f"{label}, {metric}" for label, metric in wide.columns]
     show_table(wide.sort_index().round(4))
-    st.caption("Means over queries, folds and seeds; m = 0 stands for the models that are no curve over m.")
+    st.caption(CAPTIONS["numbers"])
     st.markdown("**Every run**")
     runs = pd.DataFrame(
         {

@@ -22,7 +22,7 @@ from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of
 from rankviz.solvers.registry import SOLVER, check_kernel_space
 from ui.ndcg_vs_m.enough import enough
-from ui.ndcg_vs_m.words import reading, seconds_in_words
+from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.folds import THIS, chosen_folds
@@ -36,13 +36,8 @@ from ui.shared.show import capital, definition_caption, say_if_nothing_was_learn
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 LARGEST_AT_ONCE = 500
-NOTHING_YET = "the levels to compare with are not there yet"
+NOTHING_YET = "no level to compare with yet"
 AXES = {"m": "features m", "seconds": "seconds"}
-SECONDS = (
-    "Seconds are medians over runs, of training on this machine: features, pairs and the solver's steps, "
-    "not evaluation. Runs over m are made together; each counts its share of the features, and all steps "
-    "from zero up to it."
-)
 
 
 @dataclass(frozen=True)
@@ -69,15 +64,14 @@ def settings(spec: RunSpec) -> Settings:
         format_func=AXES.__getitem__,
         key="xaxis",
         bind="query-params",
-        help="The number of features, or what training took.",
+        help=HELP["xaxis"],
     )
     folds = chosen_folds(
         row,
         spec,
         default=THIS,
         key="folds",
-        told="The sidebar's fold, or every fold of the data set, each trained on its own training part: the "
-        "line is then the mean over folds of the mean over queries.",
+        told=HELP["folds"],
     )
     seeds = row.container(width=150).slider(
         "Seeds",
@@ -85,7 +79,7 @@ def settings(spec: RunSpec) -> Settings:
         10,
         key="seeds",
         bind="query-params",
-        help="Draws of landmarks and frequencies at every m, beginning with the sidebar's seed.",
+        help=HELP["seeds"],
     )
     upto = row.container(width=200).select_slider(
         "Up to m",
@@ -93,7 +87,7 @@ def settings(spec: RunSpec) -> Settings:
         LARGEST_AT_ONCE,
         key="upto",
         bind="query-params",
-        help="The largest m of the curve; the time grows about in proportion.",
+        help=HELP["upto"],
     )
     exact, four = _switches(row)
     chosen = metric.selectbox(
@@ -103,7 +97,7 @@ def settings(spec: RunSpec) -> Settings:
         key="metric",
         bind="query-params",
         disabled=four,
-        help="Mean over queries.",
+        help=HELP["metric"],
     )
     grid = tuple(m for m in COMPONENTS if m <= upto)
     return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
@@ -111,20 +105,19 @@ def settings(spec: RunSpec) -> Settings:
 
 def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
     """Draw the switches; return whether to draw the exact kernel, and all four panels."""
-    more = row.popover("More", help="The exact kernel, and four metrics at once.")
+    more = row.popover("More", help=HELP["more"])
     exact = more.toggle(
         "Exact kernel",
         True,
         key="exact",
         bind="query-params",
-        help="The model that the approximations approximate, dashed: one run per fold. Its time and "
-        "memory grow with the square of the documents; switch it off where that is too long.",
+        help=HELP["exact"],
     )
     four = more.toggle(
         "Four panels of chen2017's Figure 2",
         key="figure2",
         bind="query-params",
-        help="NDCG@1, NDCG@3, MeanNDCG and MAP at once, as in the paper (which shows MQ2007).",
+        help=HELP["figure2"],
     )
     return exact, four
 
@@ -239,10 +232,15 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         table,
         answer=sentence(answer),
         key="ndcg-against-m",
-        alt=f"{', '.join(chosen.metrics)} against {AXES[chosen.x]}: curves of "
-        f"{names(kernels(st.session_state))}, and levels.",
-        caption=f"{in_short(chosen, part)}. {_band_in_words(chosen)}; {definition}. "
-        f"{SECONDS + ' ' if chosen.x == 'seconds' else ''}Click a point to open its run.",
+        alt=ALTS["ndcg-against-m"].format(
+            metrics=", ".join(chosen.metrics), axis=AXES[chosen.x], names=names(kernels(st.session_state))
+        ),
+        caption=CAPTIONS["ndcg-against-m"].format(
+            about=in_short(chosen, part),
+            band=_band_in_words(chosen),
+            definition=definition,
+            seconds=CAPTIONS["seconds"] if chosen.x == "seconds" else "",
+        ),
         on_select="rerun",
     )
     _open_selected(event, found)
@@ -251,7 +249,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         st.markdown(sentence(words))
     if chosen.x == "seconds":
         st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))
-    st.caption("One paired 95 % interval for each m and map; they are not corrected for their number.")
+    st.caption(CAPTIONS["intervals"])
 
 
 def marked(spec: RunSpec, chosen: Settings) -> int | None:
@@ -265,16 +263,9 @@ def _band_in_words(chosen: Settings) -> str:
     if not of:
         return "Mean over queries, one seed"
     band = "bars" if chosen.x == "seconds" else "band"
-    line = (
-        "the mean over folds of each fold's mean over queries"
-        if folds > 1
-        else "the mean over queries and seeds"
-    )
-    told = f"Line: {line}; {band}: from the lowest to the highest of {' × '.join(of)}"
-    hard = (
-        ", which is mostly how hard each fold is for every model alike: the sentences compare query by query"
-    )
-    return told + (hard if folds > 1 else "")
+    line = "mean over folds of the mean over queries" if folds > 1 else "mean over queries and seeds"
+    told = CAPTIONS["band"].format(line=line, band=band, of=" × ".join(of))
+    return told + (CAPTIONS["folds"] if folds > 1 else "")
 
 
 def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:

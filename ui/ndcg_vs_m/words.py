@@ -16,7 +16,59 @@ from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots.style import approximations, look_of, style_of
 from ui.shared.curves import is_curve, listed
 
-VERDICTS = {1: "better", -1: "worse", 0: "not distinguishable"}
+VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
+HELP = {
+    "xaxis": "Number of features, or seconds of training.",
+    "folds": "The sidebar's fold, or all folds, each trained by itself.",
+    "seeds": "Draws at every m, from the sidebar's seed on.",
+    "upto": "Largest m of the curve. Time grows about in proportion.",
+    "metric": "Mean over queries.",
+    "more": "The exact kernel, and four metrics at once.",
+    "exact": "Dashed, one run per fold. Time and memory grow with the square of the documents.",
+    "figure2": "NDCG@1, NDCG@3, MeanNDCG and MAP (the paper shows MQ2007).",
+    "bump": "The map of the rankings, with the sidebar's seed.",
+    "documents": "The first of any ranking, or all.",
+    "query": "First shown: the query whose first documents change most from m = {m}.",
+    "draws": "Random samples at every point.",
+    "maps": "All approximations with the sidebar's m, beside the current and the linear model.",
+}
+"""Helps, by the key of their control."""
+CAPTIONS = {
+    "ndcg-against-m": "{about}. {band}; {definition}. {seconds}Click a point to open its run.",
+    "band": "Line: {line}; {band}: lowest to highest of {of}",
+    "folds": ", mostly because folds differ in difficulty; sentences compare query by query",
+    "seconds": "Seconds of training on this machine: medians over runs, without evaluation. Runs over m "
+    "share features; each counts its share and all steps from zero. ",
+    "intervals": "One paired 95 % interval per m and map, uncorrected.",
+    "rank-against-m": "Query {query}, {n} documents, {map}, {last}; {some}. Ties keep file order. {about}.",
+    "ranking-error": "{about}. Line: median over {queries} queries{seeds}; thin: quartiles.",
+    "tau": "Kendall's τ: 1 the same order, 0 unrelated, −1 reversed. ",
+    "overlap": "Share of the exact ranking's first {top} documents found here. ",
+    "objective-distance": "{about}. F̃: objective with an approximate kernel, F: exact kernel; means over "
+    "runs. {lower}",
+    "numbers": "Means over queries, folds and seeds; m = 0: models without m.",
+    "sample": "{about}. {drawn}. Features are drawn from all training documents, without grades. Line: "
+    "mean over draws and queries; band: 95 % interval of the difference to the full model, query by query "
+    "({crossed}).",
+    "sample intervals": "One 95 % interval per point and model, uncorrected.",
+}
+"""Templates of captions, by the key of their figure or what they say."""
+ALTS = {
+    "ndcg-against-m": "{metrics} against {axis}: {names}.",
+    "rank-against-m": "Ranks in query {query} against m, {map}.",
+    "ranking-error": "{measure} against m: {names}.",
+    "objective-distance": "Distance from the exact model's objective against m: {names}.",
+    "sample": "{metric} against {axis}: {names}.",
+}
+"""Templates of texts for readers of no figure, by the key of the figure."""
+INFOS = {
+    "no run": "No run of this map is there yet.",
+    "no pairs": "No preference pairs: nothing is trained.",
+    "no exact": "Rankings are compared with those of the exact kernel, {why}.",
+    "no query": "No query has two documents to rank.",
+    "no sample": "No run of this curve has finished yet; points appear as runs finish.",
+}
+"""Messages in place of a figure."""
 
 
 def of_look(found: Iterable[RunRecord], look: str, m: int | None = None) -> list[RunRecord]:
@@ -43,9 +95,7 @@ def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[s
     of_folds = f" of {folds} folds" if folds > 1 else ""
     if same.n_queries < same.n_needed:
         queries = "1 query is" if same.n_queries == 1 else f"{same.n_queries} queries{of_folds} are"
-        return [
-            f"by {metric}, {queries} too few to tell any of them apart (95 % takes at least {same.n_needed})"
-        ]
+        return [f"by {metric}, {queries} too few to compare them (95 % needs at least {same.n_needed})"]
     return [f"by {metric} with {same.n_queries:,} queries{of_folds}, {told[0]}", *told[1:]]
 
 
@@ -141,7 +191,7 @@ def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[st
     }
     told = [f"{seconds:.2g} s for {name}" for name, seconds in medians.items() if seconds > 0]
     untold = [name for name, seconds in medians.items() if seconds == 0]
-    none = f" Seconds of {listed(untold)} were not told." if untold else ""
+    none = f" No seconds for {listed(untold)}." if untold else ""
     return f"Training took {', '.join(told)}.{none}"
 
 
@@ -154,11 +204,10 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
     }
     medians = {name: float(tau.median()) for name, tau in taus.items() if len(tau)}
     if not medians:
-        return f"at m = {m} there is no query to compare rankings on"
-    first, *others = medians.items()
-    told = f"{style_of(first[0]).name}'s ranking agrees with the exact one at median τ = {_short(first[1])}"
-    told += "".join(f", {style_of(name).name}'s at {_short(median)}" for name, median in others)
-    return f"at m = {m} {told}{''.join(_apart(taus, *pair) for pair in combinations(medians, 2))}"
+        return f"at m = {m} there is no query to compare"
+    told = ", ".join(f"{_short(median)} for {style_of(name).name}" for name, median in medians.items())
+    apart = "".join(_apart(taus, *pair) for pair in combinations(medians, 2))
+    return f"at m = {m} the median τ with the exact ranking is {told}{apart}"
 
 
 def _short(tau: float) -> str:
@@ -174,12 +223,12 @@ def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
     found = compare(taus[one].loc[common], taus[two].loc[common])
     if not found.distinguishable:
         both = f"{style_of(one).name} and {style_of(two).name}"
-        return f"; by τ {both} are not distinguishable with {found.n_queries} queries"
+        return f"; no significant difference between {both} with {found.n_queries} queries"
     low, high = found.interval.low, found.interval.high
     nearer, other = (one, two) if low > 0 else (two, one)
     near, far = sorted((abs(low), abs(high)))
     interval = f"95 % interval [{near:.3f}, {far:.3f}], {found.n_queries} queries"
     return (
-        f"; {style_of(nearer).name} is nearer to it than {style_of(other).name} by "
+        f"; {style_of(nearer).name} is closer than {style_of(other).name} by "
         f"{abs(found.difference):.3f} mean τ ({interval})"
     )

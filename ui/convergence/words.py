@@ -1,0 +1,86 @@
+"""The texts of the Convergence page: helps, captions, and its sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rankviz.common.numbers import small, with_minus
+from rankviz.plots.convergence import REFERENCE_TOL
+
+LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
+PRODUCTS = (
+    "A product is one with Φ and then Φᵀ, or one with the kernel. Hessians and preconditioners are not "
+    "counted"
+)
+HELP = {
+    "compare": "Further losses, solvers, values of C, and pinned models.",
+    "plain": "Without it, plain conjugate gradients solve the Newton systems. Other solvers have none.",
+    "cs": "Up to {most} values beside the sidebar's. Each gap is to the best objective for that C.",
+    "show": "Best objective: the lowest of all runs, one with tolerance 10⁻¹⁰. Newton decrement: predicted "
+    "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved there.",
+    "against": f"Counted from the start of the solver; CG iterations if every run has them. {PRODUCTS}.",
+    "others": "Up to {most} beside the sidebar's, in all combinations that can be trained.",
+    "pq": "Press Play, or step with the slider.",
+    "measure": "Trains each run {repeats} times, in turn: median, least and most seconds.",
+}
+"""Helps, by the key of their control."""
+CAPTIONS = {
+    "playback": "{about}. Query {query}: {documents} documents, ranks 1 to {top}, NDCG@10. All {pairs:,} "
+    "preference pairs, with margins t = f(preferred) − f(other). At the start all scores and margins are 0 "
+    "(bar cut off).",
+    "pairs": "{about}, {pairs:,} preference pairs",
+    "objectives": "Each loss and C has an objective of its own; do not compare them",
+    "gap": f"Gap: to the lowest value of the same objective in any run, one with tolerance {LEAST_GAP}; "
+    f"smaller gaps are drawn at {LEAST_GAP}",
+    "seconds": "Seconds of one run on this machine, without features and pairs",
+    "level": "A level end is work to prove the last point good enough",
+    "missing": "Not drawn, not in their traces: {missing}",
+    "status": "How they ended: {statuses}.",
+    "point": "A row is the point after its iteration, with the seconds so far.",
+    "begin": "A row is the point where its iteration begins; CG iterations, products and seconds include "
+    "that iteration. smoothing: width of the smoothed hinge, 0 if none.",
+    "again": "The run is trained once more: {cost}.",
+    "long": "Together about {seconds:.0f} s; the limit is {most:.0f} s.",
+    "pins": "Pins not drawn: {reasons}",
+    "left out": "Left out: {names}.",
+}
+"""Templates of captions, by the key of their figure or what they say."""
+ALTS = {
+    "playback": "Ranked list of query {query} and margins at each Newton iteration.",
+    "convergence-runs": "{quantity} of {n} runs against {axis}.",
+}
+"""Templates of texts for readers of no figure, by the key of the figure."""
+INFOS = {
+    "newton": "Only Newton's iterations can be played. Choose {method}{solvers} as solver.",
+    "documents": "Scores per iteration are kept for at most {most:,} documents.",
+    "runs": "Only the first {most} of {n} runs are drawn.",
+    "current": "{model}, the current model, is still training; the others are below.",
+    "no pairs": "The training part has no preference pairs: there is nothing to minimise.",
+    "no curve": "Training ended where it began: {status}.",
+    "no trace": "This training's trace has no {asked}. It has: {names}; against {axes}.",
+}
+"""Templates of messages in place of a figure."""
+
+
+def ended(statuses: dict[str, list[str]]) -> str:
+    """Say how runs ended: the labels of runs by their status."""
+    if len(statuses) == 1:
+        return CAPTIONS["status"].format(statuses=f"each {next(iter(statuses))}")
+    told = (f"**{'; '.join(labels)}** {status}" for status, labels in statuses.items())
+    return CAPTIONS["status"].format(statuses=". ".join(told))
+
+
+def settled(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
+    """Say from which iteration on the first ranks of a query stay, and the change in NDCG@10."""
+    tops = {
+        k: tuple(frame[frame["rank"] <= top].sort_values("rank")["document"])
+        for k, frame in rows.groupby("iteration")
+    }
+    shown = sorted(tops)
+    last = next(k for k in shown if all(tops[j] == tops[shown[-1]] for j in shown if j >= k))
+    first_step = shown[1] if len(shown) > 1 else shown[0]
+    change = with_minus(ndcg[shown[-1]] - ndcg[first_step], "+.3f")
+    start = f"The first {top} ranks of this query are settled"
+    if last <= first_step:
+        return f"{start} after the first step: later steps change only scores"
+    return f"{start} from iteration {last} of {shown[-1]} on; later steps change NDCG@10 by {change}"
