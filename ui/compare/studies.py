@@ -13,6 +13,7 @@ from rankviz.store.study import DONE
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.selection import select
 from rankviz.sweeps.table import results
+from ui.compare import words
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
 
@@ -42,7 +43,7 @@ def _specs(study: str, total: int) -> list[RunSpec]:
     return run_store().studies.specs(study)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Choosing on validation …")
+@st.cache_resource(max_entries=64, show_spinner=words.CHOOSING)
 def _cell(study: str, done: int, metric: str, title: str, _status: StudyStatus) -> tuple[frozenset[str], str]:
     """Digests of the runs of the cell that is chosen, and what to say of the choice."""
     design = Design.from_dict(_status.study.design)
@@ -50,8 +51,10 @@ def _cell(study: str, done: int, metric: str, title: str, _status: StudyStatus) 
     found = select(design, table[table["state"] == DONE], metric)
     runs = results(design, table)
     digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]
-    note = (
-        f"Of the study “{title}”, the best of {counted(found.cells, 'cell')} by validation "
-        f"{metric}, the mean over {counted(len(design.folds), 'fold')}, is compared."
+    note = words.STUDY_NOTE.format(
+        title=title,
+        cells=counted(found.cells, "cell"),
+        metric=metric,
+        folds=counted(len(design.folds), "fold"),
     )
     return frozenset(digests.dropna()), note
