@@ -161,11 +161,9 @@ def test_compare_calls_it_imported(
     app = open_page("compare", runs=f"{honest.spec.hash},{digest}")
     assert "1 run is imported, not made here." in words(app)
     assert "(imported, not made here)" in app.header[0].value
-    assert "is significantly better than" in app.header[0].value, "both are there, one with the figures of the other file"
+    assert "is significantly better than" in app.header[0].value, "both are there, one as the file has it"
     as_visitor(YOU)
-    assert "2 runs left out" in words(
-        open_page("compare", runs=f"{honest.spec.hash},{digest}")
-    )
+    assert "2 runs left out" in words(open_page("compare", runs=f"{honest.spec.hash},{digest}"))
 
 
 def test_a_note_or_tags_beyond_their_bounds_are_a_sentence(
