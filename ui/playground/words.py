@@ -95,7 +95,7 @@ def _bound(right: int, direction: int) -> str:
 
 def _most(direction: int, n: int) -> str:
     if direction == n:
-        return "a linear model can, too"
+        return "a linear model can order all"
     return f"a linear model at most {direction:,}"
 
 
