@@ -152,12 +152,12 @@ def test_ctrl_z_takes_changes_back_one_after_the_other(server: Server, page: Pag
 
 def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?peach=1&docs=0_1_2")
-    expect(answer(page)).to_have_text(re.compile("No documents: press Add"))
+    expect(answer(page)).to_have_text(re.compile("No documents:"))
     page.get_by_role("button", name="Click, then place it in the plane").click()
     page.mouse.click(*at(page, 0.5, 0.5))
     expect(answer(page)).to_have_text(re.compile("No pairs: only one document"))
     page.mouse.click(*at(page, -0.5, 0.5))
-    expect(answer(page)).to_have_text(re.compile("No pairs: no query has two documents"))
+    expect(answer(page)).to_have_text(re.compile("No pairs: no query has two grades"))
     page.get_by_role("button", name="Grade 3").click()
     expect(answer(page)).to_have_text(
         "After training, the linear model orders the only pair; no linear model orders more."
