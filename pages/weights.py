@@ -9,7 +9,7 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.settings import baseline
-from ui.weights import views
+from ui.weights import views, words
 
 spec = experiment(baseline).but(costs=None)
 row = head("Weights by hand", str(describe(spec, "train")))
@@ -25,4 +25,4 @@ with errors_as_sentences():
         query = views.query_of(train)
     with figure:
         views.table(record, train, query)
-    st.caption(views.ABOUT)
+    st.caption(words.ABOUT)

@@ -47,8 +47,8 @@ def test_a_column_without_a_word_is_none() -> None:
     ("cell", "told"),
     [
         ({"C": 1.0, "loss": "a"}, ""),
-        ({"C": 4.0, "loss": "a"}, "; at the edge, the largest C tried: beyond it may be better"),
-        ({"C": 0.5, "loss": "b"}, "; at the edge, the smallest C tried: beyond it may be better"),
+        ({"C": 4.0, "loss": "a"}, "; at the edge, the largest C tried: values beyond may be better"),
+        ({"C": 0.5, "loss": "b"}, "; at the edge, the smallest C tried: values beyond may be better"),
     ],
 )
 def test_the_best_cell_at_the_edge_of_the_grid_is_said_to_be(cell: dict[str, Any], told: str) -> None:

@@ -117,7 +117,7 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
 @pytest.mark.parametrize(
     ("name", "ways"),
     [
-        ("compare", ("Compare the present model with the linear one", "Train")),
+        ("compare", ("Compare with the linear model", "Train")),
         ("sweep", ("Start the sweep",)),
     ],
 )

@@ -49,7 +49,7 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
 def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pset=Linear&peach=8")
     expect(answer(page)).to_have_text(
-        re.compile(r"After training, the linear model orders all \d+ pairs; no direction can do better")
+        re.compile(r"After training, the linear model orders all \d+ pairs; no linear model orders more")
     )
     best = marks(page).and_(page.get_by_label(re.compile("grade 2"))).first
     key = best.get_attribute("data-key")
@@ -64,11 +64,11 @@ def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Ser
     page.reload()
     wait_settled(page)
     assert answer(page).inner_text() == told
-    page.get_by_role("button", name="Take all changes by hand back").click()
+    page.get_by_role("button", name="Undo all changes").click()
     expect(answer(page)).to_have_text(re.compile("orders all"))
     wait_settled(page)
     assert "docs" not in query_of(page)
-    page.get_by_role("button", name="Take the last change back").click()
+    page.get_by_role("button", name="Undo the last change").click()
     expect(answer(page)).to_have_text(told)
 
 
@@ -103,7 +103,7 @@ def test_nothing_is_chosen_after_delete(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?peach=4")
     page.mouse.click(*at(page, *place(marks(page).nth(5))))
     expect(chosen(page)).to_have_count(1)
-    page.get_by_role("button", name="Take the chosen document away").click()
+    page.get_by_role("button", name="Delete document").click()
     expect(marks(page)).to_have_count(11)
     expect(chosen(page)).to_have_count(0)
     page.get_by_role("button", name="Grade 4").click()
@@ -116,7 +116,7 @@ def test_a_document_is_added_as_the_toolbar_shows_it(server: Server, page: Page)
     page.mouse.click(*at(page, *place(marks(page).nth(9))))
     triangle = page.get_by_role("button", name="Query 3, triangle")
     expect(triangle).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="Then click into the plane").click()
+    page.get_by_role("button", name="Click, then place it in the plane").click()
     expect(chosen(page)).to_have_count(0)
     expect(triangle).to_have_attribute("aria-pressed", "true")
     page.mouse.click(*at(page, 0, 1.1))
@@ -147,20 +147,20 @@ def test_ctrl_z_takes_changes_back_one_after_the_other(server: Server, page: Pag
         expect(marks(page)).to_have_count(left)
     expect(page.get_by_text(re.compile("changes? by hand$"))).to_have_count(0)
     page.keyboard.press("Control+Shift+z")
-    expect(page.get_by_role("button", name="Take the last change back")).to_be_disabled()
+    expect(page.get_by_role("button", name="Undo the last change")).to_be_disabled()
 
 
 def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?peach=1&docs=0_1_2")
-    expect(answer(page)).to_have_text(re.compile("No documents: press Add"))
-    page.get_by_role("button", name="Then click into the plane").click()
+    expect(answer(page)).to_have_text(re.compile("No documents:"))
+    page.get_by_role("button", name="Click, then place it in the plane").click()
     page.mouse.click(*at(page, 0.5, 0.5))
-    expect(answer(page)).to_have_text(re.compile("No pairs: one document alone"))
+    expect(answer(page)).to_have_text(re.compile("No pairs: only one document"))
     page.mouse.click(*at(page, -0.5, 0.5))
-    expect(answer(page)).to_have_text(re.compile("No pairs: no query has two documents"))
+    expect(answer(page)).to_have_text(re.compile("No pairs: no query has two grades"))
     page.get_by_role("button", name="Grade 3").click()
     expect(answer(page)).to_have_text(
-        "After training, the linear model orders the only pair; no direction can do better."
+        "After training, the linear model orders the only pair; no linear model orders more."
     )
     wait_settled(page)
     assert sorted(query_of(page)["docs"].split("_")) == ["0", "1", "2", "3.50.50.1.0", "4.-50.50.3.0"]

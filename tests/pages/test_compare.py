@@ -128,7 +128,7 @@ def test_one_model_alone_is_shown_with_its_interval(open_page: Opener) -> None:
 def test_runs_of_others_are_left_out_unless_they_are_shared(open_page: Opener, store: RunStore) -> None:
     store.marks.share("somebody", [made()[3].spec.hash], False)
     app = open_page("compare", runs=f"{digests()},{'0' * 16}")
-    assert "2 runs of this address are left out: they are not yours" in words(app)
+    assert "2 runs left out: private or deleted" in words(app)
     assert "2 models (3 runs)" in words(app)
 
 
@@ -155,7 +155,7 @@ def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store
     store.records.keep(found, "somebody")
     store.marks.share("somebody", [spec.hash])
     app = open_page("compare", runs=digests([*made(), *found]))
-    assert "Some models have no run on Fold2: all are compared on Fold1 alone." in words(app)
+    assert "Some models have no run on Fold2: the comparison uses Fold1 only." in words(app)
     assert heading(app) == of_library("vali")
     app = open_page("compare", runs=digests([made()[0], *found]))
     assert "has no run on Fold" in app.error[0].value
@@ -262,7 +262,7 @@ def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page: Open
 def test_what_was_not_trained_is_said(open_page: Opener) -> None:
     app = open_page("compare")
     app.button(key="send-two").click().run()
-    assert "Not trained yet" in app.info[0].value
+    assert "Not trained on the current fold" in app.info[0].value
     assert heading(app) == "No models to compare yet."
 
 

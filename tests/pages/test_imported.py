@@ -85,7 +85,7 @@ def test_runs_calls_it_imported_and_best_is_what_was_made_here(
     me = as_visitor(ME)
     digest = imported(honest)
     app = open_page("runs")
-    assert app.header[0].value.endswith("None of them has been made here.")
+    assert app.header[0].value.endswith("None has been trained here.")
     assert "1 imported, not made here" in words(app)
     others = [replace(honest, spec=honest.spec.but(C=2.0**-k)) for k in (5, 6)]
     run_store().records.keep(others, me)
@@ -159,11 +159,9 @@ def test_compare_calls_it_imported(
     app = open_page("compare", runs=f"{honest.spec.hash},{digest}")
     assert "1 run is imported, not made here." in words(app)
     assert "(imported, not made here)" in app.header[0].value
-    assert "is better than" in app.header[0].value, "both are there, one with the figures of the other file"
+    assert "is significantly better than" in app.header[0].value, "both are there, one as the file has it"
     as_visitor(YOU)
-    assert "2 runs of this address are left out" in words(
-        open_page("compare", runs=f"{honest.spec.hash},{digest}")
-    )
+    assert "2 runs left out" in words(open_page("compare", runs=f"{honest.spec.hash},{digest}"))
 
 
 def test_a_note_or_tags_beyond_their_bounds_are_a_sentence(

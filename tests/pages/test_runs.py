@@ -146,7 +146,7 @@ def test_a_link_shows_the_same_selection(
     if left:
         assert len(rows(app)) == left
     else:
-        assert app.header[0].value == "None of 5 runs is like that."
+        assert app.header[0].value == "None of 5 runs matches."
     press(app, "show-all" if left else "show-all-again")
     assert len(rows(app)) == 5
     assert not set(link) & set(app.query_params)
@@ -223,7 +223,7 @@ def test_all_that_were_found_are_chosen_and_no_others(open_page: Opener, made: l
         r.spec.hash for r in made if r.spec.feature_map == "linear"
     )
     press(app, "runs-delete")
-    assert app.header[0].value == "None of 2 runs is like that."
+    assert app.header[0].value == "None of 2 runs matches."
     press(app, "runs-undo")
     assert len(rows(app)) == 3
 
@@ -267,7 +267,7 @@ def test_a_run_whose_data_are_gone_is_not_opened(open_page: Opener, made: list[R
     app = open_page("runs")
     choose(app, [made[0].spec.hash])
     assert app.button(key="runs-open").disabled
-    assert "not here" in app.button(key="runs-open").help
+    assert "no longer here" in app.button(key="runs-open").help
 
 
 def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
@@ -276,10 +276,10 @@ def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunR
     store.records.fail(wanted, "Training took more memory than there is.")
     app = open_page("runs")
     assert "Training took more memory than there is." in rows(app)["reason"].tolist()
-    assert "1 cannot be made" in words(app)
+    assert "1 failed" in words(app)
     app = open_page("runs", state="failed")
     assert len(rows(app)) == 1
-    assert "None of them has been made" in app.header[0].value
+    assert "None has been trained" in app.header[0].value
 
 
 def test_a_study_narrows_the_list(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
@@ -349,7 +349,7 @@ def test_a_file_that_is_damaged_does_not_keep_others_out(
 
 def test_a_link_to_a_study_that_is_not_there_is_said(open_page: Opener, store: RunStore) -> None:
     app = open_page("runs", study="f" * 32)
-    assert "The study of this link is not there" in app.warning[0].value
+    assert "This link's study was not found" in app.warning[0].value
 
 
 def test_a_selection_leaves_as_one_file_and_as_a_table(

@@ -52,12 +52,12 @@ def test_the_page_shows_the_linear_baseline_until_the_map_is_linear(open_page: O
 
 def test_a_loss_that_the_browser_does_not_know_is_said(open_page: Opener) -> None:
     app = open_page("weights", loss="smooth hinge")
-    assert "does not know the" in app.info[0].value
+    assert "does not support the" in app.info[0].value
     assert not components(app)
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("MOST_CELLS", "to be weighed in"), ("MOST_PAIRS", "pairs are too many")]
+    ("name", "text"), [("MOST_CELLS", "exceed this page's"), ("MOST_PAIRS", "pairs are too many")]
 )
 def test_what_is_too_much_for_a_browser_is_said(
     name: str, text: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
@@ -83,7 +83,7 @@ def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
     assert components(app)[1]["start"] == []
     assert "weights" not in app.query_params, "another model has other weights"
     app = open_page("weights", weights="1_1e999")
-    assert "are none of this model's" in app.warning[0].value
+    assert "do not fit this model" in app.warning[0].value
     assert "weights" not in app.query_params
 
 

@@ -84,7 +84,7 @@ def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page
     link = f"{HEAVY}__g_t0_4_1"
     app = open_page("what_if", m=50, changes=link)
     with_both = ranking(app)
-    assert [box.label for box in app.checkbox] == ["query 1 counts 30 times", "S1-5 of query 1: grade 2 → 1"]
+    assert [box.label for box in app.checkbox] == ["query 1: weight 30×", "S1-5 of query 1: grade 2 → 1"]
     assert with_both != [one["name"] for one in listed(app)["before"]]
     assert listed(app)["marked"] == "4"
     assert app.header[0].value.startswith("S1-5 falls from rank 2 to 3 of 15, ")
@@ -107,11 +107,11 @@ def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page
 def test_a_query_may_count_more_and_once_again(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
     before = ranking(app)
-    weight = next(one for one in app.selectbox if one.label == "This query counts")
+    weight = next(one for one in app.selectbox if one.label == "Query weight")
     weight.select(100.0).run()
     assert app.query_params["changes"] == "w_t0_100"
     assert ranking(app) != before
-    weight = next(one for one in app.selectbox if one.label == "This query counts")
+    weight = next(one for one in app.selectbox if one.label == "Query weight")
     weight.select(1.0).run()
     assert "changes" not in app.query_params
     assert ranking(app) == before
@@ -121,7 +121,7 @@ def test_a_query_of_the_validation_part_trains_nothing(open_page: Opener) -> Non
     app = open_page("what_if", m=50, part="validation", changes="g_v0_0_0__g_v0_1_0__o_v0_2")
     assert "does not learn from this query" in words(app)
     assert NOT_TRAINED in app.header[0].value
-    assert not [one for one in app.selectbox if one.label == "This query counts"]
+    assert not [one for one in app.selectbox if one.label == "Query weight"]
 
 
 @pytest.mark.parametrize("text", ["nonsense", "g_t0", "g_z0_1_1", "g_t9999_1_1", "f_t0_0_1_x", "g_t-1_0_1"])
@@ -151,7 +151,7 @@ def test_a_change_of_a_link_that_cannot_be_made_is_said(
     off: str, text: str, said: str, open_page: Opener
 ) -> None:
     app = open_page("what_if", m=50, changes=f"{HEAVY}__{off}{text}")
-    assert "This link has 1 change that cannot be made with these data." in app.warning[0].value
+    assert "This link has 1 change that these data do not allow;" in app.warning[0].value
     assert said in app.warning[0].value
     assert app.query_params["changes"] == HEAVY
     assert len(ranking(app)) == 15
@@ -161,7 +161,7 @@ def test_a_change_of_a_link_that_cannot_be_made_is_said(
 def test_of_many_changes_of_a_link_those_are_made_that_can_be(open_page: Opener) -> None:
     asked = [f"o_t0_{document}" for document in range(300)]
     app = open_page("what_if", m=50, changes="__".join(asked))
-    assert "This link has 286 changes that cannot be made" in app.warning[0].value
+    assert "This link has 286 changes that these data do not allow" in app.warning[0].value
     assert "the last document of query 1" in app.warning[0].value
     assert app.query_params["changes"] == "__".join(asked[:14])
     assert len(ranking(app)) == 1
@@ -172,7 +172,7 @@ def test_of_many_changes_of_a_link_those_are_made_that_can_be(open_page: Opener)
 
 def test_a_change_of_a_document_that_is_not_added_can_be_taken_out(open_page: Opener) -> None:
     app = open_page("what_if", m=50, changes="g_t0_999999_1")
-    assert "its document is not there" in app.checkbox[0].label
+    assert "document missing" in app.checkbox[0].label
     button(app, "what-if-clear").click().run()
     assert not app.error
     assert app.header[0].value == NOTHING_YET["train"]
@@ -195,7 +195,7 @@ def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
     button(app, "edit-set").click().run()
     assert app.checkbox[1].label == "new document 1 of query 1: feature 1 = 9"
     app.checkbox[0].uncheck().run()
-    assert "its document is not there" in app.checkbox[1].label
+    assert "document missing" in app.checkbox[1].label
     assert len(ranking(app)) == n
     button(app, "change-out").click().run()
     assert not app.checkbox, "what is said of a document goes with it"
@@ -260,7 +260,7 @@ def test_what_is_too_long_for_a_link_is_said(open_page: Opener) -> None:
     line = " ".join(["0.12345"] * 20)
     app.text_area(key="add-text").set_value("\n".join([line] * 15)).run()
     button(app, "add-add").click().run()
-    assert "more than a link can have" in "".join(one.value for one in app.info)
+    assert "A link can have" in "".join(one.value for one in app.info)
     assert "changes" not in app.query_params
     assert len(app.checkbox) == 15
     assert LONGEST < 2000

@@ -14,7 +14,7 @@ from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.experiments.labels import look_of
 from rankviz.experiments.spec import RunSpec
 from rankviz.features import LINEAR
-from ui.compare import picker
+from ui.compare import picker, words
 from ui.compare.given import Given
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared.compared import RUNS, STUDIES, choose, chosen
@@ -54,8 +54,7 @@ def controls(models: Sequence[Contestant], what: Given) -> Asked:
         METRICS.index("NDCG@10"),
         key=METRIC,
         bind="query-params",
-        help="Of each query; the answers above figures are about it. A study that keeps no metric "
-        "of its own chooses its cell by it, on validation.",
+        help=words.METRIC_HELP,
     )
     further = row.container(width=185).multiselect(
         "Further metrics",
@@ -63,16 +62,14 @@ def controls(models: Sequence[Contestant], what: Given) -> Asked:
         key=FURTHER,
         bind="query-params",
         placeholder="none",
-        help="p-values are corrected for all comparisons: models times metrics.",
+        help=words.FURTHER_HELP,
     )
     test = row.container(width=150).selectbox(
         "Test",
         list(TESTS),
         key=TEST,
         bind="query-params",
-        help="Whose p-values are corrected. The paired randomisation test asks how often differences with "
-        "signs drawn anew are as large; Wilcoxon's looks at ranks of differences, the t test at their mean "
-        "beside a normal distribution. All three are in the tab “Win and loss”.",
+        help=words.TEST_HELP,
     )
     _models(row, models)
     return Asked(baseline, (metric, *further), test)
@@ -90,7 +87,7 @@ def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) ->
     options = {one.key: Option(one.label, partial(_spec_of, one)) for one in models}
     linear = next((one for one in models if look_of(one.spec) == LINEAR), models[0])
     first = texts.get(pinned, linear.key)
-    hint = "Others are compared with it. The linear model where there is one, unless another is chosen."
+    hint = words.BASELINE_HELP
     return menu(row.container(width=230), "Baseline", options, first, BASELINE, hint).label
 
 
@@ -111,7 +108,7 @@ def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
                 on_click=_remove,
                 args=(digests,),
                 disabled=not digests & set(chosen(RUNS)),
-                help="Of a study's model: remove the study.",
+                help=words.REMOVE_HELP,
             )
         for study in chosen(STUDIES):
             st.button(
@@ -137,12 +134,12 @@ def start_anew() -> None:
     """Draw a button that removes all models, also if they cannot be compared."""
     if chosen(RUNS) or chosen(STUDIES):
         st.button(
-            "Start anew",
+            "Clear comparison",
             key="remove-all",
             type="tertiary",
             icon=":material/close:",
             on_click=_remove_all,
-            help="Compare none of these any more. The runs stay where they are.",
+            help=words.CLEAR_HELP,
         )
 
 

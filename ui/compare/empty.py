@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from rankviz.store import StoreError
-from ui.compare import picker
+from ui.compare import picker, words
 from ui.shared.compared import send_with_linear
 from ui.shared.foreign import escaped
 from ui.shared.look import WAYS
@@ -21,24 +21,20 @@ def show() -> None:
         run_store().studies.titles(visitor())
         say_what_was_set_aside()
     except StoreError as error:
-        st.header("No models can be compared just now.", anchor=False)
+        st.header(words.NO_STORE, anchor=False)
         st.error(escaped(error), icon=":material/error:")
         return
-    st.header("No models to compare yet.", anchor=False)
+    st.header(words.NO_MODELS, anchor=False)
     ways = st.container(key=WAYS)
-    ways.info(
-        "Runs that pages have trained are kept, and are compared here: two models or more, over the folds "
-        "and seeds that they were trained with. Any page's present model is sent here from **Presets and "
-        "link** in the sidebar, **Compare this model**."
-    )
+    ways.info(words.HOW_TO_FILL)
     row = ways.container(horizontal=True)
     row.button(
-        "Compare the present model with the linear one",
+        "Compare with the linear model",
         key="send-two",
         icon=":material/rule:",
         type="primary",
         on_click=send_with_linear,
-        help="Those of their runs that were made; what was not yet is trained on Train.",
+        help=words.SEND_TWO_HELP,
     )
     with row:
         picker.button()

@@ -13,6 +13,7 @@ from rankviz.common.numbers import counted
 from rankviz.experiments.record import NOT_MADE_HERE, RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.study import DONE, IMPORTED
+from ui.compare import words
 from ui.compare.studies import chosen_by
 from ui.shared.compared import MOST, RUNS, STUDIES, chosen
 from ui.shared.run_store import run_store
@@ -72,21 +73,16 @@ def given(metric: str) -> Given:
         pinned = pinned or found.baseline
     specs = tuple(dict.fromkeys(made))
     if len(specs) + len(imported) > MOST:
-        notes.append(f"The first {MOST} of {len(specs) + len(imported)} runs are compared.")
+        notes.append(words.FIRST_RUNS.format(most=MOST, all=len(specs) + len(imported)))
     return Given(specs[:MOST], tuple(imported[: MOST - len(specs[:MOST])]), tuple(notes), pinned)
 
 
 def _left_out(unseen: int, unmade: int) -> list[str]:
     notes = []
     if unseen:
-        they, own, are = ("it", "its owner does", "is") if unseen == 1 else ("they", "their owners do", "are")
-        notes.append(
-            f"{counted(unseen, 'run')} of this address {are} left out: {they} {are} not yours and {own} not "
-            f"share {'it' if unseen == 1 else 'them'}, or {are} deleted."
-        )
+        notes.append(f"{counted(unseen, 'run')} left out: private or deleted.")
     if unmade:
-        are = "is" if unmade == 1 else "are"
-        notes.append(f"{counted(unmade, 'run')} {are} left out: not made yet, or cannot be made.")
+        notes.append(f"{counted(unmade, 'run')} left out: not trained, or failed.")
     return notes
 
 
@@ -95,17 +91,14 @@ def opened(what: Given, part: str) -> list[Contestant]:
     return _opened(what.key, part, what)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Opening runs …")
+@st.cache_resource(max_entries=64, show_spinner=words.OPENING)
 def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
     made = [Run.of(record, part) for record in _records(_what.specs)]
     opened_ = run_store().imports.opened
     imported = [Run.of(opened_(digest), part, digest) for digest, _ in _what.imported]
     found = contestants([*made, *imported], part)
     if len(found) > MOST_MODELS:
-        raise SettingError(
-            f"{len(found)} models are too many to compare at once: choose up to {MOST_MODELS}, or a whole "
-            "study, which chooses one of its models itself"
-        )
+        raise SettingError(words.TOO_MANY.format(found=len(found), most=MOST_MODELS))
     return found
 
 
@@ -122,7 +115,7 @@ def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str
         Contestant(one.label, tuple(run for run in one.runs if run.spec.fold in common)) for one in models
     ]
     left_out = ", ".join(fold for fold in every if fold not in common)
-    return kept, f"Some models have no run on {left_out}: all are compared on {', '.join(common)} alone."
+    return kept, words.COMMON_FOLDS.format(left_out=left_out, common=", ".join(common))
 
 
 def _records(specs: Iterable[RunSpec]) -> list[RunRecord]:
@@ -132,7 +125,5 @@ def _records(specs: Iterable[RunSpec]) -> list[RunRecord]:
         remember(record)
     found = [recall(spec) for spec in asked]
     if None in found:
-        raise SettingError(
-            "the record of a run cannot be read by this version: remove the run, or train it again"
-        )
+        raise SettingError(words.UNREADABLE)
     return [record for record in found if record is not None]

@@ -12,6 +12,7 @@ from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting, every
 from rankviz.models.methods import METHODS
 from rankviz.store.study import DONE
+from ui.compare import words
 from ui.shared.compared import RUNS, STUDIES, add, chosen
 from ui.shared.run_store import run_store
 from ui.shared.runs import errors_as_sentences
@@ -37,7 +38,7 @@ def _dialog() -> None:
     table = run_store().listing.seen_by(visitor())
     table = table[table["state"] == DONE]
     if table.empty:
-        st.markdown("No runs yet. What pages train is kept, and can be picked here afterwards.")
+        st.markdown(words.NO_RUNS)
     else:
         _runs(table)
     _studies()
@@ -49,12 +50,14 @@ def _runs(table: pd.DataFrame) -> None:
     there = table.index.intersection(pd.Index(chosen(RUNS), dtype=object))
     first = names.index(table["dataset"][there[0]]) if len(there) else 0
     data = row.container(width=220).selectbox("Data set", names, first, key="pick-data")
-    text = row.text_input("Search", key="pick-text", placeholder="linear, 500, hinge …", help=_SEARCH)
+    text = row.text_input(
+        "Search", key="pick-text", placeholder="linear, 500, hinge …", help=words.SEARCH_HELP
+    )
     models = grouped(table[table["dataset"] == data])
     found = models[matching(models, text)] if text else models
     shown = found.head(MOST_ROWS)
     if len(shown) < len(found):
-        st.caption(f"The latest {len(shown)} of {len(found):,} models; search for others.")
+        st.caption(words.LATEST.format(shown=len(shown), found=len(found)))
     event = show_table(
         shown.drop(columns="digests"),
         hide_index=True,
@@ -62,17 +65,14 @@ def _runs(table: pd.DataFrame) -> None:
         key=f"pick-{data}-{text}",
         on_select="rerun",
         selection_mode="multi-row",
-        alt="One row for each model, with what tells them apart.",
+        alt="One row for each model.",
     )
     picked = shown["digests"].iloc[event["selection"]["rows"]]
     digests = [digest for own in picked for digest in own]
-    words = f"Add {counted(len(picked), 'model')}" if len(picked) else "Tick rows to add them"
-    if st.button(words, key="pick-add", type="primary", disabled=not digests):
+    label = f"Add {counted(len(picked), 'model')}" if len(picked) else "Tick rows to add"
+    if st.button(label, key="pick-add", type="primary", disabled=not digests):
         add(RUNS, digests)
         st.rerun()
-
-
-_SEARCH = "All words have to be in a row, in any column."
 
 
 def grouped(table: pd.DataFrame) -> pd.DataFrame:
@@ -132,7 +132,7 @@ def _studies() -> None:
         list(known),
         format_func=lambda one: f"{known[one].study.title} ({known[one].done:,} runs)",
         key="pick-study",
-        help="Of a sweep the cell is compared that validation chooses.",
+        help=words.STUDY_HELP,
     )
     if row.button("Add study", key="pick-add-study"):
         add(STUDIES, [study])

@@ -38,7 +38,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         format_func=lambda one: LABELS.get(one, one),
         key="slices",
         bind="query-params",
-        help="Groups of about as many queries, by what is known of them.",
+        help=words.SLICES_HELP,
     )
     text = ""
     if kind == OWN:
@@ -47,10 +47,10 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
             key="ids",
             bind="query-params",
             placeholder="12, 40, 57",
-            help="Ids of queries, with commas or spaces between them; beside them all others are drawn.",
+            help=words.IDS_HELP,
         )
         if not text.strip():
-            st.info("Name queries by their ids: the figure shows these, and all others beside them.")
+            st.info(words.NAME_QUERIES)
             return
     slicing = _slicing(found, asked, part, str(kind), str(text))
     table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
@@ -58,10 +58,10 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         compared_slices.figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=f"Differences in {asked.metric} to {asked.baseline} in slices of queries.",
-        caption=f"Mean differences to {escaped(asked.baseline)} with paired 95 % intervals within each "
-        "slice; hollow where the interval holds 0. Intervals are not corrected for the number of slices: "
-        f"among many, one stands out by chance. {words.about(found.matched.contestants, part)}.",
+        alt=f"Differences in {asked.metric} to {asked.baseline} by slice.",
+        caption=words.SLICES.format(
+            baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
+        ),
     )
     if slicing.caveat:
         st.markdown(escaped(slicing.caveat))
@@ -74,7 +74,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
             **{name: number(format="%.4f") for name in ("mean", "baseline")},
             **{name: number(format="%+.4f") for name in ("difference", "low", "high")},
         },
-        alt="One row for each slice and model.",
+        alt="Slices by model.",
     )
 
 
@@ -93,10 +93,7 @@ def _own(found: Comparison, text: str) -> Slicing:
     named = [word for word in re.split(r"[\s,;]+", text) if word]
     strange = [word for word in named if word not in known]
     if strange:
-        raise SettingError(
-            f"query {strange[0]} is not among the {len(known)} queries compared: the tab “Win and loss” has "
-            "a list of them"
-        )
+        raise SettingError(words.UNKNOWN_QUERY.format(query=strange[0], known=len(known)))
     chosen = [known[word] for word in named]
     others = [query for query in found.matched.queries if query not in set(chosen)]
     return by_choice({"chosen queries": chosen} | ({"all others": others} if others else {}))
@@ -110,13 +107,10 @@ def _facts(found: Comparison, part: str) -> pd.DataFrame:
     return facts[facts.index.isin(found.matched.queries)]
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the data …")
+@st.cache_resource(max_entries=16, show_spinner=words.READING)
 def _facts_of(digests: tuple[str, ...], part: str, _specs: list[RunSpec]) -> pd.DataFrame:
     folds = [(spec, fold_of(spec)) for spec in _specs]
     for spec, fold in folds:
         if spec.digest and fold.digest != spec.digest:
-            raise SettingError(
-                f"{spec.fold} of {spec.dataset} is not what the runs were made with: its files were changed; "
-                "slices by difficulty and by own selection need no data"
-            )
+            raise SettingError(words.DATA_CHANGED.format(fold=spec.fold, dataset=spec.dataset))
     return query_facts(fold.parts[part] for _, fold in folds)

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.common.numbers import counted
 from rankviz.experiments.spec import RunSpec
 from rankviz.store import StudyStatus
 from rankviz.store.study import DONE
 from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
-from rankviz.sweeps.rules import RULES
 from rankviz.sweeps.selection import select
 from rankviz.sweeps.table import results
+from ui.compare import words
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
 
@@ -47,7 +46,7 @@ def _specs(study: str, total: int) -> list[RunSpec]:
     return run_store().studies.specs(study)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Choosing on validation …")
+@st.cache_resource(max_entries=64, show_spinner=words.CHOOSING)
 def _cell(
     study: str, done: int, choice: Choice, title: str, _status: StudyStatus
 ) -> tuple[frozenset[str], str]:
@@ -58,14 +57,4 @@ def _cell(
     found = select(design, made, choice.metric, rule=choice.rule)
     runs = results(design, table)
     digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]
-    return frozenset(digests.dropna()), _told(title, choice, found.cells, len(design.folds))
-
-
-def _told(title: str, choice: Choice, cells: int, folds: int) -> str:
-    """Say which of the cells of a study is compared."""
-    which = "the best" if choice.rule == "best" else f"the simplest within {RULES[choice.rule].label}"
-    own = " The study itself chooses a cell for each fold." if choice.per_fold and folds > 1 else ""
-    return (
-        f"Of the study “{title}”, {which} of {counted(cells, 'cell')} by validation {choice.metric}, "
-        f"the mean over {counted(folds, 'fold')}, is compared.{own}"
-    )
+    return frozenset(digests.dropna()), words.study_note(title, choice, found.cells, len(design.folds))

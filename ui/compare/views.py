@@ -41,11 +41,8 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         compared_deltas.figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=f"Mean difference of each model to {found.baseline} by {asked.metric}, with intervals.",
-        caption=f"Mean over queries of the difference in {asked.metric} to {escaped(found.baseline)}, with "
-        "paired 95 % intervals over queries, where these are enough for one (seeds, and folds that share a "
-        "query, are averaged first). Full: the difference holds after Holm's correction; hollow: it does not"
-        f". {about}.",
+        alt=f"Mean difference of each model to {found.baseline} by {asked.metric}.",
+        caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
     said = [escaped(note) for note in found.notes]
@@ -74,8 +71,8 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         table,
         key="compared-alone",
         alt="Means over queries with intervals.",
-        caption=f"Means over queries with 95 % intervals. {words.about([one], part)}.",
-        answer=f"{escaped(one.label)} is the only model here: add another one to compare.",
+        caption=words.MEANS.format(about=words.about([one], part)),
+        answer=words.ALONE.format(label=escaped(one.label)),
     )
 
 
@@ -86,11 +83,8 @@ def metrics(found: Comparison, part: str) -> None:
         compared_metrics.figure(table),
         table,
         key="compared-metrics",
-        alt="Means over queries with intervals, a panel for each metric.",
-        caption="Means over queries with 95 % intervals; dashed: the baseline's. These intervals "
-        "say where a mean lies: whether two models differ is told by the paired intervals above. "
-        + words.about(found.matched.contestants, part)
-        + ".",
+        alt="Means over queries, by metric.",
+        caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
     )
     number = st.column_config.NumberColumn
     show_table(
@@ -101,14 +95,14 @@ def metrics(found: Comparison, part: str) -> None:
             "mean": number(format="%.4f"),
             "low": number("low, 95 %", format="%.4f"),
             "high": number("high, 95 %", format="%.4f"),
-            "fold_sd": number("SD of folds", format="%.4f", help="Standard deviation of the means of folds."),
+            "fold_sd": number("SD of folds", format="%.4f", help=words.FOLD_SD_HELP),
             "seed_sd": number(
                 "SD of seeds",
                 format="%.4f",
-                help="Standard deviation of the means of seeds on the same fold, pooled over folds.",
+                help=words.SEED_SD_HELP,
             ),
         },
-        alt="One row for each model and metric.",
+        alt="Models by metric.",
     )
 
 
@@ -120,9 +114,10 @@ def by_cutoff(found: Comparison, part: str) -> None:
         metric_curve.figure(banded),
         table,
         key="compared-cutoffs",
-        alt="NDCG at every cut-off, a line for each model.",
-        caption=f"Means over queries; bands, of up to {MOST_BANDS} models: 95 % intervals of each "
-        "mean, which overlap more than paired ones. " + words.about(found.matched.contestants, part) + ".",
+        alt="NDCG at every cut-off, by model.",
+        caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part))
+        + words.about(found.matched.contestants, part)
+        + ".",
     )
 
 
@@ -135,10 +130,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         table,
         key="compared-time",
         alt=f"Training seconds against mean {asked.metric}.",
-        caption="Seconds of training alone, the mean over a model's runs, as they were counted where it was "
-        "trained. Bars: one standard error of the paired difference to the best (breiman1984's rule). "
-        + words.about(found.matched.contestants, part)
-        + ".",
+        caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=sentence(escaped(told.sentence())),
     )
 
@@ -148,10 +140,10 @@ def settings(models: Sequence[Contestant]) -> None:
     show_table(
         differing(models),
         hide_index=True,
-        alt="One row for each model, a column for each setting in which they differ.",
+        alt="Settings by model.",
         column_config={"training": st.column_config.NumberColumn("training, s", format="%.3g")},
     )
-    st.caption("Only settings in which the models differ; a dash: the model has no such setting.")
+    st.caption(words.SETTINGS_SHOWN)
 
 
 def differing(models: Sequence[Contestant]) -> pd.DataFrame:

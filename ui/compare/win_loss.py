@@ -24,28 +24,29 @@ from ui.shared.settings import SET_FOR, go_to, state_of
 from ui.shared.show import sentence, show_figure, show_table
 
 OTHER = "model-beside"
-ABOUT_P = "How often differences as large would come about by chance between two models that are alike."
+ABOUT_P = words.ABOUT_P
 HELP = {
     "label": "model",
-    "difference": ("difference", "Mean over queries, the model less the baseline."),
-    "low": ("low, 95 %", "Lower end of the paired 95 % interval of the mean difference."),
-    "high": ("high, 95 %", "Upper end of the paired 95 % interval of the mean difference."),
-    "better": ("better", "Queries on which the model is better than the baseline."),
-    "worse": ("worse", "Queries on which it is worse."),
-    "even": ("even", "Queries on which both are the same."),
-    "randomisation": ("p, randomisation", f"{ABOUT_P} Signs of the differences are drawn anew, 9,999 times."),
-    "wilcoxon": ("p, Wilcoxon", f"{ABOUT_P} It looks at ranks of the differences, not at their sizes."),
-    "t": ("p, t", f"{ABOUT_P} It takes the mean difference as normal."),
-    "effect": ("effect", "Mean difference over the standard deviation of the differences (Cohen's d)."),
+    "difference": ("difference", "Mean over queries, model minus baseline."),
+    "low": ("low, 95 %", "Lower end of the paired interval."),
+    "high": ("high, 95 %", "Upper end of the paired interval."),
+    "better": ("better", "Queries with a gain."),
+    "worse": ("worse", "Queries with a loss."),
+    "even": ("even", "Queries without a difference."),
+    "randomisation": (
+        "p, randomisation",
+        f"{words.ABOUT_P} Random signs, 9,999 times.",
+    ),
+    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
+    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
+    "effect": ("effect", words.EFFECT_HELP),
     "holm": (
         "p, Holm",
-        "p of the chosen test, raised so that of all comparisons here at most one family in 20 has any that "
-        "is wrongly below 0.05.",
+        words.HOLM_HELP,
     ),
     "benjamini_hochberg": (
         "p, Benjamini–Hochberg",
-        "p of the chosen test, raised so that of the comparisons below 0.05 one in 20 is wrong on average "
-        "(benjamini1995).",
+        words.BH_HELP,
     ),
 }
 """Columns of the table of tests: name and help."""
@@ -61,9 +62,13 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         query_differences.figure(table, asked.metric, colour),
         table,
         key="compared-queries",
-        alt=f"Differences in {asked.metric} of each query, from loss to gain.",
-        caption=f"A bar for each query: {asked.metric} of {escaped(other.label)} less that of "
-        f"{escaped(asked.baseline)}. {words.about(found.matched.contestants, part)}.",
+        alt=f"Differences in {asked.metric} of each query, sorted.",
+        caption=words.QUERY_BARS.format(
+            metric=asked.metric,
+            other=escaped(other.label),
+            baseline=escaped(asked.baseline),
+            about=words.about(found.matched.contestants, part),
+        ),
         answer=sentence(escaped(found.sentence(other.label, asked.metric))),
     )
     _tests(found)
@@ -76,7 +81,7 @@ def _other(found: Comparison, asked: Asked) -> Contestant:
     options = {one.key: Option(one.label, partial(_spec_of, one)) for one in others}
     best = next(one for one in others if one.label == words.best(found, asked.metric))
     place = st.container(width=300)
-    label = menu(place, "Model", options, best.key, OTHER, "Its wins and losses are drawn.").label
+    label = menu(place, "Model", options, best.key, OTHER, words.OTHER_HELP).label
     return next(one for one in others if one.label == label)
 
 
@@ -90,15 +95,15 @@ def _tests(found: Comparison) -> None:
     for name, (label, told) in ((name, said) for name, said in HELP.items() if isinstance(said, tuple)):
         whole = name in ("better", "worse", "even")
         columns[name] = st.column_config.NumberColumn(label, help=told, format="%d" if whole else "%.4f")
-    show_table(found.deltas, hide_index=True, column_config=columns, alt="One row for each model and metric.")
+    show_table(found.deltas, hide_index=True, column_config=columns, alt="Models by metric.")
     if found.family > 1:
-        st.caption(f"Corrected for the {found.family} comparisons of this table.")
+        st.caption(words.CORRECTED.format(family=found.family))
 
 
 def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataFrame) -> None:
     """Draw the queries, largest difference first; a ticked one links to Why and What if."""
     ranked = table.loc[table["difference"].abs().sort_values(ascending=False, kind="stable").index]
-    st.markdown("**Queries**, the largest difference first. Tick one to ask about it.")
+    st.markdown(words.TICK_QUERY)
     number = st.column_config.NumberColumn
     event = show_table(
         ranked[["query", "old", "new", "difference"]],
@@ -112,7 +117,7 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
             "new": number(f"{asked.metric}, {other.label}", format="%.4f"),
             "difference": number(format="%+.4f"),
         },
-        alt="One row for each query.",
+        alt="Metric by query.",
     )
     rows = event["selection"]["rows"]
     query = ranked["query"].iloc[rows[0] if rows else 0]
@@ -126,7 +131,7 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
                 key=f"{page}-{name}",
                 on_click=_ask,
                 args=(page, _of_query(one, query), query),
-                help=f"Sets the sidebar to {escaped(one.label)} and goes to {title} with this query.",
+                help=words.GO_HELP.format(title=title),
             )
 
 

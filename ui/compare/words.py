@@ -10,12 +10,75 @@ from rankviz.analysis.comparing.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.experiments.description import PART_NAMES
 from rankviz.metrics.significance import queries_in_words, tied
+from rankviz.sweeps.choice import Choice
+from rankviz.sweeps.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.show import sentence
 
+METRIC_HELP = "The compared metric. A study that keeps no metric chooses its cell by it, on validation."
+FURTHER_HELP = "p-values are corrected for all models times metrics."
+TEST_HELP = "Decides significance. “Win and loss” shows all three tests."
+BASELINE_HELP = "All models are compared with it."
+REMOVE_HELP = "Remove the study to remove its model."
+CLEAR_HELP = "Removes all models here; runs are kept."
+NO_STORE = "Models cannot be compared now."
+NO_MODELS = "No models to compare yet."
+HOW_TO_FILL = (
+    "Choose two or more models from your runs, or add the current one by **Compare this model** "
+    "in the sidebar."
+)
+SEND_TWO_HELP = "Adds their runs; train missing ones on Train."
+FIRST_RUNS = "The first {most} of {all} runs are compared."
+OPENING = "Opening runs …"
+TOO_MANY = "{found} models are too many: choose up to {most}"
+COMMON_FOLDS = "Some models have no run on {left_out}: the comparison uses {common} only."
+UNREADABLE = "a run cannot be read by this version: remove it or train it again"
+NO_RUNS = "No runs yet. First train a model on any page."
+LATEST = "The latest {shown} of {found:,} models; search for others."
+SEARCH_HELP = "Finds rows that contain all words."
+STUDY_HELP = "Adds the cell chosen on validation."
+SLICES_HELP = "Groups of about the same number of queries."
+IDS_HELP = "Query ids, separated by commas or spaces."
+NAME_QUERIES = "Enter query ids to compare them with all others."
+SLICES = (
+    "Mean difference to {baseline} with paired 95 % intervals, not corrected for the number of "
+    "slices. Hollow: interval contains 0. {about}."
+)
+UNKNOWN_QUERY = "query {query} is not among the {known} compared queries, which “Win and loss” lists"
+READING = "Reading the data …"
+DATA_CHANGED = (
+    "files of {fold} of {dataset} changed after training; use slices by difficulty or own selection"
+)
+CHOOSING = "Choosing on validation …"
+DIFFERENCES = (
+    "Mean {metric} difference to {baseline} over queries; paired 95 % intervals where there are "
+    "enough queries. Full: significant (Holm's correction). {about}."
+)
+MEANS = "Means over queries with 95 % intervals. {about}."
+ALONE = "{label} is the only model here: add another one to compare."
+METRICS_MEANS = (
+    "Means over queries with 95 % intervals; dashed: baseline. Compare models by the paired intervals above. "
+)
+FOLD_SD_HELP = "Standard deviation of the folds' means."
+SEED_SD_HELP = "Standard deviation over seeds, pooled over folds."
+CUTOFFS = "Means over queries. Bands (up to {most} models): 95 % intervals of each mean, not paired. {about}."
+TIMES = (
+    "Mean training time per run. Bars: one standard error of the paired difference to the best "
+    "(breiman1984). "
+)
+SETTINGS_SHOWN = "Only settings that differ; dash: not used by the model."
+ABOUT_P = "Probability of a difference at least this large if both models were equal."
+EFFECT_HELP = "Mean difference / standard deviation (Cohen's d)."
+HOLM_HELP = "Corrected p. Below 0.05: the chance of any false positive is at most 5 %."
+BH_HELP = "Corrected p. Below 0.05: at most 5 % false positives on average (benjamini1995)."
+QUERY_BARS = "One bar per query: {metric} of {other} minus {baseline}. {about}."
+OTHER_HELP = "Its wins and losses are drawn."
+CORRECTED = "Corrected for the {family} comparisons of this table."
+TICK_QUERY = "**Queries**, largest difference first. Tick one."
+GO_HELP = "Opens {title} with this query and model."
+
 ON_VALIDATION = (
-    "Settings are chosen on the validation part, and what was chosen there looks better there than it is: "
-    "reveal the test part, once, to judge."
+    "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part, once."
 )
 
 
@@ -52,10 +115,10 @@ def headline(comparison: Comparison, metric: str) -> str:
     correction = f" after Holm's correction over {family} comparisons" if family > 1 else ""
     if row["holm"] <= LEVEL:
         than = "better" if row["difference"] > 0 else "worse"
-        told = f"{label} is {than} than {baseline} by {size} on {n} ({ends}); this holds{correction}"
+        told = f"{label} is significantly {than} than {baseline} by {size} on {n} ({ends}){correction}"
     else:
         told = (
-            f"{label} is not shown to differ from {baseline}: {with_minus(row['difference'], '+.3f')} "
+            f"{label} does not differ significantly from {baseline}: {with_minus(row['difference'], '+.3f')} "
             f"{metric} on {n} ({ends}), p = {small(row['holm'])}{correction}"
         )
     return sentence(escaped(told))
@@ -66,17 +129,24 @@ def tally(comparison: Comparison, metric: str) -> str:
     rows = comparison.deltas[comparison.deltas["metric"] == metric]
     holds = rows[rows["holm"] <= LEVEL]
     better, worse = int((holds["difference"] > 0).sum()), int((holds["difference"] < 0).sum())
-    found = f"{better} {'is' if better == 1 else 'are'} better and {worse} worse"
+    found = f"{better} {'is' if better == 1 else 'are'} significantly better, {worse} worse"
     return (
-        f"Of {counted(len(rows), 'model')} beside {escaped(comparison.baseline)}, "
-        f"{found if better + worse else 'none is shown to be better or worse'} by {metric} "
+        f"{found if better + worse else 'No model differs significantly'}: {counted(len(rows), 'model')} "
+        f"against {escaped(comparison.baseline)} by {metric} "
         f"({TESTS[comparison.test]}, Holm's correction over {counted(comparison.family, 'comparison')})."
+    )
+
+
+def study_note(title: str, choice: Choice, cells: int, folds: int) -> str:
+    """Say which cell of a study is compared."""
+    which = "the best" if choice.rule == "best" else f"the simplest within {RULES[choice.rule].label},"
+    own = " The study itself chooses a cell for each fold." if choice.per_fold and folds > 1 else ""
+    return (
+        f"Study “{title}”: {which} of {counted(cells, 'cell')} by validation {choice.metric} over "
+        f"{counted(folds, 'fold')}.{own}"
     )
 
 
 def not_trained(described: Sequence[str]) -> str:
     """Say that models sent here have no run yet."""
-    return (
-        f"Not trained yet on the fold that is set: {'; '.join(described)}. Train it on the page Train, then "
-        "send it here again."
-    )
+    return f"Not trained on the current fold: {'; '.join(described)}. Train on Train, then send again."

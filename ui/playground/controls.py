@@ -15,6 +15,7 @@ from rankviz.features.settings import GAMMA, N_COMPONENTS
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.losses import LOSSES
 from rankviz.risk.settings import LOSS, LOSS_WEIGHT
+from ui.playground import words
 from ui.shared.controls import control_of, value_from
 from ui.shared.sidebar import own_place
 
@@ -24,7 +25,7 @@ PLANE = Setting(
     label="Documents",
     domain=Choice(PLANES),
     default="ring",
-    help="Sets of three queries. What was changed by hand is gone with another set, size or seed.",
+    help=words.PLANE_HELP,
     key="pset",
 )
 EACH = Setting(
@@ -33,7 +34,7 @@ EACH = Setting(
     label="Documents of each query",
     domain=N_COMPONENTS.domain,
     default=16,
-    help="Few are easy to follow; many show a surface more clearly.",
+    help=words.EACH_HELP,
     key="peach",
     offer=Typed(1, MOST_EACH),
 )
@@ -52,7 +53,7 @@ PLANE_LOSS = replace(LOSS, name="plane_loss", key="ploss")
 PLANE_SEED = replace(
     SEED,
     name="plane_seed",
-    help="Of the documents, and of the landmarks or frequencies.",
+    help=words.SEED_HELP,
     key="pseed",
 )
 ALL = (PLANE, EACH, PLANE_SEED, MAP, M, PLANE_GAMMA, C, PLANE_LOSS)
@@ -86,7 +87,7 @@ def _draw(setting: Setting, *, unread: bool = False) -> None:
         told += [f"{one.label}: {one.shows}" for one in PLANES.values()]
     if setting is PLANE_LOSS:
         told += [f"{loss.label}: {loss.formula}." for loss in LOSSES.values()]
-    told += ["Not read by this map."] * unread
+    told += [words.UNREAD] * unread
     control_of(setting, lasting=True).draw(disabled=unread, hint=" ".join(told))
 
 

@@ -285,8 +285,8 @@ class Plane {
     const pairs = ["Misordered pair", "In order, margin below 1", "Margin of 1 or more"];
     return [
       ...pairs.map((text, k) => ["line", this.style.pairs[k], text]),
-      ["tint", colours.method, "The stronger, the higher the score"],
-      ["circle", this.style.ink, "The larger, the higher the grade"],
+      ["tint", colours.method, "Stronger colour: higher score"],
+      ["circle", this.style.ink, "Larger mark: higher grade"],
       ...own,
       ...(words.side.labels.length > 1 ? [["box", colours.below, "In K̃: below 0"]] : []),
     ];

@@ -13,10 +13,10 @@ export class Toolbar {
       const icon = shape("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true" }, shape("path", { d: path }));
       return button(icon, `Query ${k + 1}, ${name}`, () => does.query(k));
     });
-    this.add = button("Add", "Then click into the plane; or double-click it", does.add);
-    this.drop = button("Delete", "Take the chosen document away (Delete)", does.drop);
-    this.undo = button("Undo", "Take the last change back (Ctrl+Z)", does.undo);
-    this.reset = button("Reset", "Take all changes by hand back", does.reset);
+    this.add = button("Add", "Click, then place it in the plane (or double-click there)", does.add);
+    this.drop = button("Delete", "Delete document (Delete)", does.drop);
+    this.undo = button("Undo", "Undo the last change (Ctrl+Z)", does.undo);
+    this.reset = button("Reset", "Undo all changes", does.reset);
     this.pairs = made("select", { "aria-label": "Pairs that are drawn", onchange: () => does.pairs(this.pairs.value) },
       ...Object.entries(PAIRS).map(([value, text]) => made("option", { value }, text)));
     this.element = made("div", { class: "toolbar", role: "toolbar", "aria-label": "Documents" },

@@ -22,16 +22,6 @@ from ui.shared.look import ALONE, INK, is_on
 from ui.shared.show import sentence, show_answer
 
 SCRIPT = Path(__file__).with_name("plane.js")
-ABOUT = (
-    "Each mark is a document: its two features are where it lies, its shape says its query, its colour and "
-    "size its grade. Training sees nothing but pairs of documents of one query with different grades. The "
-    "colour of the plane is the score that the model gives to a document at that place, with lines of equal "
-    "score. Drag documents and landmarks; a landmark below its document is taken by its points, or by a "
-    "second click, which chooses what lies below the first. Tab goes from one to the next, arrow keys move "
-    "it, 0 to 4 set a document's grade, Q its query, Delete takes it away, Esc leaves the plane, Ctrl+Z "
-    "takes the last change back. The model is trained when something is dropped, until then the old one is "
-    "shown."
-)
 
 
 def plane(held: Held, settings: Mapping[str, Any]) -> None:
@@ -40,7 +30,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
     fit = None if data is None else fit_plane(data, settings, scene.moved)
     show_answer(sentence(words.EMPTY if fit is None else _answer(fit, settings)))
     if held.unread:
-        st.warning("The documents in this link could not be read: the set is shown as it is drawn.")
+        st.warning(words.UNREADABLE)
     mount(SCRIPT, KEY, _sent(held, fit, settings), {"changes": (CHANGES, take_changes)})
     if is_on(ALONE):
         end_page()
@@ -50,13 +40,10 @@ def below(held: Held, *, short: bool) -> None:
     """Draw the description, and a download of the documents."""
     data = held.scene.data
     if not short:
-        st.caption(
-            ":material/link_off: So many changes by hand are too long for a link; the documents as a file "
-            "have them all."
-        )
+        st.caption(words.TOO_LONG)
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What is drawn, of what, and how."):
-        st.caption(ABOUT)
+    with row.popover("About this figure", icon=":material/info:", help="What is drawn."):
+        st.caption(words.ABOUT)
     with row.popover("Save", icon=":material/download:", help="Download the documents."):
         st.download_button(
             "Documents (LETOR text)",
@@ -108,6 +95,6 @@ def _words(scene: Scene, fit: PlaneFit | None, *, dark: bool) -> dict[str, Any]:
         side = {"own": words.own_marks(fit), "labels": words.of_kernels(fit), "note": words.note(fit)}
     return {
         "plane": f"The plane: {words.about(scene)}",
-        "full": f"There are {MOST} documents, which is the most. Delete one to add another.",
+        "full": words.FULL.format(most=MOST),
         "side": side | {"goal": words.goal(dark=dark)},
     }

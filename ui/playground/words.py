@@ -11,6 +11,20 @@ from rankviz.whatif.plane import PlaneFit, has_landmarks
 from ui.playground.packing import WAVES
 from ui.playground.scene import Scene
 
+PLANE_HELP = "Three queries. A new set, size or seed removes your changes."
+EACH_HELP = "More documents show the surface more clearly."
+SEED_HELP = "For documents, landmarks and frequencies."
+UNREAD = "Not used by this map."
+ABOUT = (
+    "Each mark is a document: position gives its two features, shape its query, colour and size its "
+    "grade. The background colour and lines show the model's score. Drag documents and landmarks; "
+    "click twice to choose a landmark below a document. Keys: Tab next, arrows move, 0–4 grade, Q "
+    "query, Delete, Esc, Ctrl+Z. Training starts when you drop something."
+)
+UNREADABLE = "The link's changes could not be read; the original set is shown."
+TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."
+FULL = "{most} documents are the maximum. Delete one first."
+
 TERMS_HERE = (
     "Kernel",
     "Kernel approximation K̃",
@@ -27,7 +41,7 @@ TERMS_HERE = (
     "C",
 )
 """Glossary terms of the playground."""
-EMPTY = "No documents: press Add and click into the plane, or reset it"
+EMPTY = "No documents: add or reset them"
 
 
 def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
@@ -47,8 +61,8 @@ def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
 def no_pairs(fit: PlaneFit) -> str:
     """Explain why there is nothing to learn, and the remedy."""
     if fit.data.n_documents == 1:
-        return "No pairs: one document alone. Add another one to its query, with another grade"
-    return "No pairs: no query has two documents of different grades. Give some document another grade"
+        return "No pairs: only one document. Add one to its query, with another grade"
+    return "No pairs: no query has two grades. Change a grade"
 
 
 def who(fit: PlaneFit) -> str:
@@ -75,25 +89,25 @@ def _all(right: int, n: int) -> str:
 def _bound(right: int, direction: int) -> str:
     """Compare a linear model with the best direction."""
     if right < direction:
-        return f"the best of all directions orders {direction:,}"
-    return "no direction can do better"
+        return f"no linear model orders more than {direction:,}"
+    return "no linear model orders more"
 
 
 def _most(direction: int, n: int) -> str:
     if direction == n:
-        return "a single direction can do that too"
-    return f"a single direction at most {direction:,}"
+        return "a linear model can order all"
+    return f"a linear model at most {direction:,}"
 
 
 def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
     """Return descriptions of the drawn parts of the model, each with the kind of its mark."""
     kind = FEATURE_MAPS[fit.model.feature_map]
     if kind.is_identity:
-        return [("arrowed", "w: scores grow along it")]
+        return [("arrowed", "w: direction of increasing score")]
     if not kind.approximates:
         return []
     if kind.expands:
-        return [("diamond", "Landmark; filled: its own coefficient is above 0, neighbours may outweigh it")]
+        return [("diamond", "Landmark; filled: positive coefficient")]
     return [("wave", f"Crests of the {min(WAVES, fit.model.n_components_)} strongest waves")]
 
 
@@ -106,26 +120,26 @@ def of_kernels(fit: PlaneFit) -> list[str]:
         return ["K, the kernel"]
     error = 100 * fit.kernel_error
     told = "less than 0.1" if error < 0.1 else f"{error:.1f}" if error < 10 else f"{error:.0f}"
-    return ["K, the kernel", f"K̃, what stands in for it: {told} % off"]
+    return ["K, the kernel", f"K̃, approximation: error {told} %"]
 
 
 def note(fit: PlaneFit) -> str:
     """Explain the circle and the matrices."""
     if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
-        return "A linear score grows in one direction: its lines of equal score are straight and parallel."
+        return "A linear score has straight, parallel lines of equal score."
     told = (
-        "Rows and columns are documents by query and grade; the stronger, the more alike. The circle around "
-        "what is chosen is where the kernel has fallen to a half."
+        "Rows and columns: documents by query and grade; stronger: more similar. Circle: similarity "
+        "0.5 to the chosen mark."
     )
     if FEATURE_MAPS[fit.model.feature_map].approximates:
-        told += " % off: the Frobenius norm of K − K̃ over that of K."
+        told += " Error: ‖K − K̃‖ / ‖K‖ (Frobenius norm)."
     return told
 
 
 def goal(*, dark: bool) -> str:
     """Explain the aim of a model, with the colours of the theme."""
     higher = "lighter" if dark else "darker"
-    return f"Same shape: one query. Within each, {higher} documents should score higher."
+    return f"Same shape: one query. In each, {higher} documents should score higher."
 
 
 def landmarks_there_are(scene: Scene, settings: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from rankviz.common.numbers import counted
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.marks import NOTE_LENGTH
 from rankviz.store.study import IMPORTED
+from ui.runs import words
 from ui.runs.table import choose
 from ui.shared.foreign import escaped
 from ui.shared.imported import train_again
@@ -36,7 +37,7 @@ def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
         icon=":material/select_all:",
         on_click=choose,
         args=([] if every else table.index,),
-        help="Choose all runs that the controls at the left let through, or none.",
+        help=words.ALL_HELP,
     )
     starred = bool(own) and bool(table.loc[own, "star"].all())
     _button("Unstar" if starred else "Star", "star", own, _star, not starred)
@@ -70,12 +71,12 @@ def _tags(table: pd.DataFrame, own: Sequence[str]) -> None:
             index=None,
             key="runs-new-tag",
             accept_new_options=True,
-            placeholder="choose or write one",
+            placeholder="choose or type",
             format_func=str,
         )
         st.button("Add", key="runs-tag-add", on_click=_tag, args=(list(own),))
         for number, tag in enumerate(given):
-            label = f"Take “{escaped(tag)}” away"
+            label = f"Remove “{escaped(tag)}”"
             st.button(label, key=f"runs-untag-{number}", on_click=_untag, args=(list(own), tag))
 
 
@@ -85,7 +86,7 @@ def _note(table: pd.DataFrame, own: Sequence[str]) -> None:
         first = notes.pop() if len(notes) == 1 else ""
         key = f"runs-note-text-{'-'.join(own[:3])}-{len(own)}"
         st.text_area(f"Note of {counted(len(own), 'run')}", first, key=key, max_chars=NOTE_LENGTH)
-        st.button("Keep it", key="runs-note-keep", on_click=_keep_note, args=(list(own), key))
+        st.button("Save", key="runs-note-keep", on_click=_keep_note, args=(list(own), key))
 
 
 @errors_as_sentences()
@@ -135,7 +136,7 @@ def say_what_is_gone() -> None:
     gone = st.session_state.get(_GONE, [])
     if gone:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = f"{counted(len(gone), 'run')} deleted; the switch “Deleted” shows all that were."
+            words = f"{counted(len(gone), 'run')} deleted; “Deleted” shows all."
             st.markdown(f":material/delete: {words}", width="content")
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
@@ -162,12 +163,12 @@ def _open(spec: RunSpec, brought: bool) -> None:
     try:
         state_of(spec)
     except SettingError as error:
-        why = "" if brought else f"Train cannot be set to it: {error}."
+        why = "" if brought else f"Not available on Train: {error}."
     if found is None or spec.fold not in found.folds:
-        why = "Its data are not here." if brought else "Its data are not here any more."
+        why = "Its data are not here." if brought else "Its data are no longer here."
     elif brought and digest_of(spec) != spec.digest:
-        why = "The data of this name are other ones here."
-    does = "Makes the run here, and compares its figures with those imported." if brought else ""
+        why = "This name has different data here."
+    does = words.TRAIN_AGAIN_HELP if brought else ""
     st.button(
         "Train again" if brought else "Open in Train",
         key="runs-open",
@@ -175,5 +176,5 @@ def _open(spec: RunSpec, brought: bool) -> None:
         on_click=train_again if brought else open_run,
         args=(spec,),
         disabled=bool(why),
-        help=escaped(why) if why else does or "With all its settings.",
+        help=escaped(why) if why else does or "With its settings.",
     )

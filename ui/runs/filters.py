@@ -63,7 +63,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     if not known:
         return ""
     at = place(METRIC, known, USUAL_METRIC)
-    help_text = "What runs are judged by: the mean over the queries of a part."
+    help_text = "Mean over a part's queries."
     return str(st.selectbox("Metric", known, at, key=METRIC, bind="query-params", help=help_text))
 
 
@@ -106,7 +106,7 @@ def _search() -> str:
             bind="query-params",
             placeholder="data, method, map, tag, note",
             icon=":material/search:",
-            help="Words that a run has all of, in its data set, method, map, kernel, loss, tags or note.",
+            help="Finds runs that contain all words in their data, method, settings, tags or note.",
         )
     )
 
@@ -160,7 +160,7 @@ def _by_names(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 def _by_state(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     states = [state for state in STATES if (table["state"] == state).any()]
     if len(states) > 1:
-        chosen = _choice("State", STATE, states, {}, "How far a run is, or how it ended.")
+        chosen = _choice("State", STATE, states, {}, "Progress or result.")
         found = found[found["state"].isin(chosen)] if chosen else found
     if not table["own"].all():
         whose = st.segmented_control(
@@ -174,7 +174,7 @@ def _by_state(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 def _by_metric(found: pd.DataFrame, metric: str) -> pd.DataFrame:
     least = st.number_input(
-        f"Validation {metric} of at least",
+        f"Validation {metric} at least",
         0.0,
         1.0,
         value=0.0,
@@ -196,7 +196,7 @@ def _by_settings(found: pd.DataFrame, table: pd.DataFrame, columns: Columns) -> 
     titles |= {
         name: f"{titles[name]} ({name})" for name in offered if list(titles.values()).count(titles[name]) > 1
     }
-    for name in _choice("Settings to choose by", BY, offered, titles, "Those that differ among runs."):
+    for name in _choice("Filter by setting", BY, offered, titles, "Settings that differ."):
         values = table[name]
         if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
             found = found[_in_range(name, titles[name], values, columns).reindex(found.index)]

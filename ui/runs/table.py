@@ -97,7 +97,7 @@ def formats(
         elif pd.api.types.is_numeric_dtype(shown[title]):
             found[title] = config.NumberColumn(title, format="%.4g", help=help_text)
     found["★"] = config.TextColumn("★", width=30)
-    found["seconds"] = config.NumberColumn("seconds", format="%.3g", help="Of training alone.")
+    found["seconds"] = config.NumberColumn("seconds", format="%.3g", help="Training time.")
     found["made"] = config.DatetimeColumn("made", format="D MMM YYYY, HH:mm:ss")
     found["tags"] = config.ListColumn("tags")
     return found
@@ -120,7 +120,7 @@ def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: 
         on_select=lambda: _take(key),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": places}},
-        alt="Runs: what differs among them, and their metrics.",
+        alt="Runs with settings and metrics.",
     )
     return chosen
 

@@ -43,8 +43,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             on_click="ignore",
             disabled=not made or many,
             width="stretch",
-            help=f"With all that was computed, to be imported here or elsewhere; up to "
-            f"{MOST_TAKEN:,} at once.",
+            help=f"All results, for import into rankviz; up to {MOST_TAKEN:,} at once.",
         )
         st.download_button(
             "Table (CSV)",
@@ -54,7 +53,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             key="runs-csv",
             on_click="ignore",
             width="stretch",
-            help="Settings and metrics, of training and validation.",
+            help="Settings, training and validation metrics.",
         )
 
 
@@ -84,19 +83,21 @@ def bring() -> None:
         chosen = st.session_state.get(key, [])
         held.empty(chosen)  # before the widget copies them
         files = st.file_uploader(
-            "Files of runs that rankviz exported",
+            "Exported run files",
             accept_multiple_files=True,
             key=key,
             on_change=_forget,
-            help=f"Together at most {LIMITS.upload_bytes // MB} MB. The runs become yours alone. They are "
-            f"called “{NOT_MADE_HERE}” and replace no run that is trained here.",
+            help=(
+                f"At most {LIMITS.upload_bytes // MB} MB in total. Imported runs are private, "
+                f"marked “{NOT_MADE_HERE}”, and replace no run."
+            ),
         )
         if len(files) < len(chosen):  # the browser shows files that are not here
             _start_over(held.why_not_here())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
             _take_in([file.file_id for file in files])
         for why in st.session_state.get(_ERROR, []):
-            st.error(f"{escaped(why)} Nothing of that file was kept.", icon=":material/error:")
+            st.error(f"{escaped(why)} Nothing was imported from this file.", icon=":material/error:")
         if _TOLD in st.session_state:
             st.success(st.session_state[_TOLD], icon=":material/check:")
 
@@ -105,16 +106,14 @@ def _take_in(ids: Sequence[str]) -> None:
     """Import the runs of files, report files that cannot be read, and rerun without them."""
     _forget()
     number, why = 0, list[str]()
-    with st.spinner("Reading every run …"):
+    with st.spinner("Reading runs …"):
         for upload in held.uploads(ids):
             try:
                 number += kept(upload)
             except (DataError, StoreError) as error:
                 why.append(str(error))
     if number:
-        st.session_state[_TOLD] = (
-            f"{counted(number, 'run')} imported. “Train again” makes one here, and compares."
-        )
+        st.session_state[_TOLD] = f"{counted(number, 'run')} imported. “Train again” verifies one."
     _start_over(*why)
 
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.numbers import counted
 from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.plots import many_runs
-from ui.runs import actions, filters, table, travel
+from ui.runs import actions, filters, table, travel, words
 from ui.runs.columns import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here
 from ui.shared import imported
@@ -53,10 +53,10 @@ def runs_of_visitor() -> pd.DataFrame:
         keep_visitor()
     titles, asked = store.studies.titles(owner), st.query_params.get(filters.STUDY, "")
     if asked and asked not in titles:
-        st.warning("The study of this link is not there, or is not shared; all runs are shown.")
+        st.warning(words.NO_STUDY)
     with own_place():
         study = _study(titles) if titles else ""
-        if st.toggle("Deleted", key=filters.DELETED, bind="query-params", help="Runs that you have deleted."):
+        if st.toggle("Deleted", key=filters.DELETED, bind="query-params", help="Your deleted runs."):
             return store.listing.deleted_by(owner)
     if not study:
         return found
@@ -76,7 +76,7 @@ def _study(titles: dict[str, str]) -> str:
             key=filters.STUDY,
             bind="query-params",
             format_func=lambda one: f"{titles[one]} · {one[:6]}" if one else "all",
-            help="What was asked for together, such as a sweep.",
+            help="A group of runs, such as a sweep.",
         )
     )
 
@@ -84,12 +84,10 @@ def _study(titles: dict[str, str]) -> str:
 def nothing_yet() -> None:
     """Explain what to do without runs."""
     if st.session_state.get(filters.DELETED):
-        show_answer("You have deleted no runs.")
+        show_answer("No deleted runs.")
     else:
         show_answer("No runs yet.")
-        st.info(
-            "Whatever a page trains for you is kept here: settings, metrics, seconds.", icon=":material/info:"
-        )
+        st.info(words.RUNS_KEPT, icon=":material/info:")
         st.page_link("pages/train.py", label="Train one", icon=":material/model_training:")
     actions.say_what_is_gone()
     travel.bring()
@@ -107,7 +105,7 @@ def filtered(columns: Columns) -> filters.Shown:
 def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
     """Draw the best run and all others in a figure, and the table with its actions."""
     if shown.table.empty:
-        show_answer(f"None of {counted(shown.total, 'run')} is like that.")
+        show_answer(f"None of {counted(shown.total, 'run')} matches.")
         st.button("Show all", on_click=filters.reset, key="show-all-again")
         actions.say_what_is_gone()
         travel.bring()
@@ -131,17 +129,16 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
     data = many_runs.data(found, x, column, best)
     drawn = many_runs.thinned(data)
-    some = f" {len(drawn):,} of {len(data):,} are drawn." if len(drawn) < len(data) else ""
+    some = f" {len(drawn):,} of {len(data):,} drawn." if len(drawn) < len(data) else ""
     if len(found) < len(shown.table):
-        some += f" Runs that were {NOT_MADE_HERE}, are not drawn."
+        some += f" Runs {NOT_MADE_HERE}, are not drawn."
     show_figure(
         many_runs.figure(drawn, title, f"{shown.metric}, validation", kind=kind),
         data,
         answer=answer,
         key="many-runs",
         alt=f"Validation {shown.metric} of {counted(len(data), 'run')} against {escaped(title)}.",
-        caption=f"A point is a run: the mean {shown.metric} over the queries of its validation part; a ring: "
-        f"the one named above. Runs on other folds have other queries: compare those of one fold.{some}",
+        caption=words.POINTS.format(metric=shown.metric, some=some),
     )
 
 
@@ -156,7 +153,7 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
     if name == "ended":
         return table.times(found).dt.tz_localize(None), MADE, "date"
     if name == "seconds":
-        return found["seconds"], f"{SECONDS} (log scale)", "log"
+        return found["seconds"], f"{SECONDS} (log)", "log"
     setting = columns.setting(name)
     if columns.by_powers(name, found):
         title = f"log{_SUB.get(columns.base(name), '')} {setting.symbol}"
@@ -179,8 +176,8 @@ def _table(
     words = f"All: {same}." if same else ""
     if len(rows) > MOST_LISTED:
         words += (
-            f" The first {MOST_LISTED:,} are listed, {what.first} first: narrow them by the controls at the "
-            "left. What you choose by “All” is all of them."
+            f" The list has the first {MOST_LISTED:,}, {what.first} first; “All” selects all. "
+            "Filter at the left for fewer."
         )
     if words:
         told.caption(words)
@@ -206,7 +203,7 @@ def _actions(found: pd.DataFrame, chosen: Sequence[str]) -> None:
 def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
     """Draw the controls of the figure's axis, the order and the columns."""
     found = shown.table
-    with st.popover("Show", icon=":material/view_column:", help="Columns, their order, the figure's axis."):
+    with st.popover("Show", icon=":material/view_column:", help="Columns, order, axis."):
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
         orders = [LATEST, BEST, QUICKEST]
         bound = {"bind": "query-params"}
@@ -219,15 +216,12 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
             default=["vali"],
             format_func=PARTS.__getitem__,
             key=SHOWN_PARTS,
-            help="Choose settings on the validation part; every look at the test part that leads to another "
-            "choice makes its figures less honest, and is counted.",
+            help=words.PARTS_HELP,
             **bound,
         )
         others = [name for name in known if name != shown.metric]
         names = st.multiselect("Further metrics", others, key=SHOWN_METRICS, **bound)
-        everything = st.toggle(
-            "All settings", key=EVERYTHING, help="Also those that are the same in all runs.", **bound
-        )
+        everything = st.toggle("All settings", key=EVERYTHING, help="Includes equal settings.", **bound)
     if "test" in parts:
         note_looks(found.index)
     named = [*filter(None, [shown.metric]), *names]

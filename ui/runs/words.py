@@ -14,6 +14,19 @@ from ui.runs.filters import Shown
 from ui.shared.foreign import data_words, describe
 from ui.shared.run_store import run_store
 
+ALL_HELP = "Selects all filtered runs, or none."
+TRAIN_AGAIN_HELP = "Trains the run here and compares both results."
+NO_STUDY = "This link's study was not found or is private; all runs are shown."
+RUNS_KEPT = "Every run that a page trains is kept here."
+POINTS = (
+    "One point per run: mean {metric} over validation queries; ring: the best above. Compare only runs "
+    "of one fold.{some}"
+)
+PARTS_HELP = (
+    "Choose settings on validation. Looks at the test part are counted, because choices by it make "
+    "test scores optimistic."
+)
+
 TERMS_HERE = ("Study", "Digest")
 
 
@@ -26,7 +39,7 @@ def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
     judged = found[found[column].notna()] if column in found else found.head(0)
     if judged.empty:
         here = " here" if len(found) < len(shown.table) else ""
-        return f"{found_words(shown)} None of them has been made{here}.", ""
+        return f"{found_words(shown)} None has been trained{here}.", ""
     dataset, fold = judged.groupby(["dataset", "fold"], sort=False).size().idxmax()
     here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
     means = tied(here[column].to_numpy())
@@ -61,7 +74,7 @@ def found_words(shown: Shown) -> str:
     words = counted(n, "run") if n == shown.total else f"{n:,} of {counted(shown.total, 'run')}"
     states = found["state"].value_counts()
     left = sum(int(states.get(state, 0)) for state in OPEN)
-    others = {"to be made": left, "cannot be made": states.get(FAILED, 0), "lost": states.get(LOST, 0)}
+    others = {"to be made": left, "failed": states.get(FAILED, 0), "lost": states.get(LOST, 0)}
     others[NOT_MADE_HERE] = states.get(IMPORTED, 0)
     told = [f"{number:,} {said}" for said, number in others.items() if number]
     if int(states.get(DONE, 0)) < n and told:

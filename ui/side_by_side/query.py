@@ -10,6 +10,7 @@ import streamlit as st
 from rankviz.plots import ranked_list, score_scatter
 from ui.shared import marked, selection
 from ui.shared.show import show_figure, show_table
+from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query
 from ui.why.choices import CURRENT
 from ui.why.link import offer as offer_why
@@ -53,7 +54,7 @@ def _settings() -> tuple[int, str]:
         required=True,
         key="first",
         bind="query-params",
-        help="How many of each list are drawn; the rest is in the table below.",
+        help=words.FIRST_HELP,
     )
     scale = st.segmented_control(
         "Scores",
@@ -62,23 +63,20 @@ def _settings() -> tuple[int, str]:
         required=True,
         key="scores",
         bind="query-params",
-        help="centred: scores less their mean over the query, since only differences within a query decide "
-        "a ranking. standardised: also divided by their standard deviation, to compare different scales.",
+        help=words.SCORES_HELP,
     )
     return int(length or LENGTHS[0]), str(scale or "centred")
 
 
 def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
     key, query, names = marked.chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+    values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
     show_figure(
         ranked_list.figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
-        alt=f"The first {k} documents of query {query} as both methods rank them.",
-        caption=f"Query {query}, first {k} of {len(documents)} documents in each list; on the markers the "
-        f"grade, beside them how far a document rises (▲) or falls (▼) from left to right. {what.metric}: "
-        f"{names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}. Click a document to mark it. "
-        f"{what.about}.",
+        alt=f"Both rankings of query {query}, first {k}.",
+        caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
         on_select=marked.clicked(key),
     )
 
@@ -98,14 +96,14 @@ def _points(
 ) -> None:
     key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
     said = {
-        "centred": "raw scores less their mean over the query, each model's own scale",
-        "standardised": "scores less their mean over the query, over its standard deviation",
+        "centred": "scores minus their mean",
+        "standardised": "scores minus their mean, divided by their standard deviation",
     }[scale]
     show_figure(
         score_scatter.figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=f"Scores of the documents of query {query}, {names[0]} against {names[1]}.",
+        alt=f"Scores for query {query}, {names[0]} against {names[1]}.",
         caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
         on_select=marked.clicked(key),
     )
@@ -115,7 +113,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
-        st.markdown("**Largest changes of rank** in this query; tick a row to mark the document above.")
+        st.markdown("**Largest changes of rank**; tick a row to mark the document.")
         key, listed = marked.chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),

@@ -32,17 +32,9 @@ from ui.shared.show import (
 )
 from ui.shared.views import VIEW, begin_with_the_first
 from ui.side_by_side import query as one_query
+from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
 
-WHICH = (
-    "RankSVM on a feature map, or another method on the sidebar's map, with the settings of the sidebar; or "
-    "a model that is pinned, with its own. linear: with the C of the linear baseline (More settings). exact "
-    "kernel: the model that the approximations approximate."
-)
-HOW = (
-    "In either chart: click a point to select it (again to let it go), or draw a box or a lasso around "
-    "points. With box or lasso a plain click does nothing: draw around a single point."
-)
 MOST = 5
 
 
@@ -61,15 +53,15 @@ def controls(spec: RunSpec) -> Choice:
     first, second = usual_two(st.session_state)
     options |= of_pins(pins.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    left = menu(row.container(width=240), "Left", options, first, "left", WHICH)
-    right = menu(row.container(width=240), "Right", options, second, "right", WHICH)
+    left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
+    right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
     metric = row.container(width=150).selectbox(
         "Metric",
         METRICS,
         METRICS.index("NDCG@10"),
         key="metric",
         bind="query-params",
-        help="Of each query, for both models.",
+        help=words.METRIC_HELP,
     )
     with row:
         pins.buttons(spec)
@@ -81,10 +73,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
     say_what_is_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
-        st.info(
-            f"Both sides are {two.names[0]}, the very same run. Choose another model on one of them, or pin "
-            "this one and change a setting, to compare."
-        )
+        st.info(words.SAME.format(model=two.names[0]))
         end_page()
     place.caption(about(two.left, two.right, part), width="content")
     return Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
@@ -108,7 +97,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         _against(what, picked, picked[0] if picked else widest, selection.CLICK)
     if note:
         st.markdown(note)
-    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), HOW)
+    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), words.HOW)
     _where_to_look(table, metric)
     begin_with_the_first()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
@@ -132,9 +121,14 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
         per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
-        alt=f"{what.metric} of each query, {names[0]} against {names[1]}, with the diagonal.",
-        caption=f"One point a query, larger for more documents; {even} of {len(table)} queries are even "
-        f"(hollow). The ring: query {chosen}, shown below. {what.about}. {definition_caption(what.data)}.",
+        alt=f"{what.metric} of each query, {names[0]} against {names[1]}.",
+        caption=words.AGAINST.format(
+            even=even,
+            all=len(table),
+            chosen=chosen,
+            about=what.about,
+            definition=definition_caption(what.data),
+        ),
     )
 
 
@@ -145,9 +139,8 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
         per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
-        alt=f"Differences in {what.metric} between both, from the smallest to the largest, and Kendall's τ.",
-        caption="The same queries in order of the difference; below, how alike both orders of the documents "
-        f"are: τ is 1 for the same, −1 for the reverse{_no_tau(what.table)}. {what.about}.",
+        alt=f"Differences in {what.metric} in order, and Kendall's τ.",
+        caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
 
@@ -163,7 +156,7 @@ def _no_tau(table: pd.DataFrame) -> str:
     if n == 0:
         return ""
     noun = "query has" if n == 1 else "queries have"
-    return f" ({n} {noun} none: one document, or all scores equal)"
+    return f" ({n} {noun} none: one document, or equal scores)"
 
 
 def _where_to_look(table: pd.DataFrame, metric: str) -> None:
@@ -174,7 +167,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
     left, right = st.columns(2, gap="medium")
     for column, rows, title, value, text in (
         (left, widest, f"Largest difference in {metric}", "difference", lambda d: with_minus(d, "+.3f")),
-        (right, unlike, "Least alike in order (lowest Kendall's τ)", "tau", tau_text),
+        (right, unlike, "Lowest Kendall's τ", "tau", tau_text),
     ):
         column.caption(title if len(rows) else f"{title}: none")
         row = column.container(horizontal=True, gap="small")
@@ -184,7 +177,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
                 key=f"look-{value}-{query}",
                 on_click=selection.only,
                 args=(int(query), table),
-                help=f"Select query {query} and show it below.",
+                help=f"Show query {query} below.",
             )
 
 
@@ -194,7 +187,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
     only = st.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help="Where queries are selected."
+        "Selected queries only", key="onlypicked", bind="query-params", help="Hides all other queries."
     )
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
@@ -211,14 +204,13 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what.pair, what.metric),
-        alt="One row for each query.",
+        alt="Metrics by query.",
     )
     tau = what.table["tau"].median()
     middle = "" if pd.isna(tau) else f" Median τ of all queries: {tau_text(tau)}."
     which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
     st.caption(
-        f"{which} {len(ranked)} queries, the largest difference in {what.metric} first, then the lowest τ. "
-        f"Tick rows to select queries everywhere.{middle} {what.about}."
+        words.ALL.format(which=which, all=len(ranked), metric=what.metric, middle=middle, about=what.about)
     )
 
 
@@ -229,12 +221,12 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
         "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
         "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
         "difference": number("difference", format="%+.4f"),
-        "tau": number("Kendall's τ", format="%.3f", help="1: the same order of documents, −1: the reverse."),
-        "overlap": number(f"first {TOP} in both", format="percent", help="Share that both have in common."),
+        "tau": number("Kendall's τ", format="%.3f", help="1: same order, −1: reversed."),
+        "overlap": number(f"first {TOP} in both", format="percent", help="Common share."),
     }
 
 
-@st.cache_resource(max_entries=64, show_spinner="Comparing both orders of each query …")
+@st.cache_resource(max_entries=64, show_spinner="Comparing rankings …")
 def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: RankingData) -> pd.DataFrame:
     return ranking_errors(_pair.left, _pair.right, _data, part)
 

@@ -19,10 +19,29 @@ from ui.shared.foreign import describe, escaped
 from ui.shared.models import Two
 from ui.shared.show import sentence
 
-CAUTION = (
-    "These queries were chosen by looking at how they come out, so the interval only describes them: it is "
-    "no evidence on other queries."
+FIRST_HELP = "The table below has all documents."
+SCORES_HELP = "Both subtract the query's mean; standardised also divides by the standard deviation."
+LISTS = (
+    "Query {query}, first {k} of {n} documents. Markers: grade; ▲▼: ranks gained or lost from "
+    "left to right. {values}. Click a document to mark it. {about}."
 )
+WHICH = "A model with the sidebar's settings, or a pinned one. linear: with the linear baseline's C."
+HOW = "Click a point to select or deselect it. With box or lasso, draw around points instead."
+METRIC_HELP = "Per query, for both models."
+SAME = "Both sides are {model}, the same run. Choose another, or pin this and change a setting."
+AGAINST = (
+    "One point per query; larger: more documents. {even} of {all} are even (hollow). Ring: query "
+    "{chosen}, shown below. {about}. {definition}."
+)
+IN_ORDER = (
+    "Queries by difference. Below: Kendall's τ, 1 for equal rankings, −1 for reversed{without}. {about}."
+)
+ALL = (
+    "{which} {all} queries, by difference in {metric}, then by τ. Tick rows to select queries.{middle} "
+    "{about}."
+)
+
+CAUTION = "You chose these queries by their results; the interval proves nothing about other queries."
 
 
 @dataclass(frozen=True)
@@ -169,7 +188,7 @@ def marked_document(document: pd.Series, pair: Pair) -> str:
     places = (f"rank {n} with {name}" for n, name in zip(ranks, pair.told, strict=True))
     return (
         f"Marked: {_named(document['document'])}, grade {document['grade']}, {' and '.join(places)}. "
-        "Click it again to unmark it."
+        "Click again to unmark."
     )
 
 
@@ -190,5 +209,5 @@ def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
         moves = f"{_named(document)} moves farthest"
         words.append(f"{moves}, from rank {left} with {pair.told[0]} to {right} with {pair.told[1]}")
     elif first > 1:
-        words.append("no document has another rank")
+        words.append("all ranks are the same")
     return sentence("; ".join(words))

@@ -12,6 +12,7 @@ from rankviz.sweeps.designs import Design
 from rankviz.sweeps.kinds import KINDS
 from rankviz.sweeps.presets import PRESETS
 from ui.shared.runs import datasets
+from ui.sweep import words
 from ui.sweep.axes import axes
 from ui.sweep.told import axes_in_words, title_of
 
@@ -47,8 +48,7 @@ def asked(base: RunSpec) -> Asked:
         [OWN, *labels],
         key="design",
         bind="query-params",
-        help="Axes of your own, or those by which a paper chose its settings. All that is not on an axis is "
-        "as the sidebar has it, or as the paper says.",
+        help=words.DESIGN_HELP,
     )
     folds, seeds = _folds(base), ()
     if chosen in labels:
@@ -62,7 +62,7 @@ def asked(base: RunSpec) -> Asked:
         placeholder=title_of(design),
         max_chars=LONGEST_TITLE,
         key="sweep-title",
-        help="What the list of your sweeps calls it.",
+        help=words.TITLE_HELP,
     )
     return Asked(design, title.strip() or title_of(design), labels.get(chosen, ""))
 
@@ -79,7 +79,7 @@ def _folds(base: RunSpec) -> tuple[str, ...]:
         there,
         key="folds",
         bind="query-params",
-        help="Every cell is trained on each, and told by the mean over their validation parts.",
+        help=words.FOLDS_HELP,
     )
     return tuple(chosen) or (base.fold,)
 
@@ -94,18 +94,17 @@ def _own(base: RunSpec, folds: tuple[str, ...]) -> Design:
             key="kind",
             bind="query-params",
             width=150,
-            help="A grid takes every value with every other. Random points and Sobol points, spread evenly, "
-            "need fewer cells where several settings vary.",
+            help=words.CELLS_HELP,
         )
     ]
     drawn = kind != KIND
     points = draw = 0
     if drawn:
         points = row.selectbox(
-            "Points", POINTS, 1, key="points", bind="query-params", width=90, help="How many cells to draw."
+            "Points", POINTS, 1, key="points", bind="query-params", width=90, help=words.POINTS_HELP
         )
         draw = row.number_input(
-            "Draw", 0, 9999, key="draw", bind="query-params", width=110, help="Another number draws others."
+            "Draw", 0, 9999, key="draw", bind="query-params", width=110, help=words.DRAW_HELP
         )
     seeds = row.number_input(
         "Seeds",
@@ -114,8 +113,7 @@ def _own(base: RunSpec, folds: tuple[str, ...]) -> Design:
         key="seeds",
         bind="query-params",
         width=110,
-        help="Every cell that draws something is trained with so many seeds, from the sidebar's on; their "
-        "mean counts.",
+        help=words.SEEDS_HELP,
     )
     first = base.get("seed")
     several = tuple(range(first, first + seeds)) if seeds > 1 and first is not None else ()

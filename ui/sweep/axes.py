@@ -15,6 +15,7 @@ from rankviz.sweeps.axes import Axis, Range, Values, powers, usual_axes
 from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
 from ui.shared.texts import told
+from ui.sweep import words
 
 AXES = "axes"
 """Key of the menu of settings that vary."""
@@ -36,7 +37,7 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
     offered = may_vary(base)
     if not offered:
         st.info(
-            f"{escaped(base.kind.label)} has no setting to vary: choose another method in the sidebar.",
+            words.NO_SETTING.format(method=escaped(base.kind.label)),
             icon=":material/info:",
         )
         end_page()
@@ -50,10 +51,10 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
         usual,
         key=AXES,
         bind="query-params",
-        help="Every setting that the sidebar's model reads may vary. All others are as the sidebar has them.",
+        help=words.AXES_HELP,
     )
     if not chosen:
-        raise SettingError("no setting varies; choose one at least")
+        raise SettingError(words.NO_AXIS)
     return tuple(_axis(offered[name], drawn) for name in chosen)
 
 
@@ -85,7 +86,7 @@ def _of_powers(setting: Setting, offer: Powers, key: str, drawn: bool) -> Axis:
     )
     if drawn or by is None:
         if first == last:
-            raise SettingError(f"{setting.symbol} has one value only; move an end, or let it not vary")
+            raise SettingError(words.ONE_VALUE.format(symbol=setting.symbol))
         return Range(setting.name, float(offer.base) ** first, float(offer.base) ** last)
     step = by.selectbox(
         "every",
@@ -93,7 +94,7 @@ def _of_powers(setting: Setting, offer: Powers, key: str, drawn: bool) -> Axis:
         EVERY.index(USUAL_STEP),
         key=f"{key}by",
         bind="query-params",
-        help=f"Exponents between two values: 1 takes every power of {offer.base}.",
+        help=words.STEP_HELP.format(base=offer.base),
     )
     return Values(setting.name, powers(first, last, offer.base)[::step])
 
@@ -110,7 +111,7 @@ def _some(setting: Setting, values: list[str], key: str) -> list[str]:
         help=setting.help,
     )
     if not chosen:
-        raise SettingError(f"{setting.symbol} has no values; choose one at least, or let it not vary")
+        raise SettingError(words.NO_VALUES.format(symbol=setting.symbol))
     return chosen
 
 
@@ -121,12 +122,12 @@ def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
         key=key,
         bind="query-params",
         max_chars=200,
-        help=f"Numbers with commas between them. {setting.help}",
+        help=words.TYPED_HELP.format(help=setting.help),
     )
     try:
         return _numbers(text)
     except ValueError as error:
-        raise SettingError(f"{setting.symbol}: “{text}” are no numbers with commas between") from error
+        raise SettingError(words.NOT_NUMBERS.format(symbol=setting.symbol, text=text)) from error
 
 
 def _numbers(text: str) -> tuple[float | int, ...]:

@@ -12,6 +12,7 @@ from rankviz.plots import sweep_curves, sweep_map
 from rankviz.plots.setting_words import setting_words
 from ui.shared.foreign import escaped
 from ui.shared.show import show_figure
+from ui.sweep import words
 from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import sweeps
 from ui.sweep.told import cell_words, over
@@ -25,7 +26,7 @@ def beside(sweep: Sweep, x: str, y: str) -> None:
     """Draw this sweep and up to two others: maps on one colour scale, curves on one axis."""
     there = {one.id: one.study.title for one in sweeps() if one.id != sweep.status.id}
     if not there:
-        st.info("There is no other sweep yet to put beside this one.")
+        st.info(words.NO_OTHER)
         return
     if OTHERS not in st.session_state:
         st.session_state[OTHERS] = st.query_params.get(OTHERS, "").split(".")
@@ -36,7 +37,7 @@ def beside(sweep: Sweep, x: str, y: str) -> None:
         format_func=there.__getitem__,
         max_selections=MOST,
         key=OTHERS,
-        placeholder="Choose one or two others",
+        placeholder=words.CHOOSE_OTHERS,
     )
     if chosen:
         st.query_params[OTHERS] = ".".join(chosen)
@@ -46,9 +47,7 @@ def beside(sweep: Sweep, x: str, y: str) -> None:
     shown = [sweep, *(opened(one, sweep.metric, sweep.rule, sweep.per_fold) for one in chosen)]
     shown = [one for one in shown if len(one.folds)]
     if len({(one.design.base.dataset, one.design.folds) for one in shown}) > 1:
-        st.caption(
-            "These sweeps are on different data or folds: compare where their best lies, not how high."
-        )
+        st.caption(words.OTHER_DATA)
     maps, lines = st.tabs(["Maps", "Curves"])
     with maps:
         _maps([one for one in shown if {x, y} <= set(one.design.names)], x, y)
@@ -58,7 +57,7 @@ def beside(sweep: Sweep, x: str, y: str) -> None:
 
 def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
     if len(shown) < 2:
-        st.info("Fewer than two of these sweeps have complete cells and vary both settings of this map.")
+        st.info(words.FEW_MAPS)
         return
     tables = [sweep_map.data(one.design, one.done, one.metric, x, y) for one in shown]
     low, high = sweep_map.colours_between(pd.concat(tables)["value"].dropna())
@@ -74,7 +73,7 @@ def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
 def _curves(shown: Sequence[Sweep], x: str) -> None:
     shown = [one for one in shown if x in one.design.names]
     if len(shown) < 2:
-        st.info("Fewer than two of these sweeps have complete cells and vary this setting.")
+        st.info(words.FEW_CURVES)
         return
     tables = [sweep_curves.data(one.design, one.done, one.metric, x) for one in shown]
     every = pd.concat(tables)
@@ -98,6 +97,6 @@ def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> No
         figure,
         table,
         key=f"beside-{what}-{sweep.status.id}",
-        alt=f"{sweep.metric} of a sweep, best at {best}",
-        caption=f"{sweep.metric} on validation, {over(design)}; the same scale for all sweeps shown here.",
+        alt=f"{sweep.metric}, best at {best}",
+        caption=words.BESIDE.format(metric=sweep.metric, over=over(design)),
     )

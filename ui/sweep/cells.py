@@ -14,6 +14,7 @@ from ui.shared.foreign import escaped
 from ui.shared.runs import datasets
 from ui.shared.settings import open_run, state_of
 from ui.shared.show import show_table
+from ui.sweep import words
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words, over
 
@@ -62,15 +63,15 @@ def one_cell(sweep: Sweep) -> None:
         on_click=open_run,
         args=(sweep.spec(cell, fold),),
         disabled=bool(why := _why_not(sweep, cell, fold)),
-        help=why or "Its run on this fold, with all settings; it is made already and is not trained again.",
+        help=why or words.OPEN_HELP,
     )
     values = sweep.folds.loc[cell]
     rank = int((sweep.folds.mean(axis=1) > values.mean()).sum()) + 1
-    what = "The chosen cell" if own is None else "The cell that was clicked"
-    spread = f", from {values.min():.3f} to {values.max():.3f} over folds" if len(values) > 1 else ""
+    what = "Chosen cell" if own is None else "Clicked cell"
+    spread = f" ({values.min():.3f} to {values.max():.3f} over folds)" if len(values) > 1 else ""
     row.markdown(
         f"{what}: {cell_words(sweep.design, sweep.design.plan.cells[cell])}: {sweep.metric} "
-        f"{values.mean():.3f}{spread}, number {rank:,} of {len(sweep.folds):,}.",
+        f"{values.mean():.3f}{spread}, rank {rank:,} of {len(sweep.folds):,}.",
         width="content",
     )
     if own is not None:
@@ -83,9 +84,9 @@ def _why_not(sweep: Sweep, cell: int, fold: str) -> str:
     try:
         state_of(spec)
     except SettingError as error:
-        return f"The Train page has no such control: {escaped(error)}."
+        return words.NO_CONTROL.format(error=escaped(error))
     if spec.dataset not in datasets() or fold not in datasets()[spec.dataset].folds:
-        return f"The data set {escaped(spec.dataset)} is not among yours."
+        return words.NO_DATA.format(data=escaped(spec.dataset))
     return ""
 
 
@@ -110,10 +111,10 @@ def all_cells(sweep: Sweep) -> None:
     """Draw the table of cells; one may be picked."""
     table = table_of(sweep)
     left = sweep.cells - len(table)
-    waiting = f"; {counted(left, 'other')} not complete" if left else ""
+    waiting = f"; {counted(left, 'other')} incomplete" if left else ""
     st.caption(
         f"{counted(len(table), 'cell')}{waiting}. {sweep.metric} on validation, {over(sweep.design)}. "
-        "Tick one to look at it."
+        "Tick one to show it."
     )
     key = f"sweep-cells-{sweep.status.id}"
     config = {name: st.column_config.NumberColumn(format="%.4f") for name in table.select_dtypes("number")}
@@ -135,19 +136,16 @@ def _ticked(study: str, key: str, cells: list[int]) -> None:
 def test_part(sweep: Sweep) -> None:
     """Draw the test results of the chosen cell on request; of no other cell."""
     if sweep.chosen is None:
-        st.info("The test part is for the chosen cell, and none is complete yet.")
+        st.info(words.NO_TEST_YET)
         return
     cells = tuple(sweep.chosen.chosen["cell"])
     looked = st.session_state.setdefault(LOOKED, {}).setdefault(sweep.status.id, [])
     if cells not in looked:
-        st.markdown(
-            "The test part is to be looked at once, when the choice is made: what is chosen after "
-            "that is chosen on it too."
-        )
+        st.markdown(words.LOOK_ONCE)
         if sweep.status.left:
-            st.info("Runs are still to be made: another cell may be chosen yet.")
+            st.info(words.STILL_RUNNING)
         st.button(
-            "Show the test part of the chosen cell",
+            "Test the chosen cell",
             key="show-test",
             icon=":material/visibility:",
             on_click=looked.append,
@@ -156,8 +154,7 @@ def test_part(sweep: Sweep) -> None:
         return
     if len(looked) > 1:
         st.warning(
-            f"{counted(len(looked), 'choice')} of this sweep were tested: the test part has taken part in "
-            "choosing, and its figures are too good.",
+            words.TESTED_OFTEN.format(choices=counted(len(looked), "choice")),
             icon=":material/warning:",
         )
     _tested(sweep)
@@ -168,13 +165,13 @@ def _tested(sweep: Sweep) -> None:
     shown = ["MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@10"]
     test = sweep.chosen.test
     if test.empty:
-        st.info("The chosen runs tell nothing of a test part.")
+        st.info(words.NO_TEST_PART)
         return
     names = list(dict.fromkeys([sweep.metric, *shown]))
     table = test[[name for name in names if name in test]]
     st.markdown(
-        f"**Test {sweep.metric} {float(table[sweep.metric].mean()):.3f}**, {over(sweep.design)}, of "
-        f"what was chosen by {RULES[sweep.rule].label} on validation: {sweep.chosen.validation:.3f} there."
+        f"**Test {sweep.metric} {float(table[sweep.metric].mean()):.3f}**, {over(sweep.design)}; "
+        f"chosen by {RULES[sweep.rule].label}, validation {sweep.chosen.validation:.3f}."
     )
     if len(table) > 1:
         table = pd.concat([table, table.mean().to_frame("mean").T])

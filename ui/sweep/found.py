@@ -111,7 +111,7 @@ def design_of(status: StudyStatus) -> Design:
         return design_from(json.dumps(dict(status.study.design), sort_keys=True))
     except (ValueError, SettingError, TypeError, KeyError) as error:
         raise DataError(
-            f"this study is no sweep that can be shown here ({error})",
-            expected="a study that this page has started",
-            remedy="Its runs are on the page of runs all the same.",
+            f"this study cannot be shown as a sweep ({error})",
+            expected="a study started on this page",
+            remedy="See its runs on Runs.",
         ) from error

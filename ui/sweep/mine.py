@@ -13,6 +13,7 @@ from rankviz.sweeps.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
+from ui.sweep import words
 from ui.sweep.asking import LONGEST_TITLE
 from ui.sweep.cells import CLICKED
 from ui.sweep.found import opened
@@ -37,13 +38,13 @@ def show_sweeps(title: str = "") -> None:
     if _DELETED in st.session_state:
         row = st.container(horizontal=True, vertical_alignment="center")
         title, study = st.session_state[_DELETED]
-        row.markdown(f"“{escaped(title)}” was deleted; its runs stay.", width="content")
+        row.markdown(words.DELETED.format(title=escaped(title)), width="content")
         row.button("Undo", key="undo-delete", on_click=trying(_restore), args=(study,))
     if not found:
-        st.caption("You have no sweep yet. One that you start is listed here, and goes on when you leave.")
+        st.caption(words.NO_SWEEPS)
         return
     shown = found
-    if len(found) > SHOWN and not st.toggle(f"Show all {len(found)}", key="all-sweeps"):
+    if len(found) > SHOWN and not st.toggle(f"All {len(found)}", key="all-sweeps"):
         shown = found[:SHOWN]
     for status in shown:
         _line(status)
@@ -59,7 +60,7 @@ def _line(status: StudyStatus) -> None:
         icon=":material/folder_open:",
         on_click=show,
         args=(status.id,),
-        help="Show this sweep.",
+        help="Open",
     )
     when = datetime.fromtimestamp(status.created)
     words = [
@@ -97,7 +98,7 @@ def _menu(status: StudyStatus) -> None:
         "Shared",
         status.study.shared,
         key=shared,
-        help="Others see it in their list, and by its link; nobody else can change it.",
+        help=words.SHARE_HELP,
         on_change=trying(lambda: studies.share(status.id, visitor(), st.session_state[shared])),
     )
     st.button(
@@ -106,7 +107,7 @@ def _menu(status: StudyStatus) -> None:
         icon=":material/delete:",
         on_click=trying(_delete),
         args=(status.id, status.study.title),
-        help="It is stopped and not listed any more; its runs stay. It can be undone.",
+        help=words.DELETE_HELP,
     )
 
 

@@ -14,7 +14,7 @@ from rankviz.sweeps.choice import Choice
 from rankviz.sweeps.designs import Design
 from rankviz.sweeps.presets import PRESETS, Preset
 from ui.shared.foreign import escaped
-from ui.sweep import starting
+from ui.sweep import starting, words
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
@@ -25,10 +25,7 @@ NUMBERS = (1, 3, 5, 10, 20)
 def offers(sweep: Sweep) -> None:
     """Draw possible additions; the result is a new sweep whose first cells are already made."""
     _second_stage(sweep)
-    st.markdown(
-        "An adviser (TPE) looks at all complete cells and proposes those it expects most of. They begin "
-        "a new sweep, which has the cells of this one too."
-    )
+    st.markdown(words.ADVISER)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     number = row.selectbox("Cells to add", NUMBERS, 2, key="advised", width=130)
     with row:
@@ -42,7 +39,7 @@ def _button(label: str, key: str, icon: str, act: Callable[[], None]) -> None:
 def _advised(sweep: Sweep, number: int) -> None:
     cells = advise(sweep.design, sweep.done, sweep.metric, number, seed=len(sweep.folds))
     if not cells:
-        raise SettingError("every cell on these axes has been made; give the axes more values")
+        raise SettingError(words.ALL_MADE)
     title = f"{sweep.status.study.title}, {counted(len(cells), 'cell')} more"
     _start(sweep.design.extended(cells), title, Choice.of_study(sweep.status.study.design))
 
@@ -69,11 +66,11 @@ def _second_stage(sweep: Sweep) -> None:
     designs = preset.next_stage(sweep.design, sweep.done)
     if not designs:
         return
-    st.markdown(f"The second stage of {preset.label} ({preset.source}), for each fold around its own best:")
+    st.markdown(words.SECOND_STAGE.format(label=preset.label, source=preset.source))
     for design in designs:
         new = design.plan.cells[sweep.cells :]
-        words = "; ".join(cell_words(design, cell) for cell in new)
-        label = f"{escaped(design.folds[0])}: {words}"
+        cells = "; ".join(cell_words(design, cell) for cell in new)
+        label = f"{escaped(design.folds[0])}: {cells}"
         title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
         act = partial(_start, design, title, preset.choice)
         _button(label, f"stage-{design.folds[0]}", ":material/add:", act)

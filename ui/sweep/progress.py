@@ -57,7 +57,7 @@ def _on_the_cluster(status: StudyStatus) -> None:
     """Draw the cluster's state; if it does not answer, the owner may continue on this machine."""
     if not line(status.study.place) and status.study.owner == visitor():
         st.button(
-            "Go on on this machine",
+            "Continue on this machine",
             key="sweep-here",
             icon=":material/computer:",
             on_click=trying(_act),
@@ -99,7 +99,7 @@ def _failed(sweep: Sweep) -> None:
     failed = table[table["state"].isin(["failed", "lost"])]
     if not len(failed):
         return
-    with st.expander(f"{counted(len(failed), 'run')} cannot be made: why", icon=":material/warning:"):
+    with st.expander(f"{counted(len(failed), 'run')} failed: why", icon=":material/warning:"):
         for reason, group in list(failed.groupby("reason"))[:MOST_REASONS]:
             runs = [sweep.design.plan.runs[place] for place in group.index[:3]]
             cells = sweep.design.plan.cells

@@ -62,7 +62,7 @@ def _with_digests(design: Design, digests: tuple[tuple[str, str], ...]) -> tuple
     return tuple(run.spec.but(digest=known[run.fold]) for run in design.plan.runs)
 
 
-@st.cache_resource(max_entries=64, ttl=300, show_spinner="Counting what it costs …")
+@st.cache_resource(max_entries=64, ttl=300, show_spinner="Estimating cost …")
 def _cost(design: str, digest: str, _first: RunSpec) -> Cost:
     return cost(design_from(design), shape_of(_first))
 
@@ -106,6 +106,6 @@ def _check_room(runs: int) -> None:
     most = bounds().live_runs_each
     if under_way + runs > most:
         raise SettingError(
-            f"{counted(runs, 'run')} more would be {under_way + runs:,} of yours under way, more than the "
-            f"{most:,} of one visitor here; wait until others have ended, stop a sweep, or take fewer values"
+            f"{counted(runs, 'run')} more would make {under_way + runs:,}, more than the {most:,} of one "
+            "visitor here; wait, stop a sweep, or choose fewer values"
         )

@@ -10,7 +10,7 @@ from rankviz.plots import sweep_curves, sweep_parallel, sweep_worth
 from rankviz.plots.setting_words import setting_words
 from ui.shared.show import show_figure
 from ui.shared.views import tabs
-from ui.sweep import cells, more
+from ui.sweep import cells, more, words
 from ui.sweep.beside import beside
 from ui.sweep.found import Sweep
 from ui.sweep.mine import show_sweeps
@@ -35,7 +35,7 @@ def below(sweep: Sweep, x: str, y: str) -> None:
 
 def _where_there_is_something(draw: object, sweep: Sweep) -> None:
     if not len(sweep.folds):
-        st.info("This begins with the first cell that is complete: all its runs made.")
+        st.info(words.WAIT_FOR_CELL)
     elif callable(draw):
         draw(sweep)
 
@@ -49,8 +49,7 @@ def parallel(sweep: Sweep) -> None:
         table,
         key="sweep-parallel",
         alt=told,
-        caption=f"A line is a complete cell, in the colour of its {sweep.metric} on validation, "
-        f"{over(sweep.design)}; the best is thick. Settings stand on the scales on which they are swept.",
+        caption=words.PARALLEL.format(metric=sweep.metric, over=over(sweep.design)),
         answer=f"{told}.",
     )
 
@@ -58,13 +57,13 @@ def parallel(sweep: Sweep) -> None:
 def curves(sweep: Sweep) -> None:
     """Draw the metric against one setting, one line per value of another."""
     design = sweep.design
-    words = {setting_words(design.settings[name]): name for name in design.names}
+    names = {setting_words(design.settings[name]): name for name in design.names}
     row = st.container(horizontal=True)
-    along = words[row.selectbox("Against", list(words), key="along", width=150)]
+    along = names[row.selectbox("Against", list(names), key="along", width=150)]
     lines = None
-    if len(words) > 1:
-        others = [word for word in words if words[word] != along]
-        lines = words[row.selectbox("A line for each", others, key="lines", width=150)]
+    if len(names) > 1:
+        others = [word for word in names if names[word] != along]
+        lines = names[row.selectbox("A line for each", others, key="lines", width=150)]
     table = sweep_curves.data(design, sweep.done, sweep.metric, along, lines)
     told = curve_answer(sweep, table, along)
     show_figure(
@@ -72,8 +71,7 @@ def curves(sweep: Sweep) -> None:
         table,
         key="sweep-curves",
         alt=told,
-        caption=f"{sweep.metric} on validation, {over(design)}; all other settings at their best. The band "
-        "is the spread over folds of the best line, each fold moved to one level.",
+        caption=words.CURVES.format(metric=sweep.metric, over=over(design)),
         answer=f"{told}.",
     )
 
@@ -87,7 +85,6 @@ def worth(sweep: Sweep) -> None:
         table,
         key="sweep-worth",
         alt=told,
-        caption="Best and mean of the cells at each value of a setting, and the share of the variance of all "
-        "cells that the setting accounts for by itself. It depends on the range that was swept.",
+        caption=words.WORTH,
         answer=f"{told}.",
     )

@@ -27,7 +27,7 @@ from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.where import say_what_is_seen, threads_of, where
-from ui.sweep import asking, progress, starting
+from ui.sweep import asking, progress, starting, words
 from ui.sweep.cells import CLICKED, click, clicked, one_cell
 from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import show_sweeps
@@ -90,7 +90,7 @@ def a_design(base: RunSpec) -> None:
     with errors_as_sentences():
         with left.container(key=WAYS):
             found = asking.asked(base)
-            about.caption(f"Of the sidebar's model: {what_stays(found.design)}", width="content")
+            about.caption(f"Sidebar's model: {what_stays(found.design)}", width="content")
         with start:
             prospect = starting.prospect(found.design)
             row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -117,7 +117,7 @@ def _prospect_words(prospect: starting.Prospect, place: str) -> str:
     """Describe the cost of a design at its place; on this machine until the cluster has answered."""
     threads = 0 if place == HERE else threads_of(place)
     if threads:
-        return prospect_words(prospect, threads, "one thread of the cluster", "threads of the cluster")
+        return prospect_words(prospect, threads, "one cluster thread", "cluster threads")
     return prospect_words(prospect, workers().workers)
 
 
@@ -131,7 +131,7 @@ def show_design(design: Design, metric: str, told: str) -> None:
     else:
         table = sweep_curves.nothing(x)
         figure = sweep_curves.figure(table, design, metric, x)
-    caption = "The cells of the design. Each is coloured once all its runs are made."
+    caption = words.DESIGN
     show_figure(figure, table, key="sweep-design", alt=told, caption=caption, answer=f"{told}.")
 
 
@@ -191,7 +191,7 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
         key="metric",
         bind="query-params",
         width=130,
-        help="On validation parts, by which cells are chosen.",
+        help=words.METRIC_HELP,
     )
     row.selectbox(
         "Take",
@@ -208,14 +208,14 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
             kept.per_fold,
             key="each",
             bind="query-params",
-            help="A choice of its own for every fold.",
+            help=words.EACH_HELP,
         )
     x, y = places(design)
     if len(design.names) > 2:
         names = {setting_words(design.settings[name]): name for name in design.names}
-        words = list(names)
-        x = names[row.selectbox("Across", words, words.index(_word(design, x)), key="across", width=120)]
-        others = [word for word in words if names[word] != x]
+        offered = list(names)
+        x = names[row.selectbox("Across", offered, offered.index(_word(design, x)), key="across", width=120)]
+        others = [word for word in offered if names[word] != x]
         y = names[row.selectbox("Up", others, key="up", width=120)]
     return x, y
 
@@ -243,11 +243,7 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
             sweep_places.mark_cell(figure, table, design, (x, y), cell)
         sweep_places.add_clicks(figure, table, design, metric, (x, y))
     told = answer(sweep)
-    caption = (
-        f"{metric} on validation, {over(design)}. Cells are filled once all their runs are made, the best of "
-        "these is ringed; small squares have the mean over the folds so far, each moved to one level by its "
-        "mean over cells. Click a cell to look at it."
-    )
+    caption = words.MAP.format(metric=metric, over=over(design))
     key = f"sweep-map-{sweep.status.id}"
     take = partial(click, sweep.status.id, key)
     show_figure(figure, table, key=key, alt=told, caption=caption, answer=f"{told}.", on_select=take)

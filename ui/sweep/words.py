@@ -20,6 +20,60 @@ from ui.sweep.found import Sweep
 from ui.sweep.starting import Prospect
 from ui.sweep.told import cell_words, over
 
+DESIGN_HELP = "Your own axes or a paper's; other settings as in the sidebar or the paper."
+TITLE_HELP = "Its name in your list."
+FOLDS_HELP = "A cell's score is its mean over them, on validation."
+CELLS_HELP = "A grid combines all values; random or Sobol points need fewer cells."
+POINTS_HELP = "Number of cells."
+DRAW_HELP = "Seed of the points."
+SEEDS_HELP = "Seeds per cell, counted from the sidebar's; their mean counts."
+NO_SETTING = "{method} has no setting to vary: choose another method."
+AXES_HELP = "Other settings stay as in the sidebar."
+NO_AXIS = "choose at least one setting to vary"
+ONE_VALUE = "{symbol} has one value; widen its range or remove it"
+STEP_HELP = "1 takes every power of {base}."
+NO_VALUES = "{symbol} has no values; choose one or remove it"
+TYPED_HELP = "Numbers, separated by commas. {help}"
+NOT_NUMBERS = "{symbol}: “{text}” is not a list of numbers, such as 1, 2, 4"
+NO_OTHER = "No other sweep to compare with yet."
+CHOOSE_OTHERS = "Choose one or two"
+OTHER_DATA = "Different data or folds: compare locations of the best, not scores."
+FEW_MAPS = "Two sweeps must have complete cells and vary both settings."
+FEW_CURVES = "Two sweeps must have complete cells and vary this setting."
+BESIDE = "{metric} on validation, {over}; same scale for all."
+OPEN_HELP = "Opens the finished run on this fold."
+NO_CONTROL = "Train has no control for it: {error}."
+NO_DATA = "You do not have the data set {data}."
+NO_TEST_YET = "No complete cell to test yet."
+LOOK_ONCE = "Test once, after the final choice: test scores must not influence it."
+STILL_RUNNING = "Unfinished runs may change the choice."
+TESTED_OFTEN = "{choices} tested: the test scores are now optimistic."
+NO_TEST_PART = "The chosen runs have no test part."
+DELETED = "“{title}” deleted; its runs stay."
+NO_SWEEPS = "No sweeps yet. A sweep continues when you leave."
+SHARE_HELP = "Others can see it; only you can change it."
+DELETE_HELP = "Stops it and keeps its runs; can be undone."
+ADVISER = "An adviser (TPE) proposes promising cells. They start a new sweep, which keeps these cells."
+ALL_MADE = "all cells on these axes are made; add values"
+SECOND_STAGE = "Second stage of {label} ({source}), around each fold's best:"
+WAIT_FOR_CELL = "Appears with the first complete cell."
+PARALLEL = "One line per complete cell, coloured by validation {metric}, {over}; thick: best."
+CURVES = (
+    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, "
+    "fold effects removed."
+)
+WORTH = (
+    "Best and mean of the cells at each value, and the share of variance that each setting alone "
+    "explains in this range."
+)
+DESIGN = "Cells are coloured when all their runs are made."
+METRIC_HELP = "Cells are chosen by it on validation."
+EACH_HELP = "Chooses a cell for each fold."
+MAP = (
+    "{metric} on validation, {over}. Filled: all runs made; ring: best of these; small squares: mean "
+    "over folds so far, fold effects removed. Click a cell to show it."
+)
+
 TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
 
 
@@ -27,12 +81,12 @@ def answer(sweep: Sweep) -> str:
     """Name the best cell so far, with its lead."""
     if sweep.chosen is None:
         runs, cells = counted(sweep.status.total, "run"), counted(sweep.cells, "cell")
-        return f"No cell is complete yet: {sweep.status.done:,} of {runs} made, of {cells}"
+        return f"No cell complete yet: {sweep.status.done:,} of {runs} made, of {cells}"
     known = len(sweep.folds)
     far = f"{known:,} of {counted(sweep.cells, 'cell')}" if known < sweep.cells else f"all {known:,} cells"
     begun = "Best so far" if sweep.status.live else "Best"
     if sweep.per_fold:
-        told = f"{begun} of each fold, {sweep.metric} {sweep.chosen.validation:.3f} in the mean ({far})"
+        told = f"{begun} of each fold, mean {sweep.metric} {sweep.chosen.validation:.3f} ({far})"
         return f"{told}: {_per_fold(sweep)}"
     design, cell = sweep.design, int(sweep.chosen.chosen["cell"].iloc[0])
     words = cell_words(design, design.plan.cells[cell])
@@ -43,7 +97,7 @@ def answer(sweep: Sweep) -> str:
         return (
             f"{words} is the simplest within {RULES[sweep.rule].label} of the best {top:.3f}: {value}{edge}"
         )
-    near = f"; {counted(sweep.near, 'other cell')} within one standard error of it" if sweep.near else ""
+    near = f"; {counted(sweep.near, 'other')} within one standard error" if sweep.near else ""
     return f"{begun}: {words} with {value}{near}{edge}"
 
 
@@ -55,7 +109,7 @@ def at_the_edge(design: Design, cell: Mapping[str, Any]) -> str:
         if len(tried) > 2 and all(isinstance(one, int | float) for one in tried):
             which = {min(tried): "smallest", max(tried): "largest"}.get(value)
             ends += [f"{which} {setting_words(design.settings[name])}"] if which else []
-    return f"; at the edge, the {' and the '.join(ends)} tried: beyond it may be better" if ends else ""
+    return f"; at the edge, the {' and the '.join(ends)} tried: values beyond may be better" if ends else ""
 
 
 def _per_fold(sweep: Sweep) -> str:
@@ -72,8 +126,8 @@ def prospect_words(
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
-        return f"{told}: all of them were made before, nothing is left to train"
-    made = f", {found.made:,} of them made before" if found.made else ""
+        return f"{told}: all made before, nothing left to train"
+    made = f", {found.made:,} made before" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"
     return f"{told}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
@@ -107,12 +161,12 @@ def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
 def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
     """Describe the differences between cells."""
     if len(table) < 2:
-        return f"One cell is complete: {sweep.metric} {table['value'].iloc[-1]:.3f}"
+        return f"One cell complete: {sweep.metric} {table['value'].iloc[-1]:.3f}"
     best, worst = table["value"].iloc[-1], table["value"].iloc[0]
     low, high = table["value"].quantile([0.25, 0.75])
     return (
-        f"{counted(len(table), 'cell')}: {sweep.metric} from {worst:.3f} to {best:.3f}, half of them between "
-        f"{low:.3f} and {high:.3f}"
+        f"{counted(len(table), 'cell')}: {sweep.metric} {worst:.3f} to {best:.3f}, the "
+        f"middle half {low:.3f} to {high:.3f}"
     )
 
 
@@ -122,15 +176,15 @@ def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
     setting = design.settings[along]
     best = table[table["best"]]
     if not len(best):
-        return f"No cell has a value of {setting_words(setting)}"
+        return f"No cell has {setting_words(setting)}"
     row = best.loc[best["mean"].idxmax()]
-    told = f"{sweep.metric} is highest, {row['mean']:.3f}, at {setting_words(setting)} = "
+    told = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_words(setting)} = "
     told += value_words(setting, row[along])
     numbers = all(isinstance(value, int | float) for value in best[along])
     ends = (best[along].min(), best[along].max())
     if numbers and len(best) > 2 and row[along] in ends:
         which = "smallest" if row[along] == ends[0] else "largest"
-        return f"{told}, the {which} that was tried: beyond it may be better"
+        return f"{told}, the {which} tried: values beyond may be better"
     return told
 
 
@@ -139,9 +193,9 @@ def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
     told = table.drop_duplicates("setting").dropna(subset=["share"])
     known = sweep.design.settings
     if not len(told):
-        return "Cells do not differ, or are too few to tell settings apart"
+        return "Cells are equal or too few"
     words = [
         f"{setting_words(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
         for row in told.itertuples()
     ]
-    return f"Of the differences between cells settings account for by themselves: {', '.join(words)}"
+    return f"Share of variance that each setting alone explains: {', '.join(words)}"

@@ -23,6 +23,7 @@ from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
 from ui.shared.look import ALONE, is_on
 from ui.shared.show import say_if_nothing_was_learned, sentence, show_answer
+from ui.weights import words
 from ui.weights.packing import (
     MOST_CELLS,
     MOST_PAIRS,
@@ -42,36 +43,24 @@ TOLD = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(who
 LONGEST = 1500
 """Most letters of moved weights in an address."""
 SCRIPTS = Path(__file__).parent
-ABOUT = (
-    "Drag a weight, or move it with the arrow keys: the list of the query and the numbers follow at once. "
-    "The grey mark is the learned weight. No weights have a lower objective than the learned ones; some may "
-    "have a higher NDCG, which is not what is minimised. “Back to the optimum” goes along Newton's steps "
-    "from where you stand. Every pair counts alike here."
-)
 
 
 def why_not(spec: RunSpec, train: RankingData) -> str:
     """Explain why the browser cannot score these documents; "" if it can."""
     if train.n_documents * train.n_features > MOST_CELLS:
-        return (
-            f"{train.n_documents:,} documents of {train.n_features} features are too many to be weighed in "
-            f"the browser, which takes up to {MOST_CELLS:,} values. Choose a smaller data set."
-        )
+        return words.TOO_LARGE.format(n=train.n_documents, d=train.n_features, most=MOST_CELLS)
     if described(LOSSES[spec.loss]) is None:
-        return f"The browser does not know the {LOSSES[spec.loss].label} loss. Choose another one."
+        return words.NO_SUCH_LOSS.format(loss=LOSSES[spec.loss].label)
     return ""
 
 
 def answer(record: RunRecord, names: Sequence[str]) -> str:
     """Describe the quality of the learned weights on the training part, and the largest of them."""
     if record.n_pairs == 0:
-        return "No pairs: the learned weights are all 0"
+        return words.NO_PAIRS
     largest = int(np.argmax(np.abs(record.weights)))
     mean = float(record.metrics["train"]["NDCG@10"].mean())
-    return (
-        f"The learned weights have NDCG@10 {mean:.3f} on the training part; the largest is that of "
-        f"{escaped(names[largest])}"
-    )
+    return words.ANSWER.format(mean=mean, largest=escaped(names[largest]))
 
 
 def table(record: RunRecord, train: RankingData, query: int) -> None:
@@ -79,7 +68,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     spec = record.spec
     say_if_nothing_was_learned(record)
     if record.n_pairs > MOST_PAIRS:
-        st.info(f"{record.n_pairs:,} pairs are too many to be gone through in every frame.")
+        st.info(words.TOO_MANY_PAIRS.format(n=record.n_pairs))
         return
     names = called(spec, train)
     show_answer(sentence(answer(record, names)))
@@ -106,7 +95,7 @@ def _words(train: RankingData, query: int) -> dict[str, str]:
     label = train.query_labels[query]
     return {
         "query": f"NDCG@10, query {label}",
-        "figure": f"The weights of {train.n_features} features, and the documents of query {label} in order",
+        "figure": words.FIGURE.format(d=train.n_features, label=label),
     }
 
 
@@ -140,7 +129,7 @@ def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
     try:
         found = from_a_link(text, d)
     except ValueError:
-        st.warning("The weights in the link are none of this model's; the learned ones are shown.")
+        st.warning(words.OTHER_WEIGHTS)
         state[MOVED] = of, text = spec.hash, ""
         found = []
     if not text or len(text) > LONGEST:
@@ -163,6 +152,6 @@ def query_of(train: RankingData) -> int:
         format_func="query {}".format,
         label_visibility="collapsed",
         width=150,
-        help="The query whose documents are listed.",
+        help=words.QUERY_HELP,
     )
     return labels.index(str(chosen))

@@ -25,7 +25,7 @@ from rankviz.whatif.typed import typed_documents
 from ui.shared.feature_names import called
 from ui.shared.link import frozen_link
 from ui.shared.runs import errors_as_sentences, normalised
-from ui.what_if import state
+from ui.what_if import state, words
 from ui.what_if.applied import applied, next_number, sleeps
 from ui.what_if.encoding import LONGEST, Line, plain_label
 from ui.what_if.lists import Lists
@@ -59,7 +59,7 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
 def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
     number = f"{state.version()}-{place}"
-    note = " *(its document is not there)*" if sleeps(line, lines, fold) else ""
+    note = " *(document missing)*" if sleeps(line, lines, fold) else ""
     row.checkbox(
         of_change(line.change, fold) + note,
         line.on,
@@ -74,7 +74,7 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
         type="tertiary",
         on_click=state.remove,
         args=(place,),
-        help="Take this change out of the list.",
+        help="Remove this change.",
     )
 
 
@@ -85,16 +85,15 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
     now = weights_asked([line.change for line in lines if line.on]).get(query, 1.0)
     options = sorted({*WEIGHTS, now})
     place.selectbox(
-        "This query counts",
+        "Query weight",
         options,
         options.index(now),
-        format_func=lambda times: "once" if times == 1 else f"{times:g} times",
+        format_func=lambda times: f"{times:g}×",
         key=f"{_WEIGHT}-{state.version()}",
         on_change=_weigh,
         args=(spec, query),
         width=175,
-        help="How many times the pairs of this query count in training: one document among thousands moves "
-        "little, and more where its query counts more.",
+        help=words.WEIGHT_HELP,
     )
 
 
@@ -113,13 +112,13 @@ def tools(
     A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
     the fragment after the new page, as a run of the old page, and the browser shows nothing.
     """
-    with place.popover("Edit", icon=":material/edit:", help="Change a feature of a document."):
+    with place.popover("Edit", icon=":material/edit:", help="Edit a feature."):
         _edit(spec, shown, found)
-    with place.popover("Add", icon=":material/add:", help="Add a document to this query."):
+    with place.popover("Add", icon=":material/add:", help="Add a document."):
         _add(spec, shown, found)
-    with place.popover("Leave out", icon=":material/remove:", help="Leave out a query or a feature."):
+    with place.popover("Leave out", icon=":material/remove:", help="Leave out a query or feature."):
         _leave_out(spec, fold, found)
-    with place.popover("Share", icon=":material/share:", help="The changes as a link or as a program."):
+    with place.popover("Share", icon=":material/share:", help="Link or program."):
         _share(spec, fold, lines)
 
 
@@ -137,14 +136,14 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     own = data.X[data.query_slice(list(data.query_labels).index(found.query)), feature]
     value = float(data.X[index_of_document(data, found.query, document), feature])
     asked = st.number_input(
-        "Value, as the model reads it",
+        "Normalised value",
         value=value,
         format="%.6g",
         step=None,
         key=f"edit-value-{document}-{feature}-{value}",
-        help="After normalisation.",
+        help="As the model reads it.",
     )
-    st.caption(f"It is {value:.4g}; documents of this query have {own.min():.4g} to {own.max():.4g}.")
+    st.caption(f"Now {value:.4g}; in this query {own.min():.4g} to {own.max():.4g}.")
     change = FeatureSet(found.query, document, feature, float(asked))
     st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
 
@@ -157,9 +156,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
     names = {one.number: one.name for one in found.now}
-    way = st.segmented_control(
-        "Its features are", ["a copy", "typed"], default="a copy", required=True, key="add-as"
-    )
+    way = st.segmented_control("Features", ["a copy", "typed"], default="a copy", required=True, key="add-as")
     if way == "a copy":
         source = st.selectbox("Copy of", list(names), format_func=names.__getitem__, key="add-copy")
         text = ""
@@ -169,14 +166,11 @@ def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
             "Features",
             key="add-text",
             placeholder="2 qid:1 1:0.5 2:0.25 …",
-            help="A line of LETOR, whose query is not read, or all features as numbers; a line for each "
-            "document. As the model reads them: after normalisation.",
+            help=words.TYPED_HELP,
         )
-    grade = st.number_input(
-        "Grade", 0, 1000, key="add-grade", help="Of a document without a grade of its own in the text."
-    )
+    grade = st.number_input("Grade", 0, 1000, key="add-grade", help="Used if the text has none.")
     st.button(
-        "Add to this query",
+        "Add document",
         key="add-add",
         type="primary",
         on_click=_put_new,
@@ -185,11 +179,11 @@ def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
 
 
 def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
-    st.caption("A document is left out by the × of its row.")
+    st.caption("Use × in its row to leave out a document.")
     queries = [plain_label(label) for label in fold.train.query_labels]
     start = queries.index(found.query) if found.part == "train" else 0
     query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")
-    st.button("Leave this query out", key="out-query-go", on_click=_put, args=(spec, [QueryOut(query)]))
+    st.button("Leave out query", key="out-query-go", on_click=_put, args=(spec, [QueryOut(query)]))
     feature = st.selectbox(
         "Feature",
         range(fold.train.n_features),
@@ -199,7 +193,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
         key="out-feature",
     )
     st.button(
-        "Leave this feature out",
+        "Leave out feature",
         key="out-feature-go",
         on_click=_put,
         args=(spec, [FeatureOff(feature or 0)]),
@@ -211,12 +205,11 @@ def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
     long = state.too_long(lines, fold)
     if long:
         st.info(
-            f"These changes take {long:,} letters, more than a link can have ({LONGEST:,}): they are not in "
-            "the address, and a reload forgets them. The program below has them all.",
+            words.TOO_LONG.format(long=long, longest=LONGEST),
             icon=":material/link_off:",
         )
     else:
-        st.markdown("The address of this page has the changes. With every setting spelled out:")
+        st.markdown(words.IN_ADDRESS)
         st.code(frozen_link(), language=None, wrap_lines=True)
     st.download_button(
         "Program (Python)",
@@ -225,7 +218,7 @@ def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
         "text/x-python",
         key="what-if-script",
         on_click="ignore",
-        help="Trains the model without the changes and with them, and compares both; it needs rankviz only.",
+        help=words.SCRIPT_HELP,
     )
 
 

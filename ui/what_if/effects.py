@@ -44,7 +44,7 @@ def table(outcome: Outcome, part: str, query: Any) -> str:
     change = with_minus(new - old, "+.4f") if row["difference"] else "none"
     rows = [("this query", f"{new:.4f}", change, _turned(turned))]
     rows += [_row(outcome, name) for name in PARTS]
-    head = f"| | {METRIC} | change [95 %] | pairs turned |\n|:--|:--|:--|:--|"
+    head = f"| | {METRIC} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
@@ -59,8 +59,8 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
     ]
     return pd.DataFrame(
         {
-            "should stand above (grade)": [called[i] for i in found["winner"]],
-            "of (grade)": [called[i] for i in found["loser"]],
+            "preferred (grade)": [called[i] for i in found["winner"]],
+            "over (grade)": [called[i] for i in found["loser"]],
             "margin before": found["before"].round(4),
             "margin now": found["after"].round(4),
             "now": np.where(found["right"], "right", "wrong"),
@@ -89,4 +89,4 @@ def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> Turned:
 
 
 def _turned(found: Turned) -> str:
-    return f"{found.right:,} right · {found.wrong:,} wrong" if found.right or found.wrong else "none"
+    return f"{found.right:,} fixed · {found.wrong:,} broken" if found.right or found.wrong else "none"

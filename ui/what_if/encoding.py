@@ -105,8 +105,8 @@ def _decoded(text: str, fold: Fold) -> Change:
         pass
     raise DataError(
         f"“{shortened(text)}”, which is no change of these data",
-        expected="a change as this page writes it into its address",
-        remedy="Ask for the link again.",
+        expected="a change from this page's address",
+        remedy="Get the link again.",
     )
 
 

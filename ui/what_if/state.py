@@ -55,8 +55,8 @@ def _from_address(fold: Fold) -> list[Line]:
     if refused := [*refused, *impossible]:
         one = len(refused) == 1
         st.warning(
-            f"This link has {counted(len(refused), 'change')} that cannot be made with these data. "
-            f"{'It is' if one else 'They are'} left out. {'It was' if one else 'The first was'}: "
+            f"This link has {counted(len(refused), 'change')} that these data do not allow; "
+            f"{'it is' if one else 'they are'} left out. {'Reason' if one else 'First reason'}: "
             f"{escaped(refused[0].found)}.",
             icon=":material/link_off:",
         )

@@ -12,7 +12,7 @@ from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.turning import preferring
 from ui.shared.components import digits, either, one_of, record, whole
 from ui.shared.foreign import escaped
-from ui.what_if import state
+from ui.what_if import state, words
 from ui.what_if.lists import names_of
 
 MENU = 20
@@ -81,7 +81,6 @@ def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
     pair = (int(told["key"]), int(told["other"]))
     above, below = pair if told["do"] == "above" else pair[::-1]
     first, second = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
-    return (
-        f"{escaped(names[above])} (grade {first}) is preferred to {escaped(names[below])} (grade {second}) "
-        "already, so there is nothing to change: the model ranks them otherwise all the same."
+    return words.ALREADY.format(
+        above=escaped(names[above]), first=first, below=escaped(names[below]), second=second
     )

@@ -28,7 +28,7 @@ from ui.shared.jobs import LIVE_BYTES, predicted
 from ui.shared.look import ALONE, is_on
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
 from ui.shared.show import capital, show_figure, show_table
-from ui.what_if import editors, effects, state, told, why
+from ui.what_if import editors, effects, state, told, why, words
 from ui.what_if.applied import applied
 from ui.what_if.encoding import Line, plain_label
 from ui.what_if.fitted import Asked, asked
@@ -75,8 +75,8 @@ def answers_at_once(spec: RunSpec) -> bool:
     if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True
     st.info(
-        f"{capital(in_a_sentence(spec))} takes {cost} to train here, and this page trains it "
-        "again at each change: choose fewer features, or RankSVM, which goes on from where it is.",
+        f"{capital(in_a_sentence(spec))} takes {cost} to train here, too long to repeat at each change. "
+        "Choose fewer features, or RankSVM.",
         icon=":material/info:",
     )
     return False
@@ -135,7 +135,7 @@ def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
         format_func=PART_NAMES.__getitem__,
         key="part",
         bind="query-params",
-        help="The model learns from queries of the training part. Those of the validation part judge it.",
+        help=words.PART_HELP,
     )
     data = fold.parts[str(part)]
     queries = [int(one) for one in data.query_ids]
@@ -207,10 +207,8 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
         query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
-        alt=f"By how much the changes move {METRIC} of every query, training and validation part.",
-        caption=f"{METRIC} with the changes minus {METRIC} without, a bar for each query; that of the query "
-        "shown stands out. Both rankings are judged by the grades as they are changed. "
-        f"{describe(page.spec)}.",
+        alt=f"Change of {METRIC} by query, training and validation.",
+        caption=words.QUERIES.format(metric=METRIC, about=describe(page.spec)),
     )
     _pairs(page, outcome)
 
@@ -218,7 +216,7 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
 def _pairs(page: Page, outcome: Outcome) -> None:
     if not page.changes:
         return
-    box = st.expander("Pairs of this query that have turned", key="what-if-turned", on_change="rerun")
+    box = st.expander("Changed pairs of this query", key="what-if-turned", on_change="rerun")
     if box.open:
         with box:
             show_table(effects.turned_in_words(outcome, page.part, page.query), hide_index=True)

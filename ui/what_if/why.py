@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.numbers import counted
 from rankviz.datasets import Fold
 from rankviz.experiments.record import RunRecord
 from rankviz.plots import margin_waterfall
@@ -21,6 +22,7 @@ from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences
 from ui.shared.show import sentence, show_figure
+from ui.what_if import words
 from ui.what_if.fitted import Asked
 from ui.what_if.lists import Lists
 from ui.why.choices import NEEDS, Pair
@@ -59,7 +61,7 @@ def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pa
         }
     )
     if len(listed) < 2:
-        st.info("The query has one document: there is no pair to ask about.")
+        st.info(words.ONE_DOCUMENT)
         end_page()
     at = None if marked is None else found.rank(marked)
     below = 1 if at is None else max(at, 1)
@@ -78,17 +80,17 @@ def _menu(place: Any, label: str, told: dict[str, str], first: int) -> str:
 
 def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
     if pair.above == pair.below:
-        st.info("A and B are the same document: choose two.")
+        st.info(words.SAME)
         return
     found = explain_margin(asked.model(changes), pair.a, pair.b)
     table = margin_waterfall.data(found.values, called(pair.record.spec, pair.data), pair.a, pair.b)
-    with_changes = f"with {len(changes)} of the changes" if changes else "without a change"
+    with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
     show_figure(
         margin_waterfall.figure(table, float(found.margin)),
         table,
         answer=sentence(answer(pair, table, float(found.margin))),
         key="what-if-why-shares",
-        alt=f"Shares of the features in the margin of {pair.above} over {pair.below}, largest first.",
-        caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}, by the model trained "
+        alt=f"Feature contributions to the margin of {pair.above} over {pair.below}.",
+        caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
         f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
     )

@@ -24,17 +24,34 @@ from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shared.foreign import escaped
 from ui.what_if.lists import Lists, names_of
 
+WEIGHT_HELP = "Multiplies this query's pairs in training."
+TYPED_HELP = "One document per line, as LETOR text or as numbers; values are normalised."
+TOO_LONG = (
+    "A link can have {longest:,} letters, these changes need {long:,}. Save the program: a reload "
+    "forgets them."
+)
+IN_ADDRESS = "The address contains the changes. A link with every setting:"
+SCRIPT_HELP = "Trains with and without the changes; needs only rankviz."
+ALREADY = (
+    "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
+)
+PART_HELP = "Training queries train the model; validation queries judge it."
+QUERIES = (
+    "One bar per query: {metric} with minus without changes, both with the new grades. Highlighted: "
+    "the query shown. {about}."
+)
+ONE_DOCUMENT = "This query has only one document."
+SAME = "Choose two different documents."
+
 METRIC = "NDCG@10"
 NOTHING_YET = {
-    "train": "Drag a document above another: the model is trained again at once, and the list answers.",
-    "vali": "Drag a document above another: its grade changes, and the ranking is judged by that at once.",
+    "train": "Drag a document above another: the model trains and the ranking updates.",
+    "vali": "Drag a document above another: its grade changes, and with it the metric.",
 }
-NOT_TRAINED = "Nothing was trained: no query of training has changed."
+NOT_TRAINED = "No training query has changed."
 OF_THE_PART = {
-    "train": "The model learns from this query: what you change here trains it again. Where one document "
-    "among thousands moves little, let its query count more.",
-    "vali": "The model does not learn from this query: grades here change what its ranking is judged by, "
-    "features and documents are scored anew, and nothing is trained.",
+    "train": "Changes to this query train the model again. Increase the query's weight for a larger effect.",
+    "vali": "The model does not learn from this query: changes affect only its scores and metric.",
 }
 
 
@@ -51,11 +68,11 @@ def of_change(change: Change, fold: Fold) -> str:
             name = feature_name(data, change.feature)
             text = f"{_document(change, fold)}: {name} = {_number(change.value)}"
         case DocumentAdded():
-            text = f"a new document added to query {change.query}, grade {change.grade}"
+            text = f"new document in query {change.query}, grade {change.grade}"
         case QueryOut():
             text = f"query {change.query} left out of training"
         case QueryWeighed():
-            text = f"query {change.query} counts {change.weight:g} times"
+            text = f"query {change.query}: weight {change.weight:g}×"
         case FeatureOff():
             text = f"{feature_name(data, change.feature)} left out of all documents"
         case _:
@@ -104,7 +121,7 @@ def answer(
     head = place or ("With this change" if n_changes == 1 else f"With these {n_changes} changes")
     joined = ", its" if place else " the"
     if not trained:
-        return f"{head}{joined} query has {METRIC} {own.new:.4f}, {own.as_was:.4f} as it was. {NOT_TRAINED}"
+        return f"{head}{joined} query has {METRIC} {own.new:.4f}, before {own.as_was:.4f}. {NOT_TRAINED}"
     return f"{head}{joined} query {_of_the_query(own)}. {_of_validation(vali)}"
 
 
@@ -116,7 +133,7 @@ def _of_the_document(found: Lists, marked: int | None) -> str:
     rank = found.rank(one.number)
     now, name = (rank or 0) + 1, escaped(one.name)
     if one.before is None:
-        return f"{name} comes in at rank {now} of {len(found.now)}"
+        return f"{name} enters at rank {now} of {len(found.now)}"
     was = one.before + 1
     if was == now:
         return f"{name} stays at rank {now} of {len(found.now)}"
@@ -124,7 +141,7 @@ def _of_the_document(found: Lists, marked: int | None) -> str:
 
 
 def _of_the_query(own: OfQuery) -> str:
-    judged = "" if abs(own.old - own.as_was) < 5e-5 else " by the grades as they are now"
+    judged = "" if abs(own.old - own.as_was) < 5e-5 else " with the new grades"
     if abs(own.new - own.old) < 5e-5:
         return f"keeps {METRIC} {own.new:.4f}{judged}"
     return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}{judged}"
@@ -133,12 +150,12 @@ def _of_the_query(own: OfQuery) -> str:
 def _of_validation(found: Comparison) -> str:
     """Describe the mean over validation queries, with its interval."""
     if found.n_queries < 2:
-        return "There are too few validation queries to judge it by."
+        return "Too few validation queries to compare."
     if found.n_uneven == 0:
-        return f"No validation query has another {METRIC}."
+        return f"{METRIC} of all validation queries is unchanged."
     change = f"{with_minus(found.difference, '+.4f')}, {found.interval.in_words('+.4f')}"
     if not found.distinguishable:
-        few = f", of which {found.n_uneven} changed," if found.n_uneven is not None else ""
-        return f"On {found.n_queries} validation queries{few} no difference can be told ({change})."
-    word = "gain" if found.difference > 0 else "lose"
-    return f"The {found.n_queries} validation queries {word} on average ({change})."
+        few = f", {found.n_uneven} of them changed" if found.n_uneven is not None else ""
+        return f"No significant difference on {found.n_queries} validation queries{few} ({change})."
+    word = "gain" if found.difference > 0 else "loss"
+    return f"Significant {word} on {found.n_queries} validation queries ({change})."
