@@ -233,9 +233,9 @@ def test_presets_set_the_model_and_leave_the_data() -> None:
     button.click().run()
     assert app.session_state["spec"] == RunSpec("synthetic-demo", "Fold2", C=2.0**-7, gamma=2.0**-6)
     assert app.session_state["baseline"] == app.session_state["spec"].linear(2.0**-13)
-    next(one for one in app.button if one.label == "Where this data set starts").click().run()
+    next(one for one in app.button if one.label == "Start values of this data set").click().run()
     assert app.session_state["spec"] == SPEC.but(fold="Fold2", n_components=200)
-    assert preset("Where this data set starts", {})["clin"] == -10
+    assert preset("Start values of this data set", {})["clin"] == -10
 
 
 def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:

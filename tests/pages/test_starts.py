@@ -114,7 +114,7 @@ def test_a_link_of_the_first_version_means_what_it_meant() -> None:
 
 def test_the_preset_is_where_the_data_set_starts() -> None:
     app = sidebar_alone(data="edge", c=5)
-    next(one for one in app.button if one.label == "Where this data set starts").click().run()
+    next(one for one in app.button if one.label == "Start values of this data set").click().run()
     assert now(app) == OWN
 
 

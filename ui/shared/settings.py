@@ -62,7 +62,7 @@ OF_DATA = (N_COMPONENTS, LOSS_WEIGHT, GAMMA, BASELINE_C)
 """Settings that start from another value on another data set (`ui.shared.starts`)."""
 
 PRESETS: dict[str, Mapping[Setting, Any]] = {
-    "Where this data set starts": {},
+    "Start values of this data set": {},
     "chen2017, Table 4 (OHSUMED)": {
         N_COMPONENTS: 500,
         LOSS_WEIGHT: 2.0**-7,

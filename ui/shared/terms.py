@@ -21,7 +21,7 @@ class Term:
 TERMS = {
     "NDCG@k": Term(
         r"\bNDCG@\d",
-        "Quality of the first k documents: high grades near the top count most, and 1 is the best order.",
+        "Quality of the first k documents, where high grades near the top count most: 1 is the best order.",
         "jarvelin2002",
     ),
     "MeanNDCG": Term(
@@ -35,7 +35,7 @@ TERMS = {
     "P@k": Term(r"\bP@\d", "The share of relevant documents among the first k.", "qin2010"),
     "95 % interval": Term(
         r"\b95 % interval",
-        "The differences that these queries support: if it contains 0, there is no significant difference.",
+        "Differences that these queries support: no significant difference if it contains 0.",
     ),
     "Paired interval": Term(
         r"\bpaired(?: 95 %)? intervals?\b",
@@ -43,27 +43,27 @@ TERMS = {
     ),
     "Paired randomisation test": Term(
         r"\bpaired randomisation tests?\b",
-        "How often two equal models would differ as much, with random signs of the differences by query.",
+        "How often random signs of the differences by query give as large a mean.",
         "smucker2007",
     ),
     "Holm's correction": Term(
         r"\b[Hh]olm's correction\b",
-        "Raises the p-values of many comparisons: the chance of any false positive is at most 5 %.",
+        "Raises p-values: the chance of any false positive is at most 5 %.",
         "holm1979",
     ),
     "Choice counted": Term(
         r"\bchoice counted\b",
-        "For the best of many models: how often the best would look as good if all equalled the baseline.",
+        "The p-value is corrected for choosing the best of many models by their results.",
         "westfall1993",
     ),
     "Within one standard error": Term(
         r"\bwithin one standard error\b",
-        "Worse than the best by at most one standard error, about the variation between samples of queries.",
+        "Worse than the best by at most one standard error of the mean over queries.",
         "breiman1984",
     ),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
-        "Two documents of one query: the one with the higher grade should rank first.",
+        "Two documents of one query with different grades: the higher grade should rank first.",
         "joachims2002",
     ),
     "Margin": Term(
@@ -73,16 +73,16 @@ TERMS = {
     ),
     "C": Term(
         r"\bC\b",
-        "Weight of the errors on pairs against the size of the model: a large C fits training closely.",
+        "Weight of errors on pairs against the size of the model: a large C fits training closely.",
     ),
     "γ": Term("γ", "How fast a kernel falls with distance: with a large γ only near documents are similar."),
     "m": Term(
         r"\bm\b",
-        "Number of features that approximate the kernel: more are closer to it and take longer.",
+        "Number of features that approximate the kernel: more are closer and slower.",
     ),
     "Landmark": Term(
         r"\blandmarks?\b",
-        "A training document or a point of your own: kernel values with landmarks are features.",
+        "A training document or your own point: kernel values with landmarks are features.",
         "williams2001",
     ),
     "Kernel": Term(
@@ -91,7 +91,7 @@ TERMS = {
     ),
     "Kernel approximation K̃": Term(
         r"\b[Kk]ernel approximation|K̃",
-        "Inner products of the documents' m features, which approximate the kernel matrix K.",
+        "Inner products of documents' m features: they approximate the kernel matrix K.",
         "chen2017",
     ),
     "Hinge": Term(
@@ -101,17 +101,17 @@ TERMS = {
     ),
     "Objective": Term(
         r"\bobjective\b",
-        "Training minimises it: the size of the weights plus C times the losses of all pairs.",
+        "Training minimises it: size of the weights plus C times the losses of pairs.",
         "joachims2002",
     ),
     "Newton step": Term(
         r"\bNewton steps?\b",
-        "A move of the weights towards the minimum of the local quadratic approximation.",
+        "A move towards the minimum of the local quadratic approximation.",
         "chapelle2010",
     ),
     "Weights w": Term(
         r"\bweights w\b",
-        "A number for each feature: a score is the sum of features times weights.",
+        "One number for each feature: a score is the sum of features times weights.",
     ),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
@@ -120,45 +120,45 @@ TERMS = {
     ),
     "Shapley value": Term(
         r"\bShapley\b",
-        "Contribution of a part: its mean effect over all orders in which parts are added.",
+        "Mean effect of adding a part, over all orders of adding.",
         "shapley1953",
     ),
     "Sweep": Term(
         r"\b[Ss]weeps?\b",
-        "Many runs of one model with different settings, to choose among them.",
+        "Many runs of one model with different settings.",
     ),
     "Cell of a sweep": Term(
         r"\bcells?\b",
-        "One combination of the settings of a sweep: complete when trained on every fold.",
+        "One combination of settings of a sweep: complete when trained on every fold.",
     ),
     "One standard error": Term(
         r"\bstandard error\b",
-        "How far the mean would vary with other folds: of cells this near the best, take the simplest.",
+        "Variation of the mean over other folds: of cells this near the best, take the simplest.",
     ),
     "Sobol points": Term(
         r"\bSobol\b",
-        "Points that cover the settings more evenly than random ones.",
+        "Points spread more evenly than random ones.",
     ),
     "Spectrum": Term(
         r"\b(?:spectr|eigenvalue|singular value)",
-        "Eigenvalues or singular values of a matrix, largest first.",
+        "Eigenvalues or singular values, largest first.",
     ),
     "Dual variable": Term(
         r"\bdual variables?\b|\bα\b",
-        "Weight α of a preference pair in training: pairs with α = 0 do not shape the model.",
+        "Weight α of a preference pair: pairs with α = 0 do not shape the model.",
         "xu2019",
     ),
     "Study": Term(
         r"\b[Ss]tud(?:y|ies)\b",
-        "Runs requested together, such as a sweep: a run may be in several.",
+        "Runs requested together, such as a sweep.",
     ),
     "Digest": Term(
         r"\bdigests?\b",
-        "A 16-character run id: the same data, method and settings have the same id.",
+        "A 16-character run id: equal data, method and settings have equal ids.",
     ),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
-        "Number of nonzero singular values of a matrix: the fewer, the simpler.",
+        "Number of nonzero singular values: the fewer, the simpler.",
         "xu2019",
     ),
     "Energy": Term(
@@ -178,7 +178,7 @@ TERMS = {
     ),
     "Product": Term(
         r"\bproducts?\b(?= with the| that training| with Φ)",
-        "One multiplication of the features by a vector, which takes most of the training time.",
+        "One multiplication of the features by a vector: most of the training time.",
         "chapelle2010",
     ),
 }

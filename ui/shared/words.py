@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 LOG_IN = (
-    "Please log in. Your data sets and jobs belong to your account, in any browser. The operator of this "
-    "server can see them."
+    "Please log in. Your data sets and jobs belong to your account; the operator of this server can see them."
 )
-FAULT = (
-    "This is a fault of the program, not of your data or settings. Your settings stay in the address. To "
-    "report it, copy the details below."
-)
+FAULT = "This is a fault of the program, not of your data or settings. To report it, copy the details below."
 
 # the sidebar
 
@@ -17,22 +13,20 @@ METHOD = "How scores are learned."
 NORMALISATION = "Scaling of the features before training."
 BASELINE_C = "C of the linear model that figures show for comparison."
 DATA_SET = (
-    "Data sets in the data folders. The bundled set is synthetic. Add LETOR folds there, or start with "
-    "`make app DATA=folder`."
+    "The bundled set is synthetic. Add LETOR folds to the data folder, or start with `make app DATA=folder`."
 )
-FOLD = "Train on the training part, choose settings on the validation part, and judge once on the test part."
+FOLD = "Train on the training part, choose settings on validation, judge once on test."
 COSTS_BY_GRADE = (
-    "Your own costs of pairs by their two grades: 1 over 0, 2 over 0, 2 over 1, 3 over 0, … Used with "
-    "“λ as below”."
+    "Your own costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, 3 over 0, …), for “λ as below”."
 )
-COSTS_REMEDY = "For three grades, give three numbers, such as 1, 2, 1.3; for five grades, ten."
+COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3; five grades need ten."
 LINK = "Link with all settings:"
-COMPARE = "Adds the finished runs of this model, on all folds and with all seeds, to Compare."
+COMPARE = "Adds this model's finished runs (all folds and seeds) to Compare."
 
 NOT_USED = "Not used on this page."
 NOT_BY_LINEAR = "Not used: this page shows the linear model with equal weights of all pairs."
-OTHER_C = "Not used here: the linear model has its own C (More settings)."
-SWEEP_HAS_ITS_OWN = "Not used here: this sweep has its own settings. “New sweep” uses these."
+OTHER_C = "Not used: the linear model has its own C (More settings)."
+SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings. “New sweep” uses these."
 
 
 def costs_expected(largest: float) -> str:
@@ -52,7 +46,7 @@ def not_by_linear(model: str) -> str:
 
 def all_folds(this: str) -> str:
     """Return why Influence does not use the fold, and the choice that does."""
-    return f"Not used here: the page pools all folds. Choose “{this}” above the figure."
+    return f"Not used: the page pools all folds. Choose “{this}” above the figure."
 
 
 # links and pins
@@ -65,7 +59,7 @@ def not_available(name: str, asked: str, used: str = "") -> str:
 
 def other_version(version: str) -> str:
     """Return that a link comes from another version of the app."""
-    return f"This link is of another version (v = {version}). This version's defaults are used for the rest."
+    return f"This link is of another version (v = {version}); missing settings have this version's defaults."
 
 
 def ignored(named: str) -> str:
@@ -85,22 +79,18 @@ def pins_left_out(most: int) -> str:
 
 def pin(most: int) -> str:
     """Return how pins work."""
-    return (
-        f"Keep this model in the figure (up to {most}). Pins use the data, fold and normalisation of the "
-        "sidebar."
-    )
+    return f"Keep this model in the figure (up to {most}), on the data of the sidebar."
 
 
 # test results, selected queries, features, figures
 
 REVEAL = (
     "Choose settings on the validation part. Test results are optimistic if you choose by them, so looks are "
-    "counted, once for each experiment."
+    "counted."
 )
 QUERY = "The query circled above. Default: the selected query with the largest difference."
 NOTHING_LEARNED = (
-    "The training part has no preference pair, so there is nothing to learn. All scores are equal; documents "
-    "keep the order of the file."
+    "The training part has no preference pairs: nothing to learn. Documents keep the order of the file."
 )
 NAMES = "Numbers start at 1. Names stay in this browser tab; the address has short ones."
 OWN_NAMES = "Names from the data set."
@@ -118,11 +108,8 @@ NO_POINT_YET = "No results yet; points appear as runs finish."
 MORE_TO_COME = "More points appear as runs finish."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
-CROWDED = (
-    "Other visitors are training, so this waits its turn. The figure appears when it is done. Changing a "
-    "setting stops it."
-)
-SLOW = "This takes longer than predicted. The figure appears when it is done. Changing a setting stops it."
+CROWDED = "Other visitors are training, so this waits its turn. Changing a setting stops it."
+SLOW = "This takes longer than predicted. Changing a setting stops it."
 OF_OTHERS = "Another visitor asked for the same runs; you both get them."
 RESTING = "These runs start when you stop changing settings."
 
@@ -141,8 +128,8 @@ def retraining(runs: str) -> str:
 
 SWEEP_THERE = "On the cluster, each worker trains whole families of runs."
 MODEL_THERE = (
-    "On the cluster, all workers train one model together, each on some queries. The model is the same. "
-    "Models that cannot be divided, such as an exact kernel, train on this machine."
+    "On the cluster, all workers train one model together; it is the same model. Models that cannot be "
+    "divided, such as an exact kernel, train on this machine."
 )
 ASKING = "Asking the cluster …"
 NO_WORKER = "The cluster has no worker now."
