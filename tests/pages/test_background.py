@@ -133,7 +133,7 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
     said = "13 of 14 runs ready · the exact kernel: training, about 40 s left · 12 s"
     assert watching._words(status, (12, 12)) == said
     assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready · ")
-    assert watching._words(replace(status, failed=(1,))).startswith("1 of 2 runs ready, 1 cannot be made · ")
+    assert watching._words(replace(status, failed=(1,))).startswith("1 of 2 runs ready, 1 failed · ")
     alone = replace(status, specs=(spec.exact(),), finished=(), news=({**status.news[0], "index": 0},))
     assert watching._words(alone) == "training, about 40 s left · 12 s"
     before = replace(alone, news=({"index": 0, "stage": "data", "fraction": 0.0},))

@@ -206,8 +206,8 @@ def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
     ]
     shares = f" ({', '.join(after)})" if after else "; it is constant within every query"
     return (
-        f"{percent(between['none'])} of the variance of {feature} lies between queries and is useless to a "
-        f"linear ranking{shares}"
+        f"{percent(between['none'])} of the variance of {feature} lies between queries, which a linear "
+        f"ranking cannot use{shares}"
     )
 
 

@@ -44,8 +44,8 @@ def lists_alt(k: int, query: int, other: str) -> str:
 def lists(query: int, n: int, k: int) -> str:
     """Return what the lists of a query show."""
     return (
-        f"Query {query}, {n} documents, first {k} of each list. Other lines go below rank {k}. Click a "
-        "document to mark it."
+        f"Query {query}, {n} documents, first {k} of each list. Lines that leave at the bottom go below "
+        f"rank {k}. Click a document to mark it."
     )
 
 

@@ -36,7 +36,7 @@ LANDMARKS = "Neighbouring landmarks compensate each other, so single contributio
 ONE_QUERY = "The training part has one query; nothing is left without it."
 TOO_LARGE = "What if leaves out queries that you choose."
 QUERIES_ALT = "Changes of the margin without single training queries."
-LEAVE_OUT = "Adds it to the changes on What if, with all lists and metrics."
+LEAVE_OUT = "Adds this change on What if."
 
 
 def bars(query: int, a: str, b: str, rest: float) -> str:
@@ -143,7 +143,7 @@ def balance(table: pd.DataFrame, margin: float) -> str:
     if pro - contra == 0.0:
         return f"No feature contributes.{alike}"
     left = _percent(abs(margin) / (pro - contra))
-    return f"{signed(pro)} for A, {signed(contra)} for B: {left} is left as the margin.{alike}"
+    return f"{signed(pro)} for A, {signed(contra)} for B: the margin is {left} of the total.{alike}"
 
 
 def _percent(share: float) -> str:
