@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from ui.home import views
+from ui.home import views, words
 from ui.shared.foreign import data_words
 from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
 
 spec = experiment()
-head("How many features are enough?", f"{data_words(spec)} · validation · move the controls and see")
+head(words.TITLE, f"{data_words(spec)} · validation · {words.HOW}")
 with errors_as_sentences():
     data = normalised(spec)
     views.headline(st.session_state, data.vali)

@@ -32,7 +32,7 @@ def test_from_where_on_is_said_once_for_what_stands_side_by_side() -> None:
 
 def test_a_job_that_has_runs_ready_is_not_starting() -> None:
     status: Any = SimpleNamespace(latest=None, current=None, finished=("one",))
-    assert _of_the_current(status, named=True) == "going on to the next run"
+    assert _of_the_current(status, named=True) == "starting the next run"
     status.finished = ()
     assert _of_the_current(status, named=True) == "starting"
 

@@ -122,7 +122,7 @@ def workers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         kill_at_work(page, store)
         made = store.made(job)
         wait(page, lambda: store.made(job) >= made + 3)
-        yield Moment("others-go-on", page, "The figures show what has all its runs")
+        yield Moment("others-go-on", page, "More points appear as runs finish")
         page.context.close()
 
 
@@ -149,7 +149,7 @@ def damage(browser: Browser, scratch: Path) -> Iterator[Moment]:
         store.damage("records.content", b"damaged")
         with app(scratch, runs) as server:  # another one, that remembers nothing
             open_page(page, f"{server.url}/{LONG}")
-            yield Moment("damaged-records", page, "No point of this figure has all its runs yet")
+            yield Moment("damaged-records", page, "No results yet; points appear")
     bad = scratch / FILE
     bad.write_bytes(b"no database at all " * 1000)
     with app(scratch, runs, RANKVIZ_STORE=str(bad)) as server:
@@ -173,14 +173,14 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         job = begin(page, first, store)
         waiting = page.context.new_page()
         ask(waiting, second, f"{LONG}&c=-5")
-        yield Moment("job-of-another-server", waiting, "waiting until another run has ended")
+        yield Moment("job-of-another-server", waiting, "waiting for another run")
         first.process.kill()
         with suppress(AppError):  # it says that the app has ended
             running.close()
         made = store.made(job)
         page.goto(f"{second.url}/{LONG}")  # never at rest: it draws anew with every run that the job makes
         wait(page, lambda: store.made(job) >= made + 3)
-        yield Moment("killed-server", page, "The figures show what has all its runs")
+        yield Moment("killed-server", page, "More points appear as runs finish")
         stop(page, store, job)
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()
@@ -206,7 +206,7 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
             begin(other, server, store, f"{LONG}&c=-6")
             other.context.close()
             upload(page, server)
-            yield Moment("space-again", page, "is your own; other visitors do not see it")
+            yield Moment("space-again", page, "Only you see")
             page.goto("about:blank")
         disk.mount_again("ro")  # which needs that nobody writes there
         with app(scratch, runs, **own) as server:

@@ -94,7 +94,7 @@ def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server,
 def test_the_link_with_every_setting_spelled_out_gives_the_same(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50&map=random+Fourier")
     shown = traces(page, "ndcg-at-k")
-    sidebar(page).get_by_role("button", name="Presets and link").click()
+    sidebar(page).get_by_role("button", name="Share and presets").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
     assert re.search(r"[?&]seed=0&", f"{link}&")
     assert link.startswith(f"{server.url}/train?")
@@ -141,12 +141,12 @@ def test_the_link_carries_the_seed(server: Server, page: Page) -> None:
 def test_test_part_is_hidden_until_revealed_and_looks_are_counted(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=25")
     main = page.get_by_test_id("stMain")
-    looked = main.get_by_text(re.compile("looked at"))
+    looked = main.get_by_text(re.compile("looks at the test part"))
     expect(looked).to_have_count(0)
     validation = traces(page, "ndcg-at-k")
 
     reveal_test(page)
-    expect(looked).to_contain_text("looked at once")
+    expect(looked).to_contain_text("test part: 1")
     assert traces(page, "ndcg-at-k") != validation
 
     step_slider(page, "Number of features (m)", 1)

@@ -58,7 +58,7 @@ def test_a_clicked_point_opens_its_run_and_survives_a_reload(server: Server, pag
 def test_a_link_to_what_is_not_offered_says_so(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=77&c=-3")
     warning = page.get_by_test_id("stAlertContentWarning")
-    expect(warning).to_contain_text("m = 77 (200 is used)")
+    expect(warning).to_contain_text("m = 77 is not available; using 200.")
     slider = (
         sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")
     )
@@ -69,7 +69,7 @@ def test_a_link_to_what_is_not_offered_says_so(server: Server, page: Page) -> No
 
 def test_the_frozen_link_has_everything_of_the_page(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/ndcg_vs_m?upto=25&metric=MAP&m=10")
-    sidebar(page).get_by_text("Presets and link").click()
+    sidebar(page).get_by_text("Share and presets").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
     assert link.startswith(f"{server.url}/ndcg_vs_m?")
     for words in ("upto=25", "metric=MAP", "m=10", "seed=0", "c=-4"):
@@ -78,7 +78,7 @@ def test_the_frozen_link_has_everything_of_the_page(server: Server, page: Page) 
 
 def test_the_frozen_link_has_what_a_page_was_set_to_just_now(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/side_by_side?m=10&left=linear")
-    sidebar(page).get_by_text("Presets and link").click()
+    sidebar(page).get_by_text("Share and presets").click()
     assert "left=linear" in page.get_by_test_id("stCode").inner_text()
 
 

@@ -242,7 +242,7 @@ def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: 
     open_page(page, f"{server.url}/playground?m=50&c=-2")
     expect(sidebar(page).get_by_role("group", name="Number of features (m)", exact=True)).to_have_count(1)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_be_hidden()
-    expect(sidebar(page).get_by_text("Settings of the other pages")).to_be_visible()
+    expect(sidebar(page).get_by_text("Settings not used on this page")).to_be_visible()
     sidebar(page).get_by_role("link", name="Train").click()
     page.wait_for_url("**/train*")
     wait_settled(page)

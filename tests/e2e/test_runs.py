@@ -93,5 +93,5 @@ def test_runs_travel_and_open(server: Server, page: Page, tmp_path: Path) -> Non
     page.wait_for_url("**/train*")
     wait_settled(page)
     assert query_of(page).items() >= {"map": "random Fourier", "m": "10", "c": "-3"}.items()
-    expect(page.get_by_text("This link asks for what is not offered")).to_have_count(0)
+    expect(page.get_by_text("is not available")).to_have_count(0)
     assert_no_errors_shown(page)

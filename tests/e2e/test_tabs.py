@@ -44,12 +44,12 @@ def test_it_ends_with_the_last_tab(tmp_path: Path, browser: Browser, page: Page)
     runs = tmp_path / "runs"
     with stored(runs) as store, app_server(tmp_path, {"RANKVIZ_RUNS": str(runs)}, SCRIPT) as server:
         page.goto(server.url)
-        expect(page.get_by_text("changing a setting stops it")).to_be_visible(timeout=MOST)
+        expect(page.get_by_text("Changing a setting stops it")).to_be_visible(timeout=MOST)
         job = wait_for(store.jobs)[0].id
         wait_for(lambda: store.made(job))
         other = browser.new_page()
         other.goto(server.url)
-        expect(other.get_by_text("Another visitor has asked for the same runs")).to_be_visible(timeout=MOST)
+        expect(other.get_by_text("Another visitor asked for the same runs")).to_be_visible(timeout=MOST)
         page.goto("about:blank")
         goes_on(store, job)
         other.reload()

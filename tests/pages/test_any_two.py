@@ -88,7 +88,7 @@ def test_the_menu_has_what_is_pinned_and_pins_from_the_page(open_page: Opener) -
     app.selectbox(key="right").set_value(token(SPEC)).run()
     assert difference(app) == expected(SMALL_C, SPEC)
     app.button(key="unpin").click().run()
-    assert "is no model here, and not pinned; random Fourier is shown" in words(app)
+    assert "is not available; showing random Fourier." in words(app)
     assert "right" not in app.query_params
     app.selectbox(key="right").set_value("linear").run()
     assert not [text for text in app.warning if "not pinned" in text.value]

@@ -81,7 +81,7 @@ def test_pages_of_many_runs_show_those_that_are_there(
     app = open_page(name, c=-4, m=10, **asked)
     assert figures(app)
     assert said in words(app)
-    assert "The figures show what has all its runs, and grow as more finish." in words(app)
+    assert "More points appear as runs finish." in words(app)
     assert [one for one in app.button if "background" in one.label], "the rest is offered"
 
 
@@ -130,15 +130,15 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
         started=10.0,
         ended=22.0,
     )
-    said = "13 of 14 runs ready · the exact kernel goes on: training, about 40 s left · 12 s"
+    said = "13 of 14 runs ready · the exact kernel: training, about 40 s left · 12 s"
     assert watching._words(status, (12, 12)) == said
     assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready · ")
-    assert watching._words(replace(status, failed=(1,))).startswith("1 of 2 runs ready, 1 cannot be made · ")
+    assert watching._words(replace(status, failed=(1,))).startswith("1 of 2 runs ready, 1 failed · ")
     alone = replace(status, specs=(spec.exact(),), finished=(), news=({**status.news[0], "index": 0},))
     assert watching._words(alone) == "training, about 40 s left · 12 s"
     before = replace(alone, news=({"index": 0, "stage": "data", "fraction": 0.0},))
     assert watching._words(before) == "reading the data · 12 s", "as told by a worker of the version before"
-    assert watching._words(replace(alone, state="queued")).startswith("waiting until another run")
+    assert watching._words(replace(alone, state="queued")).startswith("waiting for another run")
 
 
 @pytest.mark.usefixtures("sleepers")
@@ -150,7 +150,7 @@ def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
     assert len(jobs().live()) == 1
     other, else_ = open_page("train", m=10), open_page("train", m=25)
-    assert "Another visitor has asked for the same runs" in words(other)
+    assert "Another visitor asked for the same runs" in words(other)
     assert not [one.label for one in other.button if "job" in one.label or "background" in one.label]
     assert "Another visitor" not in words(else_), "that job makes other runs"
     assert [one.label for one in else_.button if "background" in one.label]

@@ -86,7 +86,7 @@ def test_the_answer_is_the_library_s_on_validation(open_page: Opener) -> None:
 def test_the_test_part_is_shown_when_asked(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), test=True)
     assert heading(app) == of_library("test")
-    assert "test part looked at 4 times" in words(app)
+    assert "looks at the test part: 4" in words(app)
     assert "reveal the test part" not in words(app)
 
 
@@ -101,7 +101,7 @@ def test_any_run_of_a_model_names_the_baseline(open_page: Opener) -> None:
 @pytest.mark.usefixtures("store")
 def test_what_makes_no_sense_as_a_baseline_is_left_alone(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(made()[1:]), baseline=made()[0].spec.hash)
-    assert "no model here" in " ".join(one.value for one in app.warning)
+    assert "is not available" in " ".join(one.value for one in app.warning)
 
 
 @pytest.mark.usefixtures("store")

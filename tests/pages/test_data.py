@@ -77,8 +77,8 @@ def test_headline_is_what_the_library_counts(part: str, open_page: Opener) -> No
         "Preference pairs": f"{summary.pairs:,}",
     }
     assert len(bars) == len(summary.grades) + 1
-    assert "preference pairs come from" in words(app)
-    assert "These data are synthetic" in words(app)
+    assert "preference pairs;" in words(app)
+    assert "Synthetic data" in words(app)
     assert f"of {summary.queries:,} queries" in words(app)
 
 
@@ -102,7 +102,7 @@ def test_the_query_of_the_address_is_shown(open_page: Opener) -> None:
 def test_an_upload_is_chosen_and_stays_on_other_pages(open_page: Opener) -> None:
     app = upload(open_page("data"), ("letor.zip", archive()))
     assert app.session_state["data"] == "OWN"
-    assert "is your own" in words(app)
+    assert "Only you see **" in words(app)
     with_sidebar(app, "train")
     assert app.session_state["data"] == "OWN"
     assert "OWN fold 1" in words(app)

@@ -90,7 +90,7 @@ def test_all_else_is_a_fault_shown_and_logged_once(kind: str, where: str, faults
 
 
 def test_a_stop_is_a_sentence_and_streamlit_s_own_signals_pass(faults: list[str]) -> None:
-    assert [info.value for info in shown("stopped").info] == ["Stopped before there was a model."]
+    assert [info.value for info in shown("stopped").info] == ["Stopped before the model was ready."]
     stopped, again = shown("key", "stop"), shown("key", "rerun")
     assert [text.value for text in stopped.markdown] == ["before"]
     assert [text.value for text in again.markdown] == ["before", "after"]

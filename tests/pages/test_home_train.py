@@ -66,10 +66,10 @@ def test_test_part_is_hidden_until_revealed_and_looks_are_counted(open_page: Ope
     assert "· test" not in words(app)
     app.toggle(key="test").set_value(True).run()
     assert "· test" in words(app)
-    assert "looked at once" in words(app)
+    assert "looks at the test part: 1" in words(app)
     app.session_state["m"] = 25
     app.run()
-    assert "looked at 2 times" in words(app)
+    assert "looks at the test part: 2" in words(app)
 
 
 def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:

@@ -17,11 +17,11 @@ OF_PAGES = [
     (
         "influence",
         {"model": "foo", "scope": "bar"},
-        ("model = foo (linear is", "scope = bar (all folds"),
+        ("model = foo is not available; using linear", "scope = bar is not available; using all folds"),
     ),
-    ("why", {"query": "-5"}, ("query = -5 (",)),
-    ("low_rank", {"k": "0"}, ("k = 0 (",)),
-    ("compare", {"runs": "zzzz"}, ("runs = zzzz.",)),
+    ("why", {"query": "-5"}, ("query = -5 is not available; using ",)),
+    ("low_rank", {"k": "0"}, ("k = 0 is not available; using ",)),
+    ("compare", {"runs": "zzzz"}, ("runs = zzzz is not available.",)),
 ]
 
 
@@ -42,7 +42,9 @@ def open_whole(monkeypatch: pytest.MonkeyPatch) -> Opener:
 
 
 def warned(app: AppTest) -> str:
-    return "".join(one.value for one in app.warning if "This link" in one.value)
+    return "".join(
+        one.value for one in app.warning if " not available" in one.value or "This link" in one.value
+    )
 
 
 @pytest.mark.parametrize(("page", "link", "told"), OF_PAGES)
@@ -72,7 +74,7 @@ def test_it_is_said_until_that_widget_is_changed() -> None:
     app = sidebar_alone(c="abc", map="nonsense", m=7)
     app.slider(key="c").set_value(-3).run()
     assert "C = " not in warned(app)
-    assert "m = 7 (200 is used)" in warned(app)
+    assert "m = 7 is not available; using 200." in warned(app)
 
 
 def test_the_sidebar_goes_by_what_is_used_not_by_what_was_asked_in_vain(open_whole: Opener) -> None:
@@ -86,11 +88,11 @@ def test_the_sidebar_goes_by_what_is_used_not_by_what_was_asked_in_vain(open_who
 @pytest.mark.parametrize(
     ("link", "told"),
     [
-        ({"c": "abc"}, "C = abc (2⁻⁴ is used)"),
-        ({"c": "1e-400"}, "C = 1e-400 (2⁻⁴ is used)"),
-        ({"c": "99"}, "C = 2⁹⁹ (2⁻⁴ is used)"),
-        ({"clin": "x"}, "C of the linear baseline = x (2⁻¹⁰ is used)"),
-        ({"m": "9" * 3000}, f"m = {'9' * 39}… (200 is used)"),
+        ({"c": "abc"}, "C = abc is not available; using 2⁻⁴."),
+        ({"c": "1e-400"}, "C = 1e-400 is not available; using 2⁻⁴."),
+        ({"c": "99"}, "C = 2⁹⁹ is not available; using 2⁻⁴."),
+        ({"clin": "x"}, "C of the linear baseline = x is not available; using 2⁻¹⁰."),
+        ({"m": "9" * 3000}, f"m = {'9' * 39}… is not available; using 200."),
     ],
 )
 def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], told: str) -> None:
@@ -100,11 +102,11 @@ def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], tol
 
 
 def test_a_version_that_is_not_known_is_said_in_words() -> None:
-    assert "of a version of the app that is not known here (v = 99)" in warned(sidebar_alone(v=99))
+    assert "of another version (v = 99)" in warned(sidebar_alone(v=99))
 
 
 def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:
-    assert "does not read what its link has: gamma = inf." in words(open_whole("convergence", gamma="inf"))
+    assert "does not use gamma = inf of its link." in words(open_whole("convergence", gamma="inf"))
 
 
 def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:

@@ -135,7 +135,7 @@ def test_other_texts_are_no_pins(text: str) -> None:
 
 
 def test_what_the_sidebar_does_not_offer_has_no_pin() -> None:
-    with pytest.raises(SettingError, match="is not offered"):
+    with pytest.raises(SettingError, match="is not available"):
         token(SPEC.but(C=3.0))
 
 
@@ -203,8 +203,8 @@ def test_a_pin_of_the_sidebar_s_model_is_not_pinned_twice() -> None:
 def test_pins_that_cannot_be_read_and_too_many_are_left_out_with_a_word() -> None:
     app = pinning("nystroem_m200_g-2_s0_c-4_t6.linear_c-4_t6.map_exact")
     assert [spec.feature_map for spec in app.session_state["found"]] == ["exact"]
-    assert "cannot be read are left out" in words(app)
+    assert "Only valid pins are shown" in words(app)
     many = pinning(".".join(token(SPEC.but(seed=seed)) for seed in range(MOST + 1)))
     assert [spec.seed for spec in many.session_state["found"]] == list(range(MOST))
-    assert f"Up to {MOST} pins" in words(many)
+    assert f"at most {MOST}." in words(many)
     assert "pins" not in words(pinning("map_exact"))

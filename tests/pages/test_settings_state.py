@@ -99,14 +99,14 @@ def test_what_the_model_does_not_read_is_greyed_out(link: dict[str, str], disabl
     app = sidebar_alone(**link)
     assert greyed_out(app) == disabled
     for widget in (*controls(app)["in view"], *controls(app)["below"]):
-        told = "Not read by" in (widget.help or "")
+        told = "Not used by" in (widget.help or "")
         assert told == (widget.key in disabled - {"lam"})
 
 
 def test_the_fold_is_greyed_out_where_all_folds_are_pooled() -> None:
     pooled = sidebar_alone("influence").selectbox(key="fold")
     assert pooled.disabled
-    assert "choose “this fold” above its figure" in pooled.help
+    assert "Choose “this fold” above the figure" in pooled.help
     assert not sidebar_alone("influence", scope="this fold").selectbox(key="fold").disabled
     assert not sidebar_alone("influence", view=OF_COSTS).selectbox(key="fold").disabled, "its list is of one"
     assert not sidebar_alone("ndcg_vs_m", folds="all folds").selectbox(key="fold").disabled
@@ -204,12 +204,12 @@ def test_what_a_setting_starts_from_is_offered(name: str) -> None:
     ],
 )
 def test_what_the_sidebar_does_not_offer_is_refused_and_not_rounded(spec: RunSpec) -> None:
-    with pytest.raises(SettingError, match="is not offered by the control"):
+    with pytest.raises(SettingError, match="is not available in"):
         state_of(spec)
 
 
 def test_a_power_beyond_the_slider_is_refused() -> None:
-    with pytest.raises(SettingError, match="is not offered by the control “C”"):
+    with pytest.raises(SettingError, match="is not available in “C”"):
         state_of(SPEC.but(C=2.0**40))
 
 
@@ -235,9 +235,9 @@ def test_presets_set_the_model_and_leave_the_data() -> None:
     button.click().run()
     assert app.session_state["spec"] == RunSpec("synthetic-demo", "Fold2", C=2.0**-7, gamma=2.0**-6)
     assert app.session_state["baseline"] == app.session_state["spec"].linear(2.0**-13)
-    next(one for one in app.button if one.label == "Where this data set starts").click().run()
+    next(one for one in app.button if one.label == "Start values of this data set").click().run()
     assert app.session_state["spec"] == SPEC.but(fold="Fold2", n_components=200)
-    assert preset("Where this data set starts", {})["clin"] == -10
+    assert preset("Start values of this data set", {})["clin"] == -10
 
 
 def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
@@ -287,8 +287,8 @@ def test_a_label_of_an_earlier_version_is_not_offered_and_said_so(link: dict[str
 def test_what_a_link_asks_for_in_vain_is_said() -> None:
     app = sidebar_alone(map="nonsense", c=99, method="none such", m=7)
     assert app.warning[0].value == (
-        "This link asks for what is not offered here: Feature map = nonsense (Nyström is used), C = 2⁹⁹ "
-        "(2⁻⁴ is used), Method = none such (RankSVM is used), m = 7 (200 is used)."
+        "Feature map = nonsense is not available; using Nyström. C = 2⁹⁹ is not available; using 2⁻⁴. "
+        "Method = none such is not available; using RankSVM. m = 7 is not available; using 200."
     )
     assert app.session_state["spec"] == SPEC.but(n_components=200)
 

@@ -39,8 +39,8 @@ def test_an_address_that_names_a_data_set_alone_shows_its_own_settings() -> None
     assert app.session_state["spec"].C == 2.0**-9
     assert app.session_state["baseline"].C == 2.0**-13
     assert set(app.query_params) == {"data"}
-    assert "Starts from C = 2⁻⁹ here: Found in a test." in app.slider(key="c").help
-    assert "Starts from" not in app.select_slider(key="m").help
+    assert "Default here: C = 2⁻⁹ (Found in a test)." in app.slider(key="c").help
+    assert "Default here" not in app.select_slider(key="m").help
     assert not notes(app)
     assert now(sidebar_alone()) == USUAL
 
@@ -59,9 +59,9 @@ def test_another_data_set_brings_its_own_settings_and_one_can_go_back() -> None:
     assert now(app) == [50, *OWN[1:]], "it has no m of its own"
     assert "c" not in app.query_params
     assert app.query_params["m"] == "50"
-    assert app.button(key="back-to-mine").label == ":small[:gray[Found in a test] – back to mine]"
+    assert app.button(key="back-to-mine").label == ":small[:gray[Found in a test] – restore mine]"
     assert app.button(key="back-to-mine").help == (
-        "Set now: m = 50, C = 2⁻⁹, γ = 2⁻⁷, linear baseline C = 2⁻¹³. "
+        "Now: m = 50, C = 2⁻⁹, γ = 2⁻⁷, linear baseline C = 2⁻¹³. "
         "Before: m = 50, C = 2³, γ = 2⁻², linear baseline C = 2⁻¹⁰."
     )
     app.button(key="back-to-mine").click().run()
@@ -110,7 +110,7 @@ def test_a_link_of_another_version_starts_as_this_one_and_says_so() -> None:
 
 def test_the_preset_is_where_the_data_set_starts() -> None:
     app = sidebar_alone(data="edge", c=5)
-    next(one for one in app.button if one.label == "Where this data set starts").click().run()
+    next(one for one in app.button if one.label == "Start values of this data set").click().run()
     assert now(app) == OWN
 
 

@@ -94,7 +94,7 @@ def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
         jobs().delete(job.id, job.owner)
     app = open_page("train", m=10)
     app.run()
-    assert "They begin when the controls rest" in words(app)
+    assert "start when you stop changing settings" in words(app)
     assert jobs().live() == []
     monkeypatch.setattr("ui.shared.unasked.REST_SECONDS", 0.0)
     app.run()

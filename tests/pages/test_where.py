@@ -69,7 +69,7 @@ def test_runs_on_the_cluster_are_made_when_that_is_asked_for(open_page: Opener) 
     said = words(app)
     assert "with 4 threads of the cluster" in said
     assert "2 workers with 4 threads, 2 at work, 2.0 GB of 8.0 GB of memory" in said
-    assert "since it began 2 left and 1 came" in said
+    assert "2 left and 1 joined" in said
     app = button(app, "train-there")
     lease = run_store().queue.take("them", place=SHARDS)
     assert lease is not None
@@ -142,6 +142,6 @@ def test_a_sweep_whose_cluster_does_not_answer_goes_on_here_when_asked(open_page
 
 def test_a_cluster_without_workers_and_one_not_seen_yet() -> None:
     assert seen_words({}) == "Asking the cluster …"
-    assert seen_words({"workers": []}) == "The cluster has no worker just now."
+    assert seen_words({"workers": []}) == "The cluster has no worker now."
     assert seen_words({"workers": [WORKER | {"limit": 0.0}]}).endswith("1 at work, 1.0 GB of memory.")
-    assert seen_words({"workers": "no list"}) == "The cluster has no worker just now."
+    assert seen_words({"workers": "no list"}) == "The cluster has no worker now."

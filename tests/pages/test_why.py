@@ -228,16 +228,17 @@ def without(margin: float, *changes: float, trained: int) -> pd.DataFrame:
 
 def test_the_query_that_turns_a_pair_is_named_and_those_that_do_are_counted() -> None:
     assert left_out.answer(without(0.1, 0.3, -0.2, -0.05, trained=2)) == (
-        "Without training query 2, B would stand above A (margin 0.1 → −0.1); of 3 queries 1 turns the pair"
+        "Without training query 2, B would stand above A (margin 0.1 → −0.1); 1 of 3 queries changes the "
+        "order"
     )
     assert left_out.answer(without(-0.1, 0.3, 0.2, trained=2)) == (
-        "Without training query 1, A would stand above B (margin −0.1 → 0.2); of 2 queries 2 turn the pair"
+        "Without training query 1, A would stand above B (margin −0.1 → 0.2); 2 of 2 queries change the order"
     )
     assert "Without training query 2, B would stand above A (margin 0.1 → −0.1, by its estimate)" in (
         left_out.answer(without(0.1, 0.3, -0.2, trained=1))
     )
     assert left_out.answer(without(0.5, 0.3, -0.2, trained=2)) == (
-        "None of 2 training queries turns the pair alone; query 1 changes the margin most (0.5 → 0.8)"
+        "None of 2 training queries alone changes the order; query 1 changes the margin most (0.5 → 0.8)"
     )
     assert "the same score" in left_out.answer(without(0.0, 0.0, 0.0, trained=2))
 
@@ -245,8 +246,8 @@ def test_the_query_that_turns_a_pair_is_named_and_those_that_do_are_counted() ->
 def test_how_good_the_estimates_are_is_said() -> None:
     found = without(0.1, 0.3, -0.2, -0.05, trained=2).assign(refit=[0.31, -0.22, np.nan])
     assert left_out.quality(found) == (
-        "Trained again without each of 2 of 3 training queries; for the rest the estimate counts. Where "
-        "both are known, the estimate is off by at most 0.02, the largest change being 0.31."
+        "Refits without 2 of 3 training queries; the others are estimates. Largest error of an estimate: "
+        "0.02; largest change: 0.31."
     )
 
 
@@ -361,4 +362,4 @@ def test_with_another_model_the_pair_stays_and_is_in_the_link(open_page: Opener)
 
 
 def test_the_table_of_swaps_says_how_many_features_have_one() -> None:
-    assert swaps(1, 20) == "The nearest swap along each feature that has one (1 of 20)"
+    assert swaps(1, 20) == "Nearest swaps (1 of 20 features have one)"

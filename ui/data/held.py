@@ -20,16 +20,14 @@ from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
 from rankviz.datasets.members import Upload
 from rankviz.datasets.uploads import LIMITS
+from ui.data import words
 
 AWAY_SECONDS = 30
 """Seconds after which files of a closed or disconnected page are removed."""
 WAITING_SECONDS = 15 * 60
 """Seconds after which unchecked files are removed."""
 
-LET_GO = (
-    f"The files you chose are no longer here: those that are not checked within {WAITING_SECONDS // 60} "
-    f"minutes, or whose page loses the server for {AWAY_SECONDS} seconds, are let go. Choose them again."
-)
+LET_GO = words.let_go(WAITING_SECONDS // 60, AWAY_SECONDS)
 
 
 @dataclass
@@ -57,17 +55,11 @@ class Held:
             held = sum(one.size for one in self._files.values())
             own = sum(one.size for (of, _), one in self._files.items() if of == session)
             if (session, file) in self._files:
-                why = "This file is here already."
+                why = words.ALREADY
             elif own + size > LIMITS.upload_bytes:
-                why = (
-                    f"More than {megabytes(LIMITS.upload_bytes)} at once. "
-                    "Compress the files, upload one fold only, or use a data folder."
-                )
+                why = words.too_large(megabytes(LIMITS.upload_bytes))
             elif held + size > most:
-                why = (
-                    f"Files that wait to be checked take {megabytes(held)} of memory, those of all visitors "
-                    f"together, and may take {megabytes(most)}. Try again in some minutes, or compress yours."
-                )
+                why = words.memory_full(megabytes(held), megabytes(most))
             else:
                 self._files[session, file] = _File(size)
                 return None

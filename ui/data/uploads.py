@@ -9,12 +9,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.memory import return_freed_memory
 from rankviz.datasets import DataError
-from rankviz.datasets.members import MB, Upload
+from rankviz.datasets.members import Upload
 from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import KEEP_DAYS, note_use, remove, remove_expired
+from rankviz.datasets.upload_folders import note_use, remove, remove_expired
 from rankviz.datasets.upload_room import room_of
-from rankviz.datasets.uploads import LIMITS, Accepted, accept, keep_fold
-from ui.data import held
+from rankviz.datasets.uploads import Accepted, accept, keep_fold
+from ui.data import held, words
 from ui.shared.fold_memory import FOLDS
 from ui.shared.foreign import escaped
 from ui.shared.runs import TELL_EVERY, datasets, look_again, own_root, turn
@@ -49,7 +49,7 @@ def _say_it_is_not_here(name: str) -> None:
         del st.session_state[_LINKED]
     if name in datasets():
         return
-    said = f"The link names the data set “{escaped(name)}”, which is not here. Another one is shown."
+    said = words.not_here(escaped(name))
     if recipe is None:
         st.warning(said, icon=":material/warning:")
     else:
@@ -61,12 +61,12 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
     try:
         recipe.check_size()
         text, action = st.columns([5, 1], vertical_alignment="center")
-        expected = f"It can be generated: about {recipe.expected_documents:,.0f} documents, for you alone."
+        expected = words.can_be_generated(recipe.expected_documents)
         text.warning(f"{said} {expected}", icon=":material/warning:")
         if action.button("Generate it", key="generate-linked", width="stretch"):
             _choose(_generate(recipe))
-    except ValueError as error:  # includes DataError
-        st.warning(f"{said} It cannot be generated: {_sentence(error)}", icon=":material/warning:")
+    except ValueError as error:  # DataError is one
+        st.warning(f"{said} {words.cannot_be_generated(_sentence(error))}", icon=":material/warning:")
 
 
 @st.cache_resource(ttl=86400, show_spinner=False)
@@ -80,16 +80,13 @@ def add_data() -> None:
     if own_root().is_dir():
         keep_visitor()
     failed = _FAILED in st.session_state
-    with st.expander("Bring your own data: upload or generate", icon=":material/upload:", expanded=failed):
+    with st.expander(words.ADD, icon=":material/upload:", expanded=failed):
         upload, generate = st.tabs(["Upload", "Generate"])
         with upload:
             _upload_form()
         with generate:
             _generator()
-        st.caption(
-            "Nobody else sees what you add. It is kept until you remove it, or until your last visit was "
-            f"{KEEP_DAYS} days ago."
-        )
+        st.caption(words.PRIVATE)
 
 
 def own_data(dataset: str) -> None:
@@ -99,9 +96,7 @@ def own_data(dataset: str) -> None:
         return
     text, action = st.columns([5, 1], vertical_alignment="center")
     notes = st.session_state.get(_NOTES, {}).get(dataset, ())
-    text.caption(
-        " ".join([f"**{escaped(dataset)}** is your own; other visitors do not see it.", *map(escaped, notes)])
-    )
+    text.caption(" ".join([words.own(escaped(dataset)), *map(escaped, notes)]))
     action.button("Remove it", on_click=_remove, args=(found.folder,), width="stretch", key="remove-upload")
 
 
@@ -111,14 +106,11 @@ def _upload_form() -> None:
     chosen = st.session_state.get(key, [])
     held.empty(chosen)  # before the widget copies them
     files = st.file_uploader(
-        "train.txt, vali.txt and test.txt of a fold; or one file; or a zip archive of folds",
+        words.FILES,
         accept_multiple_files=True,
         key=key,
         on_change=_forget_error,
-        help="LETOR / SVMlight text (grade qid:query index:value …), plain or compressed with gzip; in folds "
-        "also rows without qid beside group files (train.txt.query: one count a line). One file alone is "
-        "split by query: 60 % training, 20 % validation, 20 % test, in five folds. At most "
-        f"{LIMITS.upload_bytes // MB} MB as sent and {LIMITS.text_bytes // MB} MB unpacked.",
+        help=words.FORMATS,
     )
     if len(files) < len(chosen):  # the browser shows files that are not here
         _start_over(held.why_not_here())
@@ -126,14 +118,14 @@ def _upload_form() -> None:
     name = left.text_input(
         "Name",
         key=f"upload-name-{version}",
-        placeholder="if left empty: the name of the file",
-        help="What the data set is called in the menu on the left.",
+        placeholder=words.UNNAMED,
+        help=words.NAME,
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
         _accept(held.uploads([file.file_id for file in files]), name)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
-        st.caption("Nothing was added. The data set shown is still the one chosen before.")
+        st.caption(words.NOTHING_ADDED)
 
 
 def _start_over(why: str) -> None:
@@ -150,7 +142,7 @@ def _empty_form() -> None:
 
 
 def _accept(files: list[Upload], name: str) -> None:
-    line = st.progress(0.0, "Unpacking and reading every line …")
+    line = st.progress(0.0, words.UNPACKING)
     _forget_error()
     try:
         accepted = _check(files, name, line)
@@ -165,11 +157,9 @@ def _accept(files: list[Upload], name: str) -> None:
 
 def _check(files: list[Upload], name: str, line: DeltaGenerator) -> Accepted:
     """Accept an upload when it is its turn."""
-    with turn(_CHECKING, line, "Waiting for the upload of another visitor"):
+    with turn(_CHECKING, line, words.WAITING):
         try:
-            return accept(
-                files, own_root(), name=name, progress=lambda f: line.progress(f, "Reading every line …")
-            )
+            return accept(files, own_root(), name=name, progress=lambda f: line.progress(f, words.READING))
         finally:
             return_freed_memory()
 
@@ -204,10 +194,7 @@ def _remove(folder: Path) -> None:
 def _generator() -> None:
     """Draw the controls of the synthetic generator."""
     recipe = _knobs()
-    st.caption(
-        f"About {recipe.expected_documents:,.0f} documents, of which 60 % are for training. The name "
-        f"**{recipe.name}** is the whole recipe: whoever follows a link to this data set gets the same data."
-    )
+    st.caption(words.generated(recipe.expected_documents, recipe.name))
     present = recipe.name in datasets()
     label = "Choose it" if present else "Generate"
     if st.button(label, type="primary", key="generate"):
@@ -220,16 +207,14 @@ def _generator() -> None:
 def _knobs() -> Recipe:
     bound = {"bind": "query-params"}
     first, second, third = st.columns(3)
-    queries = first.slider(
-        "Queries", 5, 1000, _KNOBS.queries, key="gq", help="Of all three parts together.", **bound
-    )
+    queries = first.slider("Queries", 5, 1000, _KNOBS.queries, key="gq", help=words.QUERIES, **bound)
     smallest, largest = second.slider(
         "Documents per query",
         1,
         300,
         (_KNOBS.smallest, _KNOBS.largest),
         key="gd",
-        help="Sizes are log-uniform between these: many small queries, few large ones.",
+        help=words.SIZES,
         **bound,
     )
     features = third.slider("Features", 1, 100, _KNOBS.features, key="gf", help="All from 0 to 1.", **bound)
@@ -241,7 +226,7 @@ def _knobs() -> Recipe:
         _KNOBS.nonlinearity,
         0.05,
         key="gv",
-        help="Share of the signal's variance that no linear model of the features explains.",
+        help=words.NONLINEARITY,
         **bound,
     )
     noise = second.slider(
@@ -251,7 +236,7 @@ def _knobs() -> Recipe:
         _KNOBS.noise,
         0.1,
         key="gn",
-        help="Standard deviation of the noise; that of the signal is about 1.",
+        help=words.NOISE,
         **bound,
     )
     grades = third.slider("Grades", 2, 5, _KNOBS.grades, key="gg", help="0 is the most frequent.", **bound)

@@ -20,6 +20,7 @@ from rankviz.datasets.statistics import CORRELATION
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.spec import RunSpec
 from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
+from ui.data import words
 from ui.data.words import (
     counted,
     described,
@@ -51,7 +52,7 @@ def part_chosen(spec: RunSpec) -> str:
             format_func=PART_NAMES.__getitem__,
             key="part",
             bind="query-params",
-            help="The model learns from the training part; settings are chosen on the validation part.",
+            help=words.PART,
         )
     )
 
@@ -69,7 +70,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     summary, queries = _summary(data.digest, data), _queries(data.digest, data)
     table = grades_per_query.data(queries)
     thinned = (
-        f" {len(table):,} of {len(queries):,} queries are drawn, evenly spaced by size."
+        words.thinned(len(table), len(queries), "queries, evenly spaced by size")
         if len(table) < len(queries)
         else ""
     )
@@ -78,9 +79,8 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         answer=sentence(reading(summary, queries)),
         key="grades-per-query",
-        alt="Documents of each query by grade, the largest query first, and its preference pairs below.",
-        caption=f"{described(spec, part)}. A preference pair is two documents of one query with "
-        f"different grades.{thinned}",
+        alt=words.PAIRS_ALT,
+        caption=f"{described(spec, part)}. {words.PAIR}{thinned}",
     )
     named = {
         "Queries": summary.queries,
@@ -101,10 +101,8 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         query_histograms.figure(table, grades),
         table,
         key="query-histograms",
-        alt="Documents by grade, and histograms over queries of documents, relevant share and pairs.",
-        caption=f"{described(spec, part)}. {counted(len(queries))}, "
-        f"{int(grades['documents'].sum()):,} documents: how many have each grade; then, as counts of "
-        "queries, a query's documents, the share of them graded above 0, and its preference pairs.",
+        alt=words.HISTOGRAMS_ALT,
+        caption=f"{described(spec, part)}. {words.histograms(len(queries), int(grades['documents'].sum()))}",
     )
     with st.expander(f"All {counted(len(queries))}"):
         show_table(queries, hide_index=True)
@@ -119,8 +117,8 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         answer=sentence(features_reading(table)),
         key="features",
-        alt="Correlation of each feature with the grade, and each feature's range.",
-        caption=f"{described(spec, part)}. {CORRELATION}. Features as the file has them.",
+        alt=words.FEATURES_ALT,
+        caption=f"{described(spec, part)}. {CORRELATION}. Features as in the file.",
     )
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
     show_table(shown.round(4), hide_index=True)
@@ -138,22 +136,19 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         key="query",
         bind="query-params",
         filter_mode="contains",
-        help="A query of the part that is shown.",
+        help="Of the part shown.",
     )
     table = query_heatmap.data(data, ids.index(chosen))
     drawn = query_heatmap.thinned(table)
     thinned = (
-        f" {len(drawn)} of {len(table):,} documents are drawn, evenly spaced."
-        if len(drawn) < len(table)
-        else ""
+        words.thinned(len(drawn), len(table), "documents, evenly spaced") if len(drawn) < len(table) else ""
     )
     show_figure(
         query_heatmap.figure(drawn, data.feature_names),
         table,
         key="query-heatmap",
-        alt=f"Heat map of the features of the {len(table)} documents of query {chosen}, by grade.",
-        caption=f"{described(spec, part)}. Query {chosen}, {len(table):,} documents. Colours run from a "
-        f"feature's minimum in this query to its maximum; blank where all its documents agree.{thinned}",
+        alt=words.heatmap_alt(len(table), chosen),
+        caption=f"{described(spec, part)}. {words.heatmap(chosen, len(table))}{thinned}",
     )
     with st.expander(f"All {len(table):,} documents"):
         show_table(table, hide_index=True)
@@ -168,22 +163,20 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
         key="feature",
         bind="query-params",
         filter_mode="contains",
-        help="The feature whose values are drawn.",
+        help="The feature to draw.",
     )
     number = labels.index(chosen) + 1
     table = _normalisations(fold.digest, part, number, fold)
     total = fold.parts[part].n_queries
     drawn = int(table["place"].max())
-    thinned = f" {drawn} of {total:,} queries are drawn, evenly spaced by median." if drawn < total else ""
+    thinned = words.thinned(drawn, total, "queries, evenly spaced by median") if drawn < total else ""
     show_figure(
         normalisation.figure(table, spec.normalisation),
         table,
         answer=sentence(normalisation_reading(table, chosen)),
         key="normalisation",
-        alt=f"Values of {chosen} in every query under four normalisations.",
-        caption=f"{described(spec, part)}, {chosen}. Queries are sorted by their median before "
-        "normalising; global z-score learns from the training part."
-        f"{thinned}",
+        alt=words.normalised_alt(chosen),
+        caption=f"{described(spec, part)}, {words.normalised(chosen)}{thinned}",
     )
 
 
@@ -200,7 +193,7 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
         key="download-letor",
         icon=":material/download:",
         on_click="ignore",
-        help="As read, before normalisation; every feature listed, values exact.",
+        help=words.DOWNLOAD,
     )
 
 

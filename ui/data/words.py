@@ -1,4 +1,4 @@
-"""Texts of the Data page: the origin of a data set, and sentences under figures."""
+"""The texts of the Data page: a data set in words, uploads, and the sentences of its figures."""
 
 from __future__ import annotations
 
@@ -8,21 +8,140 @@ import pandas as pd
 from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.datasets.members import MB
 from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.statistics import queries_holding
+from rankviz.datasets.upload_folders import KEEP_DAYS
+from rankviz.datasets.uploads import LIMITS
 from rankviz.experiments.description import PART_NAMES
 from rankviz.experiments.spec import RunSpec
 from ui.shared.foreign import data_words
+
+PART = "Models learn from the training part. Choose settings on the validation part."
+ADD = "Bring your own data"
+PRIVATE = f"Your data are private. Deleted {KEEP_DAYS} days after your last visit."
+FILES = "train.txt, vali.txt and test.txt of a fold, or one file, or a zip archive of folds"
+FORMATS = (
+    "LETOR / SVMlight text (grade qid:query index:value …), plain or gzip. One file is split by query into "
+    "five folds (60 % training, 20 % validation, 20 % test). At most "
+    f"{LIMITS.upload_bytes // MB} MB, unpacked {LIMITS.text_bytes // MB} MB."
+)
+UNNAMED = "default: the name of the file"
+NAME = "Name in the menu on the left."
+NOTHING_ADDED = "Nothing was added; the data set is unchanged."
+READING = "Reading every line …"
+UNPACKING = "Unpacking and reading every line …"
+WAITING = "Waiting for another visitor's upload"
+QUERIES = "Of all three parts."
+SIZES = "Log-uniform: many small queries, few large ones."
+NONLINEARITY = "Share of the signal's variance that no linear model explains."
+NOISE = "Standard deviation; that of the signal is about 1."
+
+PAIRS_ALT = "Documents of each query by grade, with preference pairs below."
+PAIR = "A preference pair is two documents of one query with different grades."
+HISTOGRAMS_ALT = "Documents by grade; queries by documents, relevant share and pairs."
+FEATURES_ALT = "Correlation of each feature with the grade, and its range."
+DOWNLOAD = "As read, before normalisation, with all features and exact values."
+
+
+def not_here(name: str) -> str:
+    """Return that a link names a data set that is not here."""
+    return f"The link's data set “{name}” is not here. Another one is shown."
+
+
+def can_be_generated(documents: float) -> str:
+    """Return that a data set can be generated, and its size."""
+    return f"You can generate it: about {documents:,.0f} documents, for you alone."
+
+
+def cannot_be_generated(why: str) -> str:
+    """Return why a data set cannot be generated."""
+    return f"It cannot be generated: {why}"
+
+
+def own(name: str) -> str:
+    """Return that a data set is the visitor's own."""
+    return f"Only you see **{name}**."
+
+
+def generated(documents: float, name: str) -> str:
+    """Return the size of a data set to generate, and the meaning of its name."""
+    return (
+        f"About {documents:,.0f} documents, 60 % for training. The name **{name}** is the recipe: links to "
+        "it give the same data."
+    )
+
+
+def thinned(drawn: int, of: int, what: str) -> str:
+    """Return that a figure shows some of its queries or documents."""
+    return f" Drawn: {drawn:,} of {of:,} {what}."
+
+
+def histograms(queries: int, documents: int) -> str:
+    """Return the histograms' caption."""
+    return (
+        f"{counted(queries)}, {documents:,} documents by grade. Then queries by documents, share graded "
+        "above 0, and preference pairs."
+    )
+
+
+def heatmap(query: int, documents: int) -> str:
+    """Return the heat map's caption."""
+    return (
+        f"Query {query}, {documents:,} documents. Colours run from a feature's minimum in this query to its "
+        "maximum; constant features are blank."
+    )
+
+
+def heatmap_alt(documents: int, query: int) -> str:
+    """Return the heat map for those who cannot see it."""
+    return f"Heat map of the features of the {documents} documents of query {query}, by grade."
+
+
+def normalised_alt(feature: str) -> str:
+    """Return the figure of normalisations for those who cannot see it."""
+    return f"Values of {feature} in every query under four normalisations."
+
+
+def normalised(feature: str) -> str:
+    """Return the caption of the figure of normalisations."""
+    return (
+        f"{feature}. Queries are sorted by their median before normalisation; the global z-score uses the "
+        "training part."
+    )
+
+
+# files in memory
+
+ALREADY = "This file is here already."
+
+
+def let_go(minutes: int, seconds: int) -> str:
+    """Return that files in memory have expired."""
+    return (
+        f"Your upload expired; choose the files again. Files expire after {minutes} minutes, or if the page "
+        f"loses the server for {seconds} seconds."
+    )
+
+
+def too_large(most: str) -> str:
+    """Return that files are larger than an upload may be."""
+    return f"More than {most} at once. Compress the files, upload one fold only, or use a data folder."
+
+
+def memory_full(held: str, most: str) -> str:
+    """Return that the uploads of all visitors fill the memory for them."""
+    return (
+        f"Uploads of all visitors take {held} of {most} memory. Try again in some minutes, or compress yours."
+    )
 
 
 def synthetic(dataset: str) -> str:
     """Describe a synthetic data set in a sentence; "" for others."""
     if dataset == DEMONSTRATION:
-        return (
-            "These data are synthetic: the demonstration set that comes with rankviz, no public collection."
-        )
+        return "Synthetic data: the demonstration set of rankviz."
     if Recipe.named(dataset) is not None:
-        return "These data are synthetic: generated by the recipe in their name, no public collection."
+        return "Synthetic data, generated by the recipe in the name."
     return ""
 
 
@@ -34,19 +153,16 @@ def described(spec: RunSpec, part: str) -> str:
 def reading(summary: Summary, queries: pd.DataFrame) -> str:
     """Say which queries give most pairs, and which give none."""
     if summary.pairs == 0:
-        return (
-            "no query has two documents of different grades, so there is no preference pair and nothing to "
-            "learn or to judge by"
-        )
+        return "no query has two documents of different grades, so there is no preference pair"
     half = queries_holding(0.5, queries["pairs"].to_numpy())
     low, median, high = summary.documents_per_query
     sizes = f"{low:,} documents" if low == high else f"{low:,} to {high:,} documents (median {median:,.0f})"
     relevant = 1 - summary.grades.get(0, 0) / summary.documents
     empty = summary.queries_without_pairs
-    without = f"; {counted(empty)} {'has' if empty == 1 else 'have'} no pair at all" if empty else ""
+    without = f"; {counted(empty)} without a pair" if empty else ""
     return (
-        f"half of the {summary.pairs:,} preference pairs come from {half:,} of {counted(summary.queries)}; "
-        f"queries have {sizes}, {percent(relevant)} of the documents are graded above 0{without}"
+        f"{half:,} of {counted(summary.queries)} have half of the {summary.pairs:,} preference pairs; "
+        f"{sizes} per query, {percent(relevant)} graded above 0{without}"
     )
 
 
@@ -69,12 +185,12 @@ def features_reading(table: pd.DataFrame) -> str:
         negative = int((correlation < 0).sum())
         words.insert(
             0,
-            f"{best['label']} goes with the grade most closely "
+            f"{best['label']} correlates most with the grade "
             f"(ρ = {with_minus(best['correlation'], '.2f')}); "
             f"{negative} of {int(correlation.notna().sum())} correlations are negative",
         )
     else:
-        words.insert(0, "no feature varies together with the grade in any query")
+        words.insert(0, "no feature correlates with the grade in any query")
     return "; ".join(words)
 
 
@@ -82,13 +198,13 @@ def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
     """Give the share of a feature's variance between queries, before and after."""
     between = table.groupby("normalisation", sort=False)["between"].first()
     if np.isnan(between["none"]):
-        return f"{feature} has the same value in all documents, and every normalisation makes it 0"
+        return f"{feature} is constant; every normalisation makes it 0"
     after = [
         f"{percent(between[key])} after {NORMALISATIONS[key].label}"
         for key in between.index
         if key != "none" and not np.isnan(between[key])
     ]
-    shares = f" ({', '.join(after)})" if after else "; within every query it is constant"
+    shares = f" ({', '.join(after)})" if after else "; it is constant within every query"
     return (
         f"{percent(between['none'])} of the variance of {feature} lies between queries, which a linear "
         f"ranking cannot use{shares}"

@@ -8,13 +8,13 @@ from typing import Any
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.experiments.description import in_a_sentence
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of, style_of
+from ui.home import words
 from ui.ndcg_vs_m.enough import enough
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import choices, is_curve, kernels, names
@@ -54,13 +54,13 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
         table,
         answer=sentence(answer) if answer else beside_linear,
         key="ndcg-against-m",
-        alt=f"NDCG at 10 against the number of features, over the linear level: {names(curves)}.",
+        alt=words.alt(names(curves)),
         caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
     )
     if answer and beside_linear:
         st.markdown(beside_linear)
     if own:
-        st.caption(f"The level beside the curves: {describe(own, 'vali')}.")
+        st.caption(f"Level: {describe(own, 'vali')}.")
 
 
 def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:
@@ -75,11 +75,11 @@ def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> lis
 
 def _about(curves: list[RunSpec]) -> str:
     """Describe the first curve, and the differences of the others."""
-    words = [str(describe(curves[0], "vali"))]
+    told = [str(describe(curves[0], "vali"))]
     for curve in curves[1:]:
         differing = [text for text in choices(curve) if text not in choices(curves[0])]
-        words.append(", ".join([f"{style_of(look_of(curve)).name} alike", *differing]))
-    return "; ".join(words)
+        told.append(", ".join([f"{style_of(look_of(curve)).name} alike", *differing]))
+    return "; ".join(told)
 
 
 def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str:
@@ -95,29 +95,12 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str
 
 def what_it_is_about() -> None:
     """Explain the task to newcomers."""
-    st.markdown(
-        "A search engine answers a **query** with **documents**; people grade how relevant each one is. "
-        "RankSVM learns scores from **preference pairs**, two documents of one query with different grades, "
-        "so that the better one comes first. A kernel makes the scores non-linear, and an **approximation** "
-        "with m features makes the kernel affordable."
-    )
+    st.markdown(words.ABOUT)
 
 
 def what_is_true(dataset: str) -> None:
     """Explain the limits of the figure for real data."""
-    synthetic = (
-        f"`{dataset}` is **synthetic** and was made non-linear, so that kernels have something to find. "
-        if dataset == DEMONSTRATION
-        else ""
-    )
-    st.info(
-        f"{synthetic}On the test parts of OHSUMED and MQ2008, all five folds together, kernels do not beat "
-        "the linear model beyond noise at settings that suit them: on the 106 queries of OHSUMED the paired "
-        "95 % interval of the difference in NDCG@10 is about [−0.013, +0.009]. A figure of one fold's "
-        "validation part is drawn from fewer queries, and at other settings kernels can be worse. Put your "
-        "own folds into the data folder to see for yourself.",
-        icon=":material/info:",
-    )
+    st.info(words.results(dataset), icon=":material/info:")
 
 
 DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
@@ -126,11 +109,8 @@ DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
 
 def where_to_go() -> None:
     """Draw links to the other pages, which keep the settings, and to the documentation if built."""
-    st.header("Where to go", anchor=False)
-    for entry in ENTRIES[1:]:  # Streamlit adds bound parameters: naming them here would repeat them
+    st.header("Pages", anchor=False)
+    for entry in ENTRIES[1:]:  # Streamlit takes bound parameters along: named here, each would be there twice
         st.page_link(entry.script, label=entry.sentence, icon=entry.material)
     if DOCUMENTATION.is_file():
-        st.markdown(
-            ":material/menu_book: [**Documentation**](app/static/docs/index.html): how-tos, mathematics, the "
-            "Python interface, references"
-        )
+        st.markdown(words.DOCUMENTATION)

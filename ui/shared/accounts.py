@@ -10,12 +10,8 @@ from functools import cache
 import streamlit as st
 
 from rankviz.common.errors import SettingError
+from ui.shared import words
 from ui.shared.ends import end_page
-
-ASKED = (
-    "This server asks its visitors to log in. Your data sets and jobs then belong to your account, in any "
-    "browser; who runs the server can see them."
-)
 
 
 @cache
@@ -33,7 +29,7 @@ def account() -> str | None:
         return None
     issuer, subject = st.user.get("iss"), st.user.get("sub")
     if not issuer or not subject:
-        raise SettingError("the login provider names no account (iss, sub): it should speak OpenID Connect")
+        raise SettingError("the login provider gives no account (iss, sub): it must support OpenID Connect")
     return f"{issuer}\n{subject}"
 
 
@@ -42,7 +38,7 @@ def ask_to_log_in() -> None:
     if not asked_for() or st.user.get("is_logged_in"):
         return
     st.title("rankviz")
-    st.write(ASKED)
+    st.write(words.LOG_IN)
     st.button("Log in", key="log-in", type="primary", on_click=st.login)
     end_page()
 

@@ -16,6 +16,7 @@ import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.study import DONE
+from ui.shared import words
 from ui.shared.in_vain import refuse
 from ui.shared.run_store import keeper, run_store
 from ui.shared.runs import errors_as_sentences, fold_of
@@ -74,8 +75,7 @@ def send_button() -> None:
         icon=":material/rule:",
         width="stretch",
         on_click=send,
-        help="Adds the runs of this model that were made, on all folds and with all seeds, to those of the "
-        "Compare page. What was not trained yet is trained on Train.",
+        help=words.COMPARE,
     )
 
 

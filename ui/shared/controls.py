@@ -17,6 +17,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps, Typed
 from rankviz.risk.settings import COSTS
+from ui.shared import words
 from ui.shared.costs import (
     CHOICES,
     DEFAULT_TABLE,
@@ -96,9 +97,7 @@ class Control(ABC):
 
     def not_offered(self, value: Any) -> SettingError:
         """Return the error for a value that it cannot hold."""
-        return SettingError(
-            f"{self.setting.told(value)} is not offered by the control “{self.setting.label}”"
-        )
+        return SettingError(f"{self.setting.told(value)} is not available in “{self.setting.label}”")
 
 
 class Menu(Control):
@@ -243,8 +242,7 @@ class CostsOfPairs(Control):
             key=TABLE_KEY,
             bind="query-params",
             disabled=disabled or not needs_table(chosen),
-            help="Costs by grades of your own: what a document of grade 1 preferred to one of grade 0 costs, "
-            "then 2 to 0, 2 to 1, then 3 to 0, … Used where the costs are “λ as below”.",
+            help=words.COSTS_BY_GRADE,
         )
 
     def held(self, value: Any) -> dict[str, Any]:

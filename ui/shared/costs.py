@@ -7,6 +7,7 @@ from typing import Any
 from rankviz.datasets import DataError
 from rankviz.risk.costs import RULES, Costs, triangle
 from ui.shared.show import capital
+from ui.shared.words import COSTS_REMEDY, costs_expected
 
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
 CHOICES = {
@@ -61,8 +62,8 @@ def numbers(text: str) -> list[float]:
     if len(values) not in fits or not all(0 <= value <= LARGEST for value in values):
         raise DataError(
             f"λ = “{text}”",
-            expected=f"one number from 0 to {LARGEST:g} for every two grades: λ₁₀, then λ₂₀, λ₂₁, and so on",
-            remedy="Three grades take three numbers, such as 1, 2, 1.3; five grades take ten.",
+            expected=costs_expected(LARGEST),
+            remedy=COSTS_REMEDY,
         )
     return values
 

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from ui.shared.words import FAULT
+
 LOG = logging.getLogger("rankviz.app")
 ROOT = Path(__file__).parents[2]
-FAULT = (
-    "This is a fault of the program, not of your data or settings. Your settings stay in the address; others "
-    "may work. If you report it, copy the details below."
-)
 
 
 def show_fault(error: Exception) -> None:

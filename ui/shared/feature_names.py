@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.datasets import Fold, RankingData, recognise_fold
 from rankviz.datasets.known import features_of_set
 from rankviz.experiments.spec import RunSpec
+from ui.shared import words
 from ui.shared.foreign import escaped
 from ui.shared.runs import fold_of
 
@@ -27,7 +28,7 @@ def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str
     """Draw a button to change the names of features, report unreadable lines, and return the names."""
     known = given_names(data)
     text = _text(spec)
-    shown = place.popover("Feature names", icon=":material/label:", help="Call features what you like.")
+    shown = place.popover("Feature names", icon=":material/label:", help="Rename features.")
     with shown:
         st.caption(_source(spec, data))
         text = st.text_area(
@@ -37,13 +38,13 @@ def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str
             height=160,
             max_chars=20_000,
             placeholder="12: clicks\n13: length of title",
-            help="Numbers count from 1. Names stay in this browser tab; short ones are in the address too.",
+            help=words.NAMES,
         )
         _keep(spec, text or "")
         wrong = read(text or "", len(known))[1]
         if wrong:
             lines = "; ".join(escaped(line[:LONGEST]) for line in wrong[:3])
-            st.warning(f"Not read, for they are not like “12: clicks”, from 1 to {len(known)}: {lines}")
+            st.warning(words.lines_not_read(len(known), lines))
     return called(spec, data)
 
 
@@ -109,5 +110,5 @@ def _source(spec: RunSpec, data: RankingData) -> str:
     if found is not None and data.feature_names == found.names:
         return escaped(found.source)
     if data.feature_names:
-        return "These names are the data set's own."
-    return "The data set has no names for its features, so they go by number."
+        return words.OWN_NAMES
+    return words.NO_NAMES

@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
 from rankviz.experiments.record import RunRecord
 from rankviz.experiments.spec import RunSpec
 from rankviz.store.imports import Verdict
+from ui.shared import words
 from ui.shared.run_store import keeper, run_store
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences
 from ui.shared.settings import open_run, state_of
@@ -55,8 +57,7 @@ def say_of(record: RunRecord) -> None:
 def say(digest: str = "") -> None:
     """Report comparisons of imported runs, of one or of all, until the visitor dismisses them."""
     if waits := len(st.session_state.get(_WAITS, [])):
-        what = "An imported run is" if waits == 1 else f"{waits} imported runs are"
-        st.info(f"{what} trained again in the background. Open Runs later to see whether figures agree.")
+        st.info(words.retraining(counted(waits, "imported run")))
     held: list[Verdict] = st.session_state.get(_VERDICTS, [])
     told = [one for one in held if digest in ("", one.digest)]
     for one in told[:MOST_TOLD]:

@@ -15,12 +15,13 @@ from rankviz.common.settings import Powers, Setting
 from ui.shared.controls import control_of
 from ui.shared.foreign import escaped
 from ui.shared.settings import BASELINE_C, all_settings
+from ui.shared.words import not_available, other_version
 
 VERSION = "2"
 """Version of the defaults, in each link: a value equal to its default is not in the address."""
 LONGEST = 40
-"""Most characters shown of a value from an address; longer ones are cut."""
-_BEGINNING, _ICON = "This link asks for what is not offered here:", ":material/link_off:"
+"""Signs of a value from an address that are shown; what is longer is cut."""
+_ICON = ":material/link_off:"
 _JUDGED, _VAIN, _PLACE = "link-judged", "link-in-vain", "link-refused"
 
 
@@ -38,7 +39,7 @@ def place_for_refusals() -> DeltaGenerator:
 
 def refuse(key: str, text: str) -> None:
     """Report at once an unknown value of a parameter that a page reads itself, because it may end early."""
-    st.session_state.get(_PLACE, st).warning(f"{_BEGINNING} {key} = {shortened(text)}.", icon=_ICON)
+    st.session_state.get(_PLACE, st).warning(not_available(key, shortened(text)), icon=_ICON)
 
 
 def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> None:
@@ -55,13 +56,9 @@ def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> 
             vain[key] = link[key], now[key]
     for key in [key for key, (_, then) in vain.items() if now.get(key, then) != then]:
         del vain[key]
-    wrong = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
-    told = [f"{_BEGINNING} {', '.join(wrong)}."] if wrong else []
+    told = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
     if (version := link.get("v", VERSION)) != VERSION:
-        told.append(
-            f"This link is of a version of the app that is not known here (v = {shortened(version)}): what "
-            "it leaves out is as this version starts."
-        )
+        told.append(other_version(shortened(version)))
     if told:
         place.warning(" ".join(told), icon=_ICON)
 
@@ -101,7 +98,7 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
     """Describe the rejected value and its replacement, with the sidebar's names of settings."""
     setting = next((one for one in all_settings() if key in control_of(one).keys), None)
     if setting is None or key != setting.key:
-        return f"{key} = {shortened(text)} ({shortened(', '.join(then)) or 'none'} is used)"
+        return not_available(key, shortened(text), shortened(", ".join(then)) or "none")
     wordy = setting.options or setting is BASELINE_C or len(setting.symbol) > 2
     name = setting.label if wordy else setting.symbol
     words = then[0]
@@ -109,7 +106,7 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
         words = setting.told(control_of(setting).taken(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
-    return f"{name} = {_asked(setting, text)} ({escaped(words)} is used)"
+    return not_available(name, _asked(setting, text), escaped(words))
 
 
 def _asked(setting: Setting, text: str) -> str:

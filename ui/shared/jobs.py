@@ -29,7 +29,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store import StoreError
 from rankviz.store.job_status import JobStatus
 from rankviz.store.study import HERE
-from ui.shared import run_store
+from ui.shared import run_store, words
 from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
 from ui.shared.run_store import keeper
@@ -44,7 +44,7 @@ from ui.shared.runs import (
     twins,
 )
 from ui.shared.tabs import wait_too
-from ui.shared.unasked import CROWDED, SLOW, go_on, let_go, note_on, start
+from ui.shared.unasked import go_on, let_go, note_on, start
 from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.watching import PARAMETER, STOPPED, jobs, watch
 from ui.shared.where import say_what_is_seen, threads_of
@@ -88,10 +88,10 @@ def run_what_comes(
     waiting = {together(spec) for spec in found.keys() - there.keys()}
     whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
     if not any(map(needed, whole)):
-        st.info("No point of this figure has all its runs yet. It grows here as they finish.", icon=WAITING)
+        st.info(words.NO_POINT_YET, icon=WAITING)
         end_page()
     if waiting:
-        st.caption("The figures show what has all its runs, and grow as more finish.")
+        st.caption(words.MORE_TO_COME)
     return whole
 
 
@@ -217,9 +217,9 @@ def _make_now(short: list[RunSpec]) -> str:
         run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
     except TookTooLong:
         _slow().update(spec for spec in short if recall(spec) is None)
-        return SLOW
+        return words.SLOW
     except NoTurn:
-        return CROWDED
+        return words.CROWDED
     return ""
 
 
@@ -284,10 +284,7 @@ def _offer(predicted: list[Estimate], title: str) -> None:
     missing = [cost.spec for cost in predicted]
     runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
     text, action = st.columns([4, 2], vertical_alignment="center")
-    text.markdown(
-        f"Training {runs} will take **{total_in_words(predicted)}**, as estimated from the sizes and this "
-        "machine's speed. It goes on when you leave the page."
-    )
+    text.markdown(words.cost(runs, total_in_words(predicted)))
     action.button(
         "Train in the background",
         key=f"train-in-background-{title}",

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ui.shared import words
 from ui.shared.controls import Control, control_of
 from ui.shared.in_vain import VERSION, shortened
 from ui.shared.settings import all_settings
@@ -82,9 +83,7 @@ def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> Non
     unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
     if unread:
         named = ", ".join(f"{shortened(key)} = {shortened(told[key])}" for key in unread)
-        place.caption(
-            f":material/link_off: The page as it is shown does not read what its link has: {named}."
-        )
+        place.caption(f":material/link_off: {words.ignored(named)}")
 
 
 OF_THE_APP = ("v", "job")

@@ -16,6 +16,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots.style import look_of, style_of
+from ui.shared import words
 from ui.shared.approximations import approximate_specs
 from ui.shared.in_vain import shortened
 from ui.shared.pins import token
@@ -93,7 +94,7 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
     if chosen not in options:
         asked = shortened(chosen)
         st.warning(
-            f"{label}: {asked} is no model here, and not pinned; {options[default].label} is shown.",
+            words.no_such_model(label, asked, options[default].label),
             icon=":material/link_off:",
         )
         chosen = default

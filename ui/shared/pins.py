@@ -16,6 +16,7 @@ import streamlit as st
 from rankviz.common.settings import Setting
 from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import METHODS
+from ui.shared import words
 from ui.shared.controls import control_of
 from ui.shared.settings import METHOD
 
@@ -85,7 +86,7 @@ def pinned(spec: RunSpec) -> list[RunSpec]:
     texts = st.session_state[KEY]
     found = [one for one in (from_token(text, spec) for text in texts) if one is not None][:MOST]
     if len(found) < len(texts):
-        st.warning(f"Up to {MOST} pins are shown; pins in the address that cannot be read are left out.")
+        st.warning(words.pins_left_out(MOST))
     st.session_state[KEY] = [token(one) for one in found]
     if found:
         st.query_params[KEY] = ".".join(st.session_state[KEY])
@@ -104,8 +105,7 @@ def buttons(spec: RunSpec) -> None:
         on_click=_pin,
         args=(token(spec),),
         disabled=token(spec) in pins,
-        help=f"Keep this model on the figure while the sidebar moves on; up to {MOST}. Pins follow the data "
-        "set, fold and normalisation of the sidebar, and are part of the address.",
+        help=words.pin(MOST),
     )
     st.button("Clear pins", key="unpin", on_click=_clear, disabled=not pins)
 

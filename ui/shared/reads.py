@@ -10,6 +10,7 @@ from rankviz.features.settings import KERNEL
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.settings import COSTS, LOSS_WEIGHT
+from ui.shared import words
 from ui.shared.folds import ALL, THIS
 from ui.shared.settings import BASELINE_C, NORMALISATION, baseline_is_set
 
@@ -26,7 +27,7 @@ def by_any(setting: Setting) -> str:
 
 def by_data(setting: Setting) -> str:
     """Explain that the Data page shows only data, and each normalisation."""
-    return "" if setting is NORMALISATION else "Not read on this page, which trains nothing."
+    return "" if setting is NORMALISATION else words.NOT_USED
 
 
 def by_influence(setting: Setting) -> str:
@@ -37,51 +38,48 @@ def by_influence(setting: Setting) -> str:
         return ""
     if setting in of_linear and setting not in (FEATURE_MAP, LOSS_WEIGHT):
         return ""
-    return (
-        "Not read here while the page shows the linear model, which has a C of its own (More settings): "
-        f"choose “{CURRENT_MODEL}” above its figure."
-    )
+    return words.not_by_linear(CURRENT_MODEL)
 
 
 def no_fold_by_influence() -> str:
     """Explain that the Influence page starts with all folds pooled."""
     if _asked("scope", ALL) == THIS or _asked("view", "") == OF_COSTS:
         return ""
-    return f"Not read here while the page pools all folds: choose “{THIS}” above its figure."
+    return words.all_folds(THIS)
 
 
 def by_weights(setting: Setting) -> str:
     """Explain that the Weights page shows the linear model, with all pairs weighted equally."""
     if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
-        return "Not read here: the linear model has a C of its own (More settings), unless it is what is set."
+        return words.OTHER_C
     of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS, FEATURE_MAP}
     if setting in {NORMALISATION, BASELINE_C, *of_linear}:
         return ""
-    return "Not read on this page, which shows the linear model with pairs that all count alike."
+    return words.NOT_BY_LINEAR
 
 
 def by_sweep(setting: Setting) -> str:
     """Explain that a started sweep has its own settings, and that settings on axes have many values."""
     if st.session_state.get("study", st.query_params.get("study", "")):
-        return "Not read here while a sweep is shown, which has settings of its own: “New sweep” reads them."
+        return words.SWEEP_HAS_ITS_OWN
     if setting is BASELINE_C:
-        return "Not read on this page, which draws no baseline."
+        return words.NOT_USED
     return ""
 
 
 def by_plane(setting: Setting) -> str:
     """Explain that the playground has its own documents and model."""
-    return "Not read on this page, which has documents and a model of its own."
+    return words.NOT_USED
 
 
 def by_compare(setting: Setting) -> str:
     """Explain that the Compare page shows existing runs."""
-    return "Not read on this page, which compares runs that were made."
+    return words.NOT_USED
 
 
 def by_runs(setting: Setting) -> str:
     """Explain that the list of runs shows existing runs."""
-    return "Not read on this page, which lists runs as they were made."
+    return words.NOT_USED
 
 
 def _asked(key: str, default: str) -> str:
@@ -96,4 +94,4 @@ def _linear(setting: Setting) -> object:
 def by_kernel(setting: Setting) -> str:
     """Explain that the Kernel approximation page trains nothing, but uses C for eigenvalues."""
     read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
-    return "" if setting in read else "Not read on this page, which compares kernels and trains nothing."
+    return "" if setting in read else words.NOT_USED

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from rankviz.experiments.spec import RunSpec
+from ui.shared import words
 
 KEY = "test"
 
@@ -21,13 +22,11 @@ def part_shown(*specs: RunSpec) -> str:
         "Reveal test",
         key=KEY,
         bind="query-params",
-        help="Choose settings on the validation part. Every look at the test part that leads to another "
-        "choice makes its figures less honest, so looks are counted.",
+        help=words.REVEAL,
     )
     looks = note_looks(spec.hash for spec in specs if revealed)
     if looks:
-        times = "once" if len(looks) == 1 else f"{len(looks)} times"
-        st.caption(f"test part looked at {times} (each experiment counts once)", width="content")
+        st.caption(f"looks at the test part: {len(looks)}", width="content")
     return "test" if revealed else "vali"
 
 

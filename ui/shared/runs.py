@@ -34,6 +34,7 @@ from ui.shared.fold_memory import FOLDS, FoldKey
 from ui.shared.foreign import escaped
 from ui.shared.turns import Turns
 from ui.shared.visitors import visitor
+from ui.shared.words import STOPPED, WAITING
 
 STAGES = {
     "starting": "loading the libraries",
@@ -248,7 +249,7 @@ def run(
         line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
 
     for family in families(spec for spec in known if spec not in found):
-        words = "Waiting for the training of another visitor"
+        words = WAITING
         with turn(_TRAINING, line, words, patience, partial(_MAKING.issuperset, family)) as waited:
             deadline, patience = deadline + waited, patience - waited
             if unless():
@@ -294,7 +295,7 @@ def turn(
 @contextmanager
 def take_turns(line: DeltaGenerator) -> Iterator[None]:
     """Hold this visitor's turn for training."""
-    with turn(_TRAINING, line, "Waiting for the training of another visitor"):
+    with turn(_TRAINING, line, WAITING):
         yield
 
 
@@ -328,7 +329,7 @@ def errors_as_sentences() -> Iterator[None]:
         st.error(escaped(error), icon=":material/error:")
         end_page()
     except StopRequested:
-        st.info("Stopped before there was a model.")
+        st.info(STOPPED)
         end_page()
     except FragmentHandledException:  # Streamlit has already shown an exception from a fragment
         raise

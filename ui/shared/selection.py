@@ -19,6 +19,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui.shared import words
+
 KEY = "picked"
 QUERY = "query"
 CLICK = "click"
@@ -83,9 +85,9 @@ def query(table: pd.DataFrame) -> int:
         None,
         key=QUERY,
         bind="query-params",
-        placeholder=f"{widest}, which differs most" if sizes.max() > 0 else f"{widest}; none differs",
+        placeholder=f"{widest} (largest difference)" if sizes.max() > 0 else f"{widest} (no difference)",
         width=260,
-        help="The query circled in the figures above. Select queries there to see the one that differs most.",
+        help=words.QUERY,
     )
     return widest if chosen is None else chosen
 

@@ -23,6 +23,7 @@ from rankviz.features.settings import GAMMA, N_COMPONENTS
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.risk.settings import LOSS_WEIGHT
+from ui.shared import words
 from ui.shared.controls import first, held, value_from
 
 METHOD = Setting(
@@ -31,7 +32,7 @@ METHOD = Setting(
     label="Method",
     domain=Choice(METHODS),
     default=USUAL,
-    help="The way in which scores are learned.",
+    help=words.METHOD,
     key="method",
 )
 
@@ -41,7 +42,7 @@ NORMALISATION = Setting(
     label="Normalisation",
     domain=Choice(NORMALISATIONS),
     default=DataSpec.normalisation,
-    help="The scaling of features, before anything is trained.",
+    help=words.NORMALISATION,
     key="norm",
 )
 
@@ -50,7 +51,7 @@ BASELINE_C = replace(
     name="baseline_C",
     label="C of the linear baseline",
     start=2.0**-10,
-    help="The dotted linear model is trained with a C of its own: the best C differs between maps.",
+    help=words.BASELINE_C,
     key="clin",
 )
 
@@ -61,7 +62,7 @@ OF_DATA = (N_COMPONENTS, LOSS_WEIGHT, GAMMA, BASELINE_C)
 """Settings whose initial value depends on the data set (`ui.shared.starts`)."""
 
 PRESETS: dict[str, Mapping[Setting, Any]] = {
-    "Where this data set starts": {},
+    "Start values of this data set": {},
     "chen2017, Table 4 (OHSUMED)": {
         N_COMPONENTS: 500,
         LOSS_WEIGHT: 2.0**-7,

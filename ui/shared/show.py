@@ -19,6 +19,7 @@ from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.experiments.record import RunRecord
 from rankviz.metrics import NDCG, evaluate
+from ui.shared import words
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe, escaped, plain
 from ui.shared.look import ALONE, dressed, is_on
@@ -65,7 +66,7 @@ def show_figure(
         dressed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What is drawn, of what, and how."):
+    with row.popover("About this figure", icon=":material/info:", help="What the figure shows."):
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
@@ -148,7 +149,6 @@ def say_if_nothing_was_learned(record: RunRecord) -> None:
     """Say that there was no preference pair to train on, if so."""
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info(
-            "No query of the training part has two documents of different grades, so there was nothing to "
-            "learn: every score is the same, and documents stay in the order of the file.",
+            words.NOTHING_LEARNED,
             icon=":material/info:",
         )

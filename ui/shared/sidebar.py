@@ -18,6 +18,7 @@ from rankviz.risk.losses import LOSSES
 from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
 from rankviz.solvers.registry import SOLVER
 from rankviz.solvers.settings import TOL
+from ui.shared import words
 from ui.shared.compared import send_button
 from ui.shared.controls import control_of, place, value_from
 from ui.shared.link import frozen_link
@@ -64,7 +65,7 @@ def sidebar(
     drawn: set[Setting] = set()
     with st.sidebar:
         st.session_state[_OWN] = st.container()
-    with st.sidebar, st.expander("Settings of the other pages") if folded else nullcontext():
+    with st.sidebar, st.expander("Settings not used on this page") if folded else nullcontext():
         _data_settings(datasets, no_fold())
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
@@ -113,7 +114,7 @@ def _brought(setting: Setting) -> list[Setting]:
 def _control(setting: Setting, why: str) -> None:
     """Draw the control of a setting, greyed out if page or model do not read it, with the reason."""
     if not why and not is_read(setting, st.session_state):
-        why = f"Not read by {_model()}: it counts only where a figure draws other models too."
+        why = words.not_used_by(_model())
     told = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *told, whence(setting), why)))
     control_of(setting).draw(disabled=bool(why), hint=hint)
@@ -139,7 +140,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         raise DataError(
             "no data set below the data folders",
             expected="folders such as NAME/Fold1/train.txt",
-            remedy="Start the app with a data folder that has some: make app DATA=folder.",
+            remedy="Start the app with another data folder: make app DATA=folder.",
         )
     first, second = st.columns([27, 15], gap="xsmall")
     chosen = first.selectbox(
@@ -147,8 +148,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         list(datasets),
         key="data",
         bind="query-params",
-        help="Found below the data folders. The bundled set is synthetic; put LETOR folds beside it or start "
-        "with `make app DATA=folder`.",
+        help=words.DATA_SET,
     )
     start_from(datasets[chosen])
     folds = list(datasets[chosen].folds)
@@ -159,14 +159,13 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         key="fold",
         bind="query-params",
         disabled=bool(no_fold) and len(folds) > 1,
-        help="Each fold has a training part to fit on, a validation part to choose settings on, and a test "
-        f"part to judge by, once. {no_fold}",
+        help=f"{words.FOLD} {no_fold}",
     )
     say_what_was_brought()
 
 
 def _presets_and_link() -> None:
-    with st.popover("Presets and link", width="stretch"):
+    with st.popover("Share and presets", width="stretch"):
         for name in PRESETS:
             st.button(name, on_click=_apply, args=(name,), width="stretch")
         st.session_state[_LINK] = st.container()
@@ -175,7 +174,7 @@ def _presets_and_link() -> None:
 def show_link() -> None:
     """Fill the place of the link after the page is drawn, when the address is complete."""
     place: DeltaGenerator = st.session_state[_LINK]
-    place.markdown("The address of this page is this experiment. With every setting spelled out:")
+    place.markdown(words.LINK)
     place.code(frozen_link(), language=None, wrap_lines=True)
     with place:
         send_button()

@@ -62,9 +62,9 @@ def say_what_was_brought() -> None:
     if brought is None or any(st.session_state.get(key) != raw for key, raw in brought.since.items()):
         return
     st.button(
-        f":small[:gray[{brought.source}] – back to mine]",
+        f":small[:gray[{brought.source}] – restore mine]",
         key="back-to-mine",
-        help=f"Set now: {_in_words(brought.since)}. Before: {_in_words(brought.before)}.",
+        help=f"Now: {_in_words(brought.since)}. Before: {_in_words(brought.before)}.",
         on_click=_back,
         type="tertiary",
     )
@@ -75,7 +75,7 @@ def whence(setting: Setting) -> str:
     source = st.session_state.get(_SOURCE, "")
     if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
         return ""
-    return f"Starts from {setting.told(first(setting, st.session_state))} here: {source}."
+    return f"Default here: {setting.told(first(setting, st.session_state))} ({source})."
 
 
 def _back() -> None:

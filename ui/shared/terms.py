@@ -21,7 +21,7 @@ class Term:
 TERMS = {
     "NDCG@k": Term(
         r"\bNDCG@\d",
-        "How good the first k documents are: grades count more towards the top, and 1 is the best order.",
+        "Quality of the first k documents, where high grades near the top count most: 1 is the best order.",
         "jarvelin2002",
     ),
     "MeanNDCG": Term(
@@ -35,159 +35,150 @@ TERMS = {
     "P@k": Term(r"\bP@\d", "The share of relevant documents among the first k.", "qin2010"),
     "95 % interval": Term(
         r"\b95 % interval",
-        "The differences that these queries support: where it holds 0, they cannot tell the two apart.",
+        "Differences that these queries support: no significant difference if it contains 0.",
     ),
     "Paired interval": Term(
         r"\bpaired(?: 95 %)? intervals?\b",
-        "That of the differences of two models query by query: these decide, whether or not bands around "
-        "the two means overlap, for what makes a query hard for both cancels.",
+        "Interval of the differences query by query: it decides significance, also where bands overlap.",
     ),
     "Paired randomisation test": Term(
         r"\bpaired randomisation tests?\b",
-        "It asks how often two models that are alike would differ as much: signs of the differences by query "
-        "are drawn anew, many times.",
+        "How often random signs of the differences by query give as large a mean.",
         "smucker2007",
     ),
     "Holm's correction": Term(
         r"\b[Hh]olm's correction\b",
-        "Among many comparisons some look good by chance, so each p-value is raised: at most one set of "
-        "comparisons in 20 then has any difference that is none.",
+        "Raises p-values: the chance of any false positive is at most 5 %.",
         "holm1979",
     ),
     "Choice counted": Term(
         r"\bchoice counted\b",
-        "The best of many models looks good by chance: its p is how often the best of models that are all "
-        "like the baseline would look as good.",
+        "The p-value is corrected for choosing the best of many models by their results.",
         "westfall1993",
     ),
     "Within one standard error": Term(
         r"\bwithin one standard error\b",
-        "So near the best in the mean over queries that the difference is about what other queries of the "
-        "kind would change.",
+        "Worse than the best by at most one standard error of the mean over queries.",
         "breiman1984",
     ),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
-        "Two documents of one query of which one has the higher grade and should stand first.",
+        "Two documents of one query with different grades: the higher grade should rank first.",
         "joachims2002",
     ),
     "Margin": Term(
         r"\bmargins?\b",
-        "By how much the score of a pair's better document exceeds that of the other.",
+        "Score of a pair's better document minus the score of the other.",
         "herbrich2000",
     ),
     "C": Term(
         r"\bC\b",
-        "How much errors on pairs weigh against the size of the model: a large C fits training closely.",
+        "Weight of errors on pairs against the size of the model: a large C fits training closely.",
     ),
-    "γ": Term("γ", "How fast a kernel falls with distance: a large γ makes it see near neighbours alone."),
+    "γ": Term("γ", "How fast a kernel falls with distance: with a large γ only near documents are similar."),
     "m": Term(
         r"\bm\b",
-        "The number of features that stand in for the kernel: more come closer to it and take longer.",
+        "Number of features that approximate the kernel: more are closer and slower.",
     ),
     "Landmark": Term(
         r"\blandmarks?\b",
-        "A training document, or a point somebody put, that others are compared with: its kernel values are "
-        "their features.",
+        "A training document or your own point: kernel values with landmarks are features.",
         "williams2001",
     ),
     "Kernel": Term(
         r"\bkernels?\b(?! approximation)",
-        "How alike two documents are, as a number; most kernels fall with the distance between the two.",
+        "Similarity of two documents: most kernels fall with distance.",
     ),
     "Kernel approximation K̃": Term(
         r"\b[Kk]ernel approximation|K̃",
-        "The matrix of products of documents' m features, which stands in for the kernel's own matrix K.",
+        "Inner products of documents' m features: they approximate the kernel matrix K.",
         "chen2017",
     ),
     "Hinge": Term(
         r"\bhinge\b",
-        "The loss of a pair: what its margin lacks of 1, or the square of that, and 0 from a margin of 1 on.",
+        "Loss of a pair: max(0, 1 − margin), or its square.",
         "chapelle2010",
     ),
     "Objective": Term(
         r"\bobjective\b",
-        "What training makes small: the size of the weights, and C times the losses of all pairs.",
+        "Training minimises it: size of the weights plus C times the losses of pairs.",
         "joachims2002",
     ),
     "Newton step": Term(
         r"\bNewton steps?\b",
-        "A move of the weights towards the lowest point of a bowl that is like the objective where they are.",
+        "A move towards the minimum of the local quadratic approximation.",
         "chapelle2010",
     ),
     "Weights w": Term(
         r"\bweights w\b",
-        "A number for each feature, which training finds: a score is the sum of features times weights.",
+        "One number for each feature: a score is the sum of features times weights.",
     ),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
-        "A cosine of a random direction; averages over many of them give the kernel.",
+        "A cosine of a random direction: averages over many give the kernel.",
         "rahimi2007",
     ),
     "Shapley value": Term(
         r"\bShapley\b",
-        "A fair share of a whole: what a part adds, in the mean over all orders in which parts are added.",
+        "Mean effect of adding a part, over all orders of adding.",
         "shapley1953",
     ),
     "Sweep": Term(
         r"\b[Ss]weeps?\b",
-        "Many runs of one model that differ in some settings, to see what each is worth and to choose.",
+        "Many runs of one model with different settings.",
     ),
     "Cell of a sweep": Term(
         r"\bcells?\b",
-        "One combination of the settings that vary in a sweep; complete once it was trained on every fold.",
+        "One combination of settings of a sweep: complete when trained on every fold.",
     ),
     "One standard error": Term(
         r"\bstandard error\b",
-        "How far the mean over folds would vary with other folds: of cells this near the best the simplest "
-        "may as well be taken.",
+        "Variation of the mean over other folds: of cells this near the best, take the simplest.",
     ),
     "Sobol points": Term(
         r"\bSobol\b",
-        "Points that are spread more evenly over all settings than random ones, in any number of them.",
+        "Points spread more evenly than random ones.",
     ),
     "Spectrum": Term(
         r"\b(?:spectr|eigenvalue|singular value)",
-        "The eigenvalues or singular values of a matrix in falling order.",
+        "Eigenvalues or singular values, largest first.",
     ),
     "Dual variable": Term(
         r"\bdual variables?\b|\bα\b",
-        "The weight α that training gives a preference pair; pairs with α = 0 do not shape the model.",
+        "Weight α of a preference pair: pairs with α = 0 do not shape the model.",
         "xu2019",
     ),
     "Study": Term(
         r"\b[Ss]tud(?:y|ies)\b",
-        "Runs that somebody asked for together, such as those of a sweep; a run may be in several.",
+        "Runs requested together, such as a sweep.",
     ),
     "Digest": Term(
         r"\bdigests?\b",
-        "Sixteen signs that name a run: the same data, method and settings have the same ones everywhere.",
+        "A 16-character run id: equal data, method and settings have equal ids.",
     ),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
-        "How many singular values of a matrix are not zero: the fewer, the simpler it is.",
+        "Number of nonzero singular values: the fewer, the simpler.",
         "xu2019",
     ),
     "Energy": Term(
         r"\benergy\b",
-        "The sum of the squared singular values; the first k of them hold a share of it.",
+        "Sum of the squared singular values: the first k hold a share of it.",
         "xu2019",
     ),
     "Flipped grade": Term(
         r"\bflipped\b",
-        "A training grade that was replaced by another one at random, as a hasty judge might.",
+        "A training grade replaced by another one at random.",
     ),
-    "Duality gap": Term(
-        r"\bduality gap\b", "A proven bound on how far the objective still is above its minimum."
-    ),
+    "Duality gap": Term(r"\bduality gap\b", "A proven bound on how far the objective is above its minimum."),
     "CG iteration": Term(
         r"\bCG iterations?\b",
-        "A step of conjugate gradients, by which a Newton direction is found.",
+        "A step of conjugate gradients, which compute a Newton direction.",
         "chapelle2010",
     ),
     "Product": Term(
         r"\bproducts?\b(?= with the| that training| with Φ)",
-        "One multiplication of the features with a vector, on which most of training's time is spent.",
+        "One multiplication of the features by a vector: most of the training time.",
         "chapelle2010",
     ),
 }

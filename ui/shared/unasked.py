@@ -11,6 +11,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
 from rankviz.store.job_status import JobStatus
 from rankviz.store.study import HERE
+from ui.shared import words
 from ui.shared.foreign import escaped
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences, run
 from ui.shared.tabs import began_unasked, leave, wait_too
@@ -20,14 +21,7 @@ from ui.shared.watching import PARAMETER, jobs, watch
 REST_SECONDS = 1.5
 """Seconds without a change of controls before an automatic job begins."""
 UNASKED, _RESTING = "unasked-job", "unasked-runs"
-"""Session keys of the id of such a job, and of runs that may begin when the controls rest."""
-CROWDED = (
-    "Other visitors are training too, so this takes its turn in the background. The figure appears when it "
-    "is done; changing a setting stops it."
-)
-SLOW = "This takes longer than predicted. The figure appears when it is done; changing a setting stops it."
-
-OF_OTHERS = "Another visitor has asked for the same runs: they are made once, and come here too."
+"""Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
 
 
 def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
@@ -41,8 +35,8 @@ def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
 def note_on(job: JobStatus) -> str:
     """Return the remark below a job's progress."""
     if job.owner != visitor():
-        return OF_OTHERS
-    return SLOW if job.id == st.session_state.get(UNASKED) else ""
+        return words.OF_OTHERS
+    return words.SLOW if job.id == st.session_state.get(UNASKED) else ""
 
 
 def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
@@ -56,7 +50,7 @@ def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> b
         return True
     job = _job_of(late, title)
     if job is not None:
-        note = (why or SLOW) if job.owner == visitor() else OF_OTHERS
+        note = (why or words.SLOW) if job.owner == visitor() else words.OF_OTHERS
         watch(job, place=title, note=note, wanted=wanted)
     return job is not None
 
@@ -91,7 +85,7 @@ def _rested(late: list[RunSpec]) -> bool:
 @errors_as_sentences()
 def _rest(drawn: float) -> None:
     """Show a line, and redraw the page when the visitor has left the controls alone for a while."""
-    st.caption("These runs take a while. They begin when the controls rest.")
+    st.caption(words.RESTING)
     if time.monotonic() - drawn >= REST_SECONDS:
         st.rerun()
 

@@ -143,14 +143,14 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
     done, total = len(status.finished) + beside[0], status.total + beside[1]
     ready = f"{done} of {total} runs ready" if total > 1 else ""
     if ready and status.failed:
-        ready += f", {len(status.failed)} cannot be made"
+        ready += f", {len(status.failed)} failed"
     stage = ""
     if status.stopping:
         stage = "stopping"
     elif status.state == "running":
         stage = _of_the_current(status, named=total > 1)
     elif status.state == "queued":
-        stage = "waiting until another run has ended" if status.place == HERE else "waiting for the cluster"
+        stage = "waiting for another run" if status.place == HERE else "waiting for the cluster"
     elif status.state != "failed":
         stage = escaped(status.reason.rstrip("."))
     words = [ready if status.live else "", stage or status.state, in_words(status.seconds)]
@@ -160,11 +160,11 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
 def _of_the_current(status: JobStatus, named: bool) -> str:
     """Name the current run if there are several, with its stage and remaining time."""
     if status.latest is None or status.current is None:
-        return "going on to the next run" if status.finished else "starting"
+        return "starting the next run" if status.finished else "starting"
     stage, left = stage_words(status.latest["stage"]), status.remaining
     if shards := status.latest.get("shards"):
         stage += f", {shards[0]} of {shards[1]} shards"
-    words = f"{in_a_sentence(status.current)} goes on: {stage}" if named else stage
+    words = f"{in_a_sentence(status.current)}: {stage}" if named else stage
     return words if left is None else f"{words}, {roughly(left)} left"
 
 

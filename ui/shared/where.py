@@ -15,14 +15,14 @@ from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store, workers
 from ui.shared.runs import errors_as_sentences
+from ui.shared.words import ASKING, MODEL_THERE, NO_WORKER, SWEEP_THERE
 
 THIS_MACHINE, CLUSTER = "this machine", "the cluster"
 POLL_SECONDS = 2.0
 _CHOSEN = "where-chosen"
 HINTS = {
-    TASKS: "A sweep on the cluster has each family of runs made by one of its workers.",
-    SHARDS: "On the cluster all its workers train one model together, each on a part of the queries. The "
-    "model is the same. What cannot be cut so, such as an exact kernel, is trained on this machine.",
+    TASKS: SWEEP_THERE,
+    SHARDS: MODEL_THERE,
 }
 
 
@@ -81,7 +81,7 @@ def seen_words(seen: Mapping[str, Any]) -> str:
     """Describe workers, threads, memory, and workers that joined or left during observation."""
     found = _workers(seen)
     if not found:
-        return "Asking the cluster …" if "workers" not in seen else "The cluster has no worker just now."
+        return ASKING if "workers" not in seen else NO_WORKER
     taken, limit = (sum(float(worker[name]) for worker in found) for name in ("memory", "limit"))
     busy = sum(int(worker["tasks"]) > 0 for worker in found)
     memory = f"{megabytes(taken)} of {megabytes(limit)}" if limit else megabytes(taken)
@@ -90,7 +90,7 @@ def seen_words(seen: Mapping[str, Any]) -> str:
         f"The cluster: {counted(len(found), 'worker')} with {threads}, {busy} at work, {memory} of memory"
     ]
     if seen.get("came") or seen.get("left"):
-        words.append(f"since it began {seen.get('left', 0)} left and {seen.get('came', 0)} came")
+        words.append(f"{seen.get('left', 0)} left and {seen.get('came', 0)} joined")
     return "; ".join(words) + "."
 
 

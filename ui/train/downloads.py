@@ -20,22 +20,23 @@ from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.risk.pairs import preference_pairs
 from ui.shared.runs import fold_later
+from ui.train import words
 
 
 def downloads(record: RunRecord, part: str) -> None:
     """Draw download buttons; files are made when they are pressed."""
-    st.markdown("**Take it with you**")
+    st.markdown("**Download**")
     row = st.container(horizontal=True)
-    words, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
+    named, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
     fold = fold_later(record.spec)
 
     def button(label: str, made: Callable[[], str | bytes], name: str, about: str | None = None) -> None:
         name = f"{stem}{name}"
         row.download_button(label, made, name, key=f"save-{label}", on_click="ignore", help=about)
 
-    button(f"Scores, {words} part", lambda: _scores(record, fold().parts[part], part), f"-{part}-scores.txt")
+    button(f"Scores, {named} part", lambda: _scores(record, fold().parts[part], part), f"-{part}-scores.txt")
     button(
-        f"Margins, {words} part", lambda: margins(record, fold().parts[part], part), f"-{part}-margins.csv"
+        f"Margins, {named} part", lambda: margins(record, fold().parts[part], part), f"-{part}-margins.csv"
     )
     if record.spec.offers.weights:
         button("Weights", lambda: weights(record, fold().parts[part]), "-weights.csv")
@@ -43,7 +44,7 @@ def downloads(record: RunRecord, part: str) -> None:
         button("Model", lambda: _model(record, fold()), "-model.npz", "npz and JSON for rankviz.load")
     button("Run", lambda: _file(record.save, "run.npz"), "-run.npz", "for RunRecord.load")
     button("Settings", record.spec.to_json, ".json", "JSON for RunSpec.from_json")
-    st.caption("Scores are in the order of the part's file, one to a line, as LETOR's scripts read them.")
+    st.caption(words.SCORES)
 
 
 def margins(record: RunRecord, data: RankingData, part: str) -> str:

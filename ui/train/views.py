@@ -42,14 +42,11 @@ from ui.shared.show import (
 )
 from ui.shared.terms import meaning
 from ui.shared.where import where
+from ui.train import words
 from ui.why.link import offer as offer_why
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
-CURVES = {
-    "NDCG": "NDCG@k is 0 for a query with fewer than k documents",
-    "P": "P@k divides by k also where a query has fewer documents",
-}
 NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 """Columns of a trace whose rows are steps with a Newton decrement."""
 
@@ -65,8 +62,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
         options,
         usual,
         "beside",
-        "The model that this one is compared with: the linear model, with the C of the linear baseline (More "
-        "settings), or one that is pinned.",
+        words.BESIDE,
     )
     with row:
         metric = _curve()
@@ -77,7 +73,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
 def cost(record: RunRecord, predicted: object) -> str:
     """Compare the seconds of the run with the prediction."""
     took = sum(record.seconds.values())
-    return f"This run took {took:.2f} s; predicted: {predicted}, on top of the program itself."
+    return words.cost(took, predicted)
 
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
@@ -92,7 +88,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         key="ndcg-at-k",
         alt=f"Mean {metric} at cut-offs 1 to 10 on the {PART_NAMES[part]} part.",
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
-        f"{CURVES[metric]}.",
+        f"{words.CURVES[metric]}.",
     )
     say_if_ties_decide(records, data, part)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
@@ -106,14 +102,13 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
 def _curve() -> str:
     return st.segmented_control(
         "Metric by rank",
-        list(CURVES),
+        list(words.CURVES),
         default="NDCG",
         required=True,
         format_func=lambda name: f"{name}@k",
         key="curve",
         bind="query-params",
-        help="NDCG@k rewards high grades at high ranks; P@k is the share of relevant documents among "
-        "the first k.",
+        help=words.CURVE,
     )
 
 
@@ -125,7 +120,7 @@ def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
     two, metric = _two(other, record), "NDCG@10"
     if two.same:
         name = in_a_sentence(record.spec)
-        return f"This is {name} itself: choose another model in the sidebar to compare it with."
+        return words.same_model(name)
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
     own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
     name = two.told[0] + (f" ({own})" if own else "")
@@ -150,15 +145,14 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         None,
         key=QUERY,
         bind="query-params",
-        placeholder=f"{usual}, a typical one",
+        placeholder=f"{usual} (typical)",
         width=260,
-        help="A query of the part that is shown. Without a choice: the one whose difference in NDCG@10 is "
-        "nearest to the mean difference of all.",
+        help=words.QUERY,
     )
     chosen = usual if asked is None else int(asked)
     two = _two(other, record)
     if two.same:
-        st.caption(f"This is {in_a_sentence(record.spec)}: both lists are its own.")
+        st.caption(words.same_lists(in_a_sentence(record.spec)))
     table = ranked_list.data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
@@ -170,10 +164,8 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         table,
         answer=sentence(f"query {chosen} has NDCG@10 {ends}"),
         key=drawn,
-        alt=f"The first {k} documents of query {chosen} as ranked by {two.told[0]} and by this model.",
-        caption=f"Query {chosen}, {len(table)} documents, first {k} of each list; a line that leaves "
-        f"through the bottom goes to a rank below {k}. Click a document to mark it. "
-        f"{describe(record.spec, part)}.",
+        alt=words.lists_alt(k, chosen, two.told[0]),
+        caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
         on_select=marked.clicked(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
@@ -198,16 +190,13 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
     """Draw the margins of all preference pairs of the part, with the losses that a model may minimise."""
     found = summary(record.scores[part], data)
     if found.n_pairs == 0:
-        st.info("No query of this part has two documents of different grades, so there are no pairs.")
+        st.info(words.NO_PAIRS)
         return
     table = margins_plot.data(record.scores[part], data)
     wrong, share = found.misordered, found.misordered / found.n_pairs
-    answer = sentence(
-        f"{wrong:,} of {found.n_pairs:,} preference pairs ({percent(share, 1)}) are misordered or tied "
-        "(margin at most 0)"
-    )
+    answer = sentence(words.misordered(wrong, found.n_pairs, percent(share, 1)))
     (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
-        record.spec, table, answer, f"All {found.n_pairs:,} preference pairs are counted.", part
+        record.spec, table, answer, words.counted(found.n_pairs), part
     )
 
 
@@ -218,8 +207,8 @@ def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted
         pd.concat([table, lines], axis=1),
         answer=answer,
         key="margins",
-        alt="The losses, their derivatives, and the margins of the preference pairs.",
-        caption=f"Bold: the loss of this model, {loss.label}, ℓ(t) = {loss.formula}. {counted}"
+        alt=words.LOSSES_ALT,
+        caption=f"{words.loss(loss.label, loss.formula)} {counted}"
         f"{_of_costs(spec.get('costs'))} {describe(spec, part)}.",
     )
 
@@ -229,8 +218,8 @@ def _of_costs(costs: Costs) -> str:
     if costs is None:
         return ""
     if isinstance(costs, str) and RULES[costs].rescales_margins:
-        return " Costs move the bend of a pair's loss (margin rescaling); it is drawn for a cost of 1."
-    return " Costs multiply the loss of a pair; it is drawn for a cost of 1."
+        return words.COSTS_RESCALE
+    return words.COSTS_MULTIPLY
 
 
 def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
@@ -239,9 +228,8 @@ def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str
         table,
         answer=answer,
         key="margins",
-        alt="The margins of the preference pairs.",
-        caption=f"{capital(in_a_sentence(spec))} has no loss of pairs to choose. {counted} "
-        f"{describe(spec, part)}.",
+        alt=words.MARGINS_ALT,
+        caption=f"{words.no_loss(capital(in_a_sentence(spec)))} {counted} {describe(spec, part)}.",
     )
 
 
@@ -261,9 +249,7 @@ def convergence(record: RunRecord) -> None:
         table,
         answer=sentence(record.status),
         key="convergence",
-        alt="Objective and Newton decrement at each iteration."
-        if newton
-        else "The objective at each iteration.",
+        alt=words.NEWTON_ALT if newton else words.TRACE_ALT,
         caption=_spent(record),
     )
 
@@ -271,7 +257,7 @@ def convergence(record: RunRecord) -> None:
 def _spent(record: RunRecord) -> str:
     """Describe the final status and cost of training."""
     trace, spent = record.trace, training_seconds(record) - record.seconds.get("start", 0.0)
-    start = "" if record.start == "zero" else f" from {record.start} on"
+    start = "" if record.start == "zero" else f" from {record.start}"
     steps = int((trace["step"] > 0).sum()) if "step" in trace else max(len(trace) - 1, 0)
     told = [f"{steps} steps{start}"]
     inner = int(trace["cg_iterations"].sum()) if "cg_iterations" in trace else 0
@@ -292,14 +278,14 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     show_table(record.metrics[part].round(4))
     used: dict[str, float] = {}
     if record.spec.offers.weights:
-        used |= {"feature dimensions used": record.n_components}
+        used |= {"features used": record.n_components}
     if known := not math.isnan(record.peak_memory):
         used |= {"peak memory, MB": round(record.peak_memory / 1e6)}
     used |= {f"seconds, {stage}": round(value, 3) for stage, value in record.seconds.items()}
-    st.markdown("**What the run took**")
+    st.markdown("**Cost of the run**")
     show_table(pd.Series(used, name="value").to_frame())
     if not known:
-        st.caption("Peak memory: not known on this system.")
+        st.caption(words.NO_MEMORY)
 
 
 def _distinct(other: RunRecord, record: RunRecord) -> list[RunRecord]:

@@ -25,8 +25,8 @@ from ui.shared.show import sentence, show_figure
 from ui.what_if import words
 from ui.what_if.fitted import Asked
 from ui.what_if.lists import Lists
-from ui.why.choices import NEEDS, Pair
-from ui.why.words import WHAT_IT_IS, answer
+from ui.why.choices import Pair
+from ui.why.words import NEEDS, WHAT_IT_IS, answer
 
 
 def expander(

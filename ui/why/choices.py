@@ -24,17 +24,13 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.models import Option, menu, of_pins, of_the_sidebar
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
+from ui.why import words
 
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of the choices, also their names in the address."""
 CURRENT = "current"
 _SHOWN = "why-shown"
-"""Session key of the last shown pair."""
-NEEDS = (
-    "The shares of this page are exact, which takes scores that are sums, or sums of products, of functions "
-    "of single features: of a linear model, an RBF or Laplacian kernel, random Fourier features. A power of "
-    "⟨x, z⟩, as in a polynomial kernel, mixes all features."
-)
+"""Where the session keeps the pair that was shown last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +94,7 @@ def controls(
     chosen = model(of, spec)
     about.caption(str(describe(chosen, part)), width="content")
     if not offered(chosen, "form"):
-        st.caption(NEEDS)
+        st.caption(words.NEEDS)
         end_page()
     with training:
         (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
@@ -112,11 +108,11 @@ def controls(
         icon=":material/swap_horiz:",
         on_click=choose,
         args=(below, above),
-        help="Ask why B is above A.",
+        help="Swap A and B.",
     )
     if above == below:
-        one = " The query has one document." if len(listed) == 1 else ""
-        st.info(f"A and B are the same document: choose two of the query to compare.{one}")
+        one = words.ONE_DOCUMENT if len(listed) == 1 else ""
+        st.info(f"{words.SAME}{one}")
         end_page()
     return Pair(record, part, data, at, listed, above, below), called
 
@@ -125,10 +121,7 @@ def model(place: Any, spec: RunSpec) -> RunSpec:
     """Draw the menu of models; return the chosen one: the sidebar's, or another known to the app."""
     options = {CURRENT: Option("current model", lambda: spec)}
     options |= of_the_sidebar(st.session_state) | of_pins(pins.pinned(spec))
-    hint = (
-        "current model: as the sidebar sets it. Others are RankSVM on another map with its settings, or pins."
-    )
-    return menu(place, "Model", options, CURRENT, OF, hint).spec()
+    return menu(place, "Model", options, CURRENT, OF, words.MODEL).spec()
 
 
 def query(place: Any, data: RankingData) -> int:
@@ -169,7 +162,7 @@ def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
         row.document: f"{row.rank}. {row.document}, grade {row.grade}"
         for row in listed.itertuples(index=False)
     }
-    hint = "Rank by this model, name and grade."
+    hint = "Rank, name and grade."
     a = in_address(left, "A", told, above, ABOVE, hint)
     st.session_state[_SHOWN] = pair = a, in_address(right, "B", told, below, BELOW, hint)
     return pair

@@ -18,7 +18,7 @@ from ui.shared.settings import go_to
 from ui.shared.show import sentence, show_figure, show_table
 from ui.what_if import state
 from ui.what_if.encoding import plain_label
-from ui.why import work
+from ui.why import words, work
 from ui.why.choices import Pair
 
 
@@ -31,27 +31,22 @@ def show(pair: Pair, current: RunSpec) -> None:
     if not offered(spec, "refits"):
         return
     if normalised(spec).train.n_queries < 2:
-        st.info("The training part has one query, and without it there is nothing to learn from.")
+        st.info(words.ONE_QUERY)
         return
     try:
         table = work.without_queries(pair)
     except SettingError as error:
-        st.info(f"{sentence(escaped(error))} What if leaves out the queries that you name.")
+        st.info(f"{sentence(escaped(error))} {words.TOO_LARGE}")
         return
     trained = int(table["refit"].notna().sum())
     far = bool(table["margin"].iloc[0]) and not left_out_queries.within(table)
-    line = " It is too far away to be drawn." * far
     show_figure(
         left_out_queries.figure(table),
         table,
         answer=sentence(answer(table)),
         key="why-queries",
-        alt="Changes of the margin when single training queries are left out, with their estimates.",
-        caption=f"Trained again without one query at a time: the {trained} with the largest estimates, in "
-        "their order. Bars to the right move the margin towards A, to the left towards B; beyond "
-        f"the dashed line the order is turned.{line} The tick is the estimate to first order, "
-        "C·H⁻¹∇ℓ of the query's loss ℓ with the Hessian H of the whole objective. Landmarks or frequencies "
-        f"and γ are those of the present model. {describe(spec, pair.part)}.",
+        alt=words.QUERIES_ALT,
+        caption=f"{words.refits(trained, far)} {describe(spec, pair.part)}.",
     )
     st.caption(quality(table))
     if current.but(digest=spec.digest) == spec:
@@ -62,7 +57,7 @@ def show(pair: Pair, current: RunSpec) -> None:
             icon=":material/swap_vert:",
             on_click=_leave_out,
             args=(spec, query),
-            help="Adds it to the changes there: every list and metric with and without the query.",
+            help=words.LEAVE_OUT,
         )
     with st.expander("Numbers of all queries"):
         show_table(table.drop(columns="margin").rename(columns={"after": "margin after"}), hide_index=True)
@@ -86,20 +81,20 @@ def answer(table: pd.DataFrame) -> str:
     """Name the query that turns the pair, and count them; else name the one with the largest change."""
     margin = float(table["margin"].iloc[0])
     if margin == 0.0:
-        return "A and B have the same score: there is no order that a training query makes"
+        return "A and B have the same score, so no training query decides their order"
     n, place = int(turned(table).sum()), leading(table)
     name = escaped(str(table["query"].iloc[place]))
     estimated = ", by its estimate" * bool(table["refit"].isna().iloc[place])
     change = f"{with_minus(margin, '.3g')} → {with_minus(table['after'].iloc[place], '.3g')}{estimated}"
     if n == 0:
         return (
-            f"None of {len(table):,} training queries turns the pair alone; query {name} changes the margin "
-            f"most ({change})"
+            f"None of {len(table):,} training queries alone changes the order; query {name} changes the "
+            f"margin most ({change})"
         )
     other, one = ("B", "A") if margin > 0 else ("A", "B")
     return (
-        f"Without training query {name}, {other} would stand above {one} (margin {change}); of "
-        f"{len(table):,} queries {n:,} turn{'s' * (n == 1)} the pair"
+        f"Without training query {name}, {other} would stand above {one} (margin {change}); {n:,} of "
+        f"{len(table):,} queries change{'s' * (n == 1)} the order"
     )
 
 
@@ -113,8 +108,4 @@ def quality(table: pd.DataFrame) -> str:
     """Count the refits, and give the error of the estimates there."""
     known = table[table["refit"].notna()]
     miss, largest = (known["estimate"] - known["refit"]).abs().max(), known["refit"].abs().max()
-    others = "; for the rest the estimate counts" * (len(known) < len(table))
-    return (
-        f"Trained again without each of {len(known):,} of {len(table):,} training queries{others}. Where "
-        f"both are known, the estimate is off by at most {miss:.2g}, the largest change being {largest:.2g}."
-    )
+    return words.quality(len(known), len(table), miss, largest)

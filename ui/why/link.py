@@ -9,8 +9,7 @@ import streamlit as st
 from ui.shared.foreign import escaped
 from ui.shared.settings import go_to, go_where_asked
 from ui.why.choices import CURRENT, OF, QUERY, choose, kept
-
-HOW = "Click two documents of a list to ask about them."
+from ui.why.words import button_help
 
 
 def offer(
@@ -43,10 +42,10 @@ def offer(
         type="primary" if len(marked) == 2 else "secondary",
         on_click=_go,
         args=(query, above, below, of),
-        help=f"The share of every feature in the margin of {escaped(above)} over {escaped(below)}. {HOW}",
+        help=button_help(escaped(above), escaped(below)),
     )
-    with row.popover("Others", help="Choose two documents of the query by name."):
-        named = f"{key}-{query}-{above}-{below}"  # menus restart with other documents
+    with row.popover("Others", help="Choose two documents by name."):
+        named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
         a = _menu("A", documents, above, told, f"{named}-above")
         b = _menu("B", documents, below, told, f"{named}-below")
         st.button("Show why", key=f"{key}-others", on_click=_go, args=(query, a, b, of), disabled=a == b)

@@ -41,10 +41,9 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
         table,
         answer=sentence(words.answer(pair, table, margin)),
         key="why-shares",
-        alt=f"Shares of the features in the margin of {pair.above} over {pair.below}, largest first.",
-        caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; bars begin where the "
-        f"one before ends, to the right for A, to the left for B. {words.WHAT_IT_IS} They sum to the margin "
-        f"but for rounding, here {abs(float(found.rest)):.1e}. {_about(pair)}",
+        alt=words.SHARES_ALT,
+        caption=f"{words.bars(pair.query, escaped(pair.above), escaped(pair.below), abs(float(found.rest)))} "
+        f"{words.WHAT_IT_IS} {_about(pair)}",
     )
     st.caption(f"{words.balance(table, margin)} {words.WHAT_IT_IS}")
     return table
@@ -55,17 +54,14 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
     train = normalised(pair.record.spec).train
     told = feature_values.data(table[table["share"] != 0].head(margin_waterfall.MOST), train.X)
     if len(told) == 0:
-        st.info("No feature has a share in this margin.")
+        st.info(words.NO_SHARE)
         return
     show_figure(
         feature_values.figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
-        alt="Values of both documents within the range of each feature in the training part.",
-        caption=f"The {len(told)} features with the largest shares, in that order, over the {len(train.X):,} "
-        "documents of the training part: thin, from the smallest to the largest value; thicker, from the 5 % "
-        "to the 95 % quantile; thickest, the middle half; a tick at the median. Values are as the model "
-        f"reads them, after normalisation. {_about(pair)}",
+        alt=words.VALUES_ALT,
+        caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
     )
     with st.expander("Numbers of all features"):
         show_table(feature_values.data(table, train.X), hide_index=True)
@@ -91,10 +87,8 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
         margin_curve.data(grid, margin),
         answer=sentence(words.along(names[feature], crossings, now)),
         key="why-curve",
-        alt=f"The margin against {names[feature]} of A, with ticks where both documents swap.",
-        caption=f"All other features of A, and all of B, as they are; {len(grid)} values over the range of "
-        "the training part. Above 0 A stands first. Ticks are exact to rounding. "
-        f"{words.looked(crossings.step)} {_about(pair)}",
+        alt=words.moving_alt(names[feature]),
+        caption=f"{words.moving(len(grid))} {words.looked(crossings.step)} {_about(pair)}",
     )
     st.markdown(f"{words.smallest(found, names, pair)}.")
     if nearest:
@@ -107,8 +101,7 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
 def _feature(names: Sequence[str], best: int) -> int:
     """Return the moved feature: by default the one that swaps them with the smallest change."""
     told = {str(number): f"{number}. {name}" for number, name in enumerate(names, 1)}
-    hint = "All else stays as it is. At first the feature that swaps them with the smallest change."
-    return int(in_address(st, "Move a feature of A", told, str(best + 1), FEATURE, hint)) - 1
+    return int(in_address(st, "Move a feature of A", told, str(best + 1), FEATURE, words.FEATURE)) - 1
 
 
 def landmarks(pair: Pair) -> None:
@@ -120,24 +113,17 @@ def landmarks(pair: Pair) -> None:
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
     rows = _named(landmark_shares.strongest(table), train)
     if len(rows) == 0:
-        st.info("No landmark has a share in this margin.")
+        st.info(words.NO_LANDMARK)
         return
     show_figure(
         landmark_shares.figure(rows, rows["name"].tolist()),
         table,
         answer=sentence(words.landmarks(table, _named(table.head(1), train).iloc[0], exact)),
         key="why-landmarks",
-        alt="Landmarks that add most to the margin, for A and for B.",
-        caption="Each adds its coefficient times κ(A, landmark) − κ(B, landmark), all together the margin. "
-        f"Drawn are up to {landmark_shares.EACH} for each side, with training document, query and grade; "
-        "landmarks with the same features are taken together. "
-        "One speaks for A where A is nearer to it and its coefficient above 0, or farther and below 0. "
-        f"{_about(pair)}",
+        alt=words.LANDMARKS_ALT,
+        caption=f"{words.landmarks_caption(landmark_shares.EACH)} {_about(pair)}",
     )
-    st.caption(
-        "A coefficient is not a grade: neighbouring landmarks make up for each other, so that single shares "
-        "may be far larger than their sum."
-    )
+    st.caption(words.LANDMARKS)
 
 
 def _named(rows: pd.DataFrame, train: RankingData) -> pd.DataFrame:
@@ -173,8 +159,8 @@ def listed(pair: Pair, names: Sequence[str]) -> None:
                 "most for B": _strongest(found.values[i], names, -1),
             }
         )
-    st.markdown(f"**Why each of the first {n} documents stands above the next.** Tick a row to look at it.")
-    key = f"why-list-{st.session_state.get(_TIMES, 0)}"  # a new table, with no row ticked
+    st.markdown(words.list_title(n))
+    key = f"why-list-{st.session_state.get(_TIMES, 0)}"  # another table, with no row ticked
     pairs = [(str(row["A"]), str(row["B"])) for row in rows]
     show_table(
         pd.DataFrame(rows),

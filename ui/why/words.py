@@ -1,22 +1,105 @@
-"""Texts of the Why page: order and margin, swaps, landmarks."""
+"""The texts of the Why page: contributions to a margin, swaps, landmarks, training queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from rankviz.common.numbers import counted, percent, with_minus
 from rankviz.whatif.crossings import Crossings, Swap, Swaps
 from ui.shared.foreign import escaped
-from ui.why.choices import Pair
+
+if TYPE_CHECKING:
+    from ui.why.choices import Pair
 
 WHAT_IT_IS = (
-    "Shares are exact Shapley values of this pair with B as the baseline (interventional): what a feature "
-    "adds when it changes from B's value to A's, in the mean over all orders in which features change. They "
-    "explain the model, not the world, and features that vary together share what they say."
+    "Contributions are exact Shapley values: the effect of changing a feature from B's value to A's, "
+    "averaged over all orders. They explain the model; correlated features split the credit."
 )
+NEEDS = (
+    "Exact contributions need scores that are sums, or sums of products, of functions of single features. A "
+    "power of ⟨x, z⟩, as in a polynomial kernel, mixes the features."
+)
+MODEL = "The current model (sidebar), RankSVM on another map, or a pin."
+ONE_DOCUMENT = " The query has one document."
+SAME = "A and B are the same document. Choose two documents to compare."
+HOW = "Click two documents of a list to compare them."
+SHARES_ALT = "Contributions of the features to the margin of A over B, largest first."
+NO_SHARE = "No feature contributes to this margin."
+VALUES_ALT = "Values of both documents within each feature's training range."
+FEATURE = "All else is fixed. Default: the feature with the smallest change that swaps A and B."
+NO_LANDMARK = "No landmark contributes to this margin."
+LANDMARKS_ALT = "Largest contributions of landmarks, for A and for B."
+LANDMARKS = "Neighbouring landmarks compensate each other, so single contributions may far exceed their sum."
+ONE_QUERY = "The training part has one query; nothing is left without it."
+TOO_LARGE = "What if leaves out queries that you choose."
+QUERIES_ALT = "Changes of the margin without single training queries."
+LEAVE_OUT = "Adds this change on What if."
+
+
+def bars(query: int, a: str, b: str, rest: float) -> str:
+    """Return the caption of the waterfall."""
+    return (
+        f"Query {query}, A {a}, B {b}. Bars add up to the margin, to the right for A, to the left for B "
+        f"(rounding error {rest:.1e})."
+    )
+
+
+def distributions(features: int, documents: int) -> str:
+    """Return the caption of both documents' values."""
+    return (
+        f"The {features} largest contributions; {documents:,} training documents. Thin line: range; thicker: "
+        "5 % to 95 %; thickest: middle half; tick: median. Values are normalised."
+    )
+
+
+def moving_alt(name: str) -> str:
+    """Return the curve of the margin for those who cannot see it."""
+    return f"Margin against {name} of A, with ticks where A and B swap."
+
+
+def moving(values: int) -> str:
+    """Return the caption of the curve of the margin."""
+    return f"Other features are fixed; {values} values over the training range. Above 0, A ranks first."
+
+
+def landmarks_caption(each: int) -> str:
+    """Return the caption of the contributions of landmarks."""
+    return (
+        "Contribution: coefficient × (κ(A, landmark) − κ(B, landmark)); the sum is the margin. Up to "
+        f"{each} for each side; landmarks with equal features are merged."
+    )
+
+
+def list_title(n: int) -> str:
+    """Return the title of the table of neighbours."""
+    return f"**Why each of the first {n} documents ranks above the next.** Tick a row to show it."
+
+
+def button_help(above: str, below: str) -> str:
+    """Return what the way to this page shows."""
+    return f"Each feature's contribution to the margin of {above} over {below}. {HOW}"
+
+
+def refits(trained: int, far: bool) -> str:
+    """Return the caption of the changes by training queries."""
+    line = " It is too far away to draw." * far
+    return (
+        f"Refits without one query: the {trained} with the largest estimates. Right favours A, left B; "
+        f"beyond the dashed line the order changes.{line} Ticks: first-order estimates C·H⁻¹∇ℓ (loss ℓ of "
+        "the query, Hessian H of the objective). Landmarks or frequencies and γ are fixed."
+    )
+
+
+def quality(trained: int, of: int, miss: float, largest: float) -> str:
+    """Return how many queries were left out in refits, and the error of the estimates there."""
+    others = "; the others are estimates" * (trained < of)
+    return (
+        f"Refits without {trained:,} of {of:,} training queries{others}. Largest error of an estimate: "
+        f"{miss:.2g}; largest change: {largest:.2g}."
+    )
 
 
 def signed(value: float) -> str:
@@ -34,7 +117,7 @@ def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
     """Say which document ranks above, and name the features with the largest shares on each side."""
     a, b = named(pair, pair.above), named(pair, pair.below)
     if margin == 0.0:
-        return f"A, {a}, and B, {b}, have the same score, so that the order of the file decides"
+        return f"A, {a}, and B, {b}, have the same score; the order of the file decides"
     where = "above" if margin > 0 else "below"
     text = f"A, {a}, scores {with_minus(abs(margin), '.3g')} {where} B, {b}"
     sides = [("A", table[table["share"] > 0]), ("B", table[table["share"] < 0])]
@@ -56,16 +139,11 @@ def balance(table: pd.DataFrame, margin: float) -> str:
     share = table["share"]
     pro, contra = float(share[share > 0].sum()), float(share[share < 0].sum())
     same = int((table["value_A"] == table["value_B"]).sum())
-    alike = f" {counted(same, 'feature')} {'has' if same == 1 else 'have'} the same value in both." * bool(
-        same
-    )
+    alike = f" {counted(same, 'feature')} with equal values." * bool(same)
     if pro - contra == 0.0:
-        return f"No feature speaks for either.{alike}"
-    left = abs(margin) / (pro - contra)
-    return (
-        f"All that speaks for A is {signed(pro)}, for B {signed(contra)}: {_percent(left)} of it is left as "
-        f"the margin.{alike}"
-    )
+        return f"No feature contributes.{alike}"
+    left = _percent(abs(margin) / (pro - contra))
+    return f"{signed(pro)} for A, {signed(contra)} for B: the margin is {left} of the total.{alike}"
 
 
 def _percent(share: float) -> str:
@@ -82,27 +160,26 @@ def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
 
 def swaps(n: int, of: int) -> str:
     """Return the title of the table of nearest swaps; n of `of` features have one."""
-    return f"The nearest swap along each feature that has one ({n} of {of})"
+    return f"Nearest swaps ({n} of {of} features have one)"
 
 
 def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
     """Describe the smallest change over all features, and the search precision if it matters."""
     about = (
-        f". Only values up to {found.step:.2g} standard deviations apart were looked at: "
-        "a smaller change may be missed"
+        f". Tested: values up to {found.step:.2g} standard deviations apart; a smaller change may be missed"
     ) * (found.step > 0)
     if not found.found:
-        return f"No single feature of A swaps them, wherever it is moved within its range in training{about}"
+        return f"No single feature of A swaps them within its training range{about}"
     best = found.found[0]
     swap = named_swap(best, names, pair.a[best.feature])
-    return f"The smallest single change of A that swaps them is {swap}{about}"
+    return f"Smallest single change of A that swaps them: {swap}{about}"
 
 
 def looked(step: float) -> str:
     """Say if all values at which they swap were found."""
     if step == 0:
-        return "None is missed."
-    return f"Only values {step:.2g} apart were looked at: two ticks closer to each other may be missed."
+        return "No swap is missed."
+    return f"Tested values are {step:.2g} apart; swaps closer together may be missed."
 
 
 def along(name: str, crossings: Crossings, value: float) -> str:
@@ -110,13 +187,10 @@ def along(name: str, crossings: Crossings, value: float) -> str:
     at = crossings.values
     if len(at) == 0:
         seen = "they never swap" if crossings.step == 0 else "no swap was found"
-        return f"Along {escaped(name)} {seen}, with all else as it is"
+        return f"Along {escaped(name)} {seen}"
     told = [with_minus(x, ".4g") for x in at[:5]]
     more = f" and {len(at) - 5} more" if len(at) > 5 else ""
-    return (
-        f"Along {escaped(name)} they swap at {', '.join(told)}{more}; A has {with_minus(value, '.4g')} "
-        "of it now"
-    )
+    return f"Along {escaped(name)} they swap at {', '.join(told)}{more}; A has {with_minus(value, '.4g')}"
 
 
 def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:
@@ -125,7 +199,6 @@ def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:
     pro, contra = share[share > 0], share[share < 0]
     side = "A" if first["share"] > 0 else "B"
     return (
-        f"{counted(len(pro), what)} speak{'s' * (len(pro) == 1)} for A ({signed(pro.sum())}), "
-        f"{len(contra):,} for B ({signed(contra.sum())}), {signed(share.sum())} together; most for {side}: "
-        f"{escaped(first['name'])}"
+        f"{counted(len(pro), what)} for A ({signed(pro.sum())}), {len(contra):,} for B "
+        f"({signed(contra.sum())}), sum {signed(share.sum())}; largest, for {side}: {escaped(first['name'])}"
     )

@@ -29,7 +29,7 @@ def model_of(record: RunRecord) -> Ranker:
     return _model(record.spec, record)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Putting the model together …")
+@st.cache_resource(max_entries=4, show_spinner="Loading the model …")
 def _model(spec: RunSpec, _record: RunRecord) -> Ranker:
     return model_from(_record, normalised(spec).train)
 
@@ -49,7 +49,7 @@ def neighbours(pair: Pair, n: int) -> MarginExplanation:
     return _neighbours(pair.record.spec, pair.part, pair.query, n, pair)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Explaining the neighbours of the list …")
+@st.cache_resource(max_entries=16, show_spinner="Explaining the list …")
 def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> MarginExplanation:
     X = _pair.data.X[_pair.listed["row"].to_numpy()[: n + 1]]
     return explain_margin(model_of(_pair.record), X[:-1], X[1:])
@@ -60,7 +60,7 @@ def nearest(pair: Pair) -> Swaps:
     return _nearest(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Looking for the values at which they swap …")
+@st.cache_resource(max_entries=64, show_spinner="Searching for swaps …")
 def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> Swaps:
     return swaps(model_of(_pair.record), _pair.a, _pair.b, normalised(spec).train.X)
 
@@ -80,7 +80,7 @@ def landmarks(pair: Pair) -> pd.DataFrame:
     return _landmarks(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Asking the landmarks …")
+@st.cache_resource(max_entries=16, show_spinner="Computing landmarks …")
 def _landmarks(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
     train: RankingData = normalised(spec).train
     return landmark_shares(model_of(_pair.record), _pair.a, _pair.b, train)
@@ -91,7 +91,7 @@ def without_queries(pair: Pair) -> pd.DataFrame:
     return _without_queries(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Training again without single queries …")
+@st.cache_resource(max_entries=64, show_spinner="Refitting without single queries …")
 def _without_queries(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
     asking = asked(_pair.record, normalised(spec))
     return asking.margins_without_queries(_pair.a, _pair.b, MOST_REFITS, MOST_SECONDS)

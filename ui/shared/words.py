@@ -1,0 +1,135 @@
+"""The texts that pages share: the sidebar, jobs, the cluster, links, pins, log-in and faults."""
+
+from __future__ import annotations
+
+LOG_IN = (
+    "Please log in. Your data sets and jobs belong to your account; the operator of this server can see them."
+)
+FAULT = "This is a fault of the program, not of your data or settings. To report it, copy the details below."
+
+# the sidebar
+
+METHOD = "How scores are learned."
+NORMALISATION = "Scaling of the features before training."
+BASELINE_C = "C of the linear model that figures show for comparison."
+DATA_SET = (
+    "The bundled set is synthetic. Add LETOR folds to the data folder, or start with `make app DATA=folder`."
+)
+FOLD = "Train on the training part, choose settings on validation, judge once on test."
+COSTS_BY_GRADE = (
+    "Your own costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, 3 over 0, …), for “λ as below”."
+)
+COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3; five grades need ten."
+LINK = "Link with all settings:"
+COMPARE = "Adds this model's finished runs (all folds and seeds) to Compare."
+
+NOT_USED = "Not used on this page."
+NOT_BY_LINEAR = "Not used: this page shows the linear model with equal weights of all pairs."
+OTHER_C = "Not used: the linear model has its own C (More settings)."
+SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings. “New sweep” uses these."
+
+
+def costs_expected(largest: float) -> str:
+    """Return which numbers are expected of costs by grade."""
+    return f"one number from 0 to {largest:g} for every two grades: λ₁₀, λ₂₀, λ₂₁, …"
+
+
+def not_used_by(model: str) -> str:
+    """Return why a setting is greyed out that only other models of a figure use."""
+    return f"Not used by {model}, only by other models in figures."
+
+
+def not_by_linear(model: str) -> str:
+    """Return why Influence does not use a setting, and the name of the model that does."""
+    return f"Not used by the linear model, which has its own C. Choose “{model}” above the figure."
+
+
+def all_folds(this: str) -> str:
+    """Return why Influence does not use the fold, and the choice that does."""
+    return f"Not used: the page pools all folds. Choose “{this}” above the figure."
+
+
+# links and pins
+
+
+def not_available(name: str, asked: str, used: str = "") -> str:
+    """Return that a link's value is not available, with the one used instead."""
+    return f"{name} = {asked} is not available" + (f"; using {used}." if used else ".")
+
+
+def other_version(version: str) -> str:
+    """Return that a link comes from another version of the app."""
+    return f"This link is of another version (v = {version}); missing settings have this version's defaults."
+
+
+def ignored(named: str) -> str:
+    """Return that a page does not use parameters of its link."""
+    return f"This page does not use {named} of its link."
+
+
+def no_such_model(label: str, asked: str, shown: str) -> str:
+    """Return that a link's model is not available, with the one that is shown."""
+    return f"{label}: {asked} is not available; showing {shown}."
+
+
+def pins_left_out(most: int) -> str:
+    """Return that pins of the address are left out."""
+    return f"Only valid pins are shown, at most {most}."
+
+
+def pin(most: int) -> str:
+    """Return how pins work."""
+    return f"Keep this model in the figure (up to {most}), on the data of the sidebar."
+
+
+# test results, selected queries, features, figures
+
+REVEAL = (
+    "Choose settings on the validation part. Test results are optimistic if you choose by them, so looks are "
+    "counted."
+)
+QUERY = "The query circled above. Default: the selected query with the largest difference."
+NOTHING_LEARNED = (
+    "The training part has no preference pairs: nothing to learn. Documents keep the order of the file."
+)
+NAMES = "Numbers start at 1. Names stay in this browser tab; the address has short ones."
+OWN_NAMES = "Names from the data set."
+NO_NAMES = "The data set has no feature names."
+
+
+def lines_not_read(d: int, lines: str) -> str:
+    """Return which lines are not names of features."""
+    return f"Not read: {lines}. Write lines like “12: clicks”, with numbers from 1 to {d}."
+
+
+# jobs
+
+NO_POINT_YET = "No results yet; points appear as runs finish."
+MORE_TO_COME = "More points appear as runs finish."
+WAITING = "Waiting for another visitor's training"
+STOPPED = "Stopped before the model was ready."
+CROWDED = "Other visitors are training, so this waits its turn. Changing a setting stops it."
+SLOW = "This takes longer than predicted. Changing a setting stops it."
+OF_OTHERS = "Another visitor asked for the same runs; you both get them."
+RESTING = "These runs start when you stop changing settings."
+
+
+def cost(runs: str, predicted: str) -> str:
+    """Return how long runs will take on this machine."""
+    return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave the page."
+
+
+def retraining(runs: str) -> str:
+    """Return that imported runs are trained again."""
+    return f"Training {runs} again in the background. Runs will show whether the figures agree."
+
+
+# the cluster
+
+SWEEP_THERE = "On the cluster, each worker trains whole families of runs."
+MODEL_THERE = (
+    "On the cluster, all workers train one model together; it is the same model. Models that cannot be "
+    "divided, such as an exact kernel, train on this machine."
+)
+ASKING = "Asking the cluster …"
+NO_WORKER = "The cluster has no worker now."

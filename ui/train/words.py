@@ -1,0 +1,69 @@
+"""The texts of the Train page."""
+
+from __future__ import annotations
+
+CURVES = {
+    "NDCG": "NDCG@k is 0 for a query with fewer than k documents",
+    "P": "P@k divides by k for every query",
+}
+"""How each curve treats short queries, for its caption."""
+BESIDE = "The model to compare with: the linear model (its C is below More settings) or a pin."
+CURVE = "NDCG@k rewards high grades at high ranks. P@k is the share of relevant documents in the first k."
+QUERY = "A query of this part. Default: the query with the difference in NDCG@10 nearest to the mean."
+NO_PAIRS = "This part has no preference pairs."
+LOSSES_ALT = "Losses, their derivatives, and margins of pairs."
+MARGINS_ALT = "Margins of preference pairs."
+NEWTON_ALT = "Objective and Newton decrement by iteration."
+TRACE_ALT = "Objective by iteration."
+COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend of the loss (margin rescaling)."
+COSTS_MULTIPLY = " Drawn for a cost of 1: costs multiply the loss of a pair."
+SCORES = "Scores: one per line, in the order of the file, as LETOR's scripts read them."
+NO_MEMORY = "Peak memory: not known on this system."
+
+
+def cost(seconds: float, predicted: object) -> str:
+    """Return the seconds of the run, with the prediction."""
+    return f"This run took {seconds:.2f} s; predicted: {predicted}, without the program itself."
+
+
+def same_model(name: str) -> str:
+    """Return that both models are the same."""
+    return f"This is {name} itself. Choose another model in the sidebar to compare."
+
+
+def same_lists(name: str) -> str:
+    """Return that both lists are of one model."""
+    return f"Both lists are of {name}."
+
+
+def lists_alt(k: int, query: int, other: str) -> str:
+    """Return the lists for those who cannot see them."""
+    return f"First {k} documents of query {query}, ranked by {other} and by this model."
+
+
+def lists(query: int, n: int, k: int) -> str:
+    """Return what the lists of a query show."""
+    return (
+        f"Query {query}, {n} documents, first {k} of each list. Lines that leave at the bottom go below "
+        f"rank {k}. Click a document to mark it."
+    )
+
+
+def misordered(wrong: int, of: int, share: str) -> str:
+    """Return how many pairs are not in their order."""
+    return f"{wrong:,} of {of:,} preference pairs ({share}) are misordered or tied (margin at most 0)"
+
+
+def counted(pairs: int) -> str:
+    """Return of how many pairs margins are drawn."""
+    return f"All {pairs:,} preference pairs."
+
+
+def loss(label: str, formula: str) -> str:
+    """Return which loss is drawn in bold."""
+    return f"Bold: the loss of this model, {label}, ℓ(t) = {formula}."
+
+
+def no_loss(model: str) -> str:
+    """Return that a model has no loss of pairs."""
+    return f"{model} has no loss of pairs to choose."
