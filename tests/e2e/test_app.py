@@ -150,13 +150,13 @@ def test_test_part_is_hidden_until_revealed_and_looks_are_counted(server: Server
     assert traces(page, "ndcg-at-k") != validation
 
     step_slider(page, "Number of features (m)", 1)
-    expect(looked).to_contain_text("2 times")
+    expect(looked).to_contain_text("test part: 2")
     step_slider(page, "Number of features (m)", -1)  # the first experiment again
-    expect(looked).to_contain_text("2 times")
+    expect(looked).to_contain_text("test part: 2")
 
     reveal_test(page)
     assert traces(page, "ndcg-at-k") == validation
-    expect(looked).to_contain_text("2 times")
+    expect(looked).to_contain_text("test part: 2")
 
 
 def test_every_tab_of_train_draws_its_figure(server: Server, page: Page) -> None:
