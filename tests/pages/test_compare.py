@@ -309,7 +309,7 @@ def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: Run
     study = store.studies.submit(kept, specs)
     app = open_page("compare", runs=made()[0].spec.hash, studies=study)
     told = words(app).replace("\u2060", "")
-    assert f"the best of 4 cells by validation {metric}, the mean over 1 fold, is compared" in told
+    assert f"the best of 4 cells by validation {metric} over 1 fold" in told
     chosen = next(record for record in others if best[metric] == record.spec.C)
     assert heading(app) == headline(
         compare(contestants([made()[0], chosen], "vali"), [METRIC], "linear"), METRIC

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
-PIN = "fourier_m25_g-3_s7_c-2_t4"
+PIN = "c_-2~map_fourier~m_25~g_-3~seed_7~loss_squared_hinge~tol_1e-04"
 
 
 def names(app: AppTest) -> list[str]:
@@ -88,8 +88,8 @@ def test_pins_stay_come_back_and_go(open_page: Opener) -> None:
 
 def test_pins_that_cannot_be_read_are_left_out_with_a_word(open_page: Opener) -> None:
     many = [token(SPEC.but(seed=seed)) for seed in range(MOST)]
-    app = open_page("convergence", m=10, pins=".".join(["nonsense", "linear_c99_t6", *many]))
-    assert "cannot be read" in app.warning[0].value
+    app = open_page("convergence", m=10, pins=".".join(["nonsense", "c_99~map_linear", *many]))
+    assert app.warning[0].value == f"Only valid pins are shown, at most {MOST}."
     assert len(names(app)) == 1 + MOST  # seed 0 is the sidebar's, and it is drawn without preconditioner too
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
-PIN = "nystroem_m5_g-2_s0_c-4_t6"
+PIN = "c_-4~map_nystroem~m_5~g_-2~seed_0~loss_squared_hinge"
 COSTS = (None, *RULES, TABLE, ("query", TABLE))
 
 
@@ -82,7 +82,11 @@ def test_costs_are_their_widgets_and_their_pin(costs: object) -> None:
     assert from_token(token(spec), SPEC) == spec
 
 
-@pytest.mark.parametrize("end", ["_lnone", "_wnone", "_w1x2", "_wx", "_xnone", "_lhinge_xlbfgs", "_wpp"])
+@pytest.mark.parametrize(
+    "end",
+    ["~loss_none", "~costs_pp", "~costs_table~lam_1x2", "~lam_x", "~solver_none", "~costs_table~lam_pp"],
+)
 def test_pins_of_unknown_losses_costs_and_solvers_are_none(end: str) -> None:
     assert from_token(PIN, SPEC) == SPEC
     assert from_token(PIN + end, SPEC) is None
+    assert from_token(PIN.replace("squared_hinge", "hinge~solver_lbfgs"), SPEC) is None

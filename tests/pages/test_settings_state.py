@@ -274,7 +274,7 @@ def test_a_link_opens_with_every_option(setting: Setting) -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({"map": "exact kernel (RBF)"}, "Feature map = exact kernel (RBF) (Nyström is used)"),
+        ({"map": "exact kernel (RBF)"}, "Feature map = exact kernel (RBF) is not available; using Nyström."),
         ({"freq": "Gaussian"}, "Gaussian"),
         ({"costs": "Μ by query"}, "Costs of pairs = Μ by query"),
         ({"method": "regularised RankSVM", "lnuclear": "1e-03"}, "Nuclear norm = 1e-03"),

@@ -119,7 +119,7 @@ def test_what_shards_cannot_train_is_trained_here(open_page: Opener) -> None:
 def test_a_sweep_is_asked_of_the_cluster(open_page: Opener) -> None:
     see(TASKS, workers=[WORKER])
     app = on_the_cluster(open_page("sweep", m=5), TASKS)
-    assert app.header[0].value.rstrip(".").endswith("with 2 threads of the cluster")
+    assert app.header[0].value.rstrip(".").endswith("with 2 cluster threads")
     app = button(app, "start-sweep")
     status = run_store().studies.status(str(app.session_state["study"]))
     assert status.study.place == TASKS
