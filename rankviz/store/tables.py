@@ -13,6 +13,7 @@ is set aside.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -188,21 +189,22 @@ def prepare(engine: Engine, file: Path | None) -> str:
     one begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on
     PostgreSQL, and for tables of another program.
     """
-    if file is None or _in_header(file) == _MARK:
-        with engine.connect().execution_options(reads=True) as connection:
-            if _version(connection) == VERSION:
-                return ""
+    # Do not read the file by other means than SQLite: closing it would drop this process's locks on it.
+    with engine.connect().execution_options(reads=True) as connection:
+        if _version(connection) == VERSION:
+            return ""
     if file is None:
         if _made(engine):
             return ""
         raise StoreOutOfReach(
             f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
         )
+    engine.dispose()  # an open connection would keep others from setting the file aside
     with _alone(file):
         if _made(engine):
             return ""
-        engine.dispose()  # the last connection that closes takes the write-ahead log with it
-        if file.with_name(f"{file.name}-wal").exists():
+        engine.dispose()
+        if _in_use(file):
             raise StoreOutOfReach(
                 f"{_OTHER}, and another process still uses it. End that process, then start again."
             )
@@ -220,9 +222,9 @@ def one_at_a_time(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
 
 
+LEAVE_SECONDS = 3.0
+"""Seconds that other starting processes have to close a file of another version."""
 _OTHER = "The database of runs is of another version of rankviz"
-_MARK = 0x72760000 + VERSION
-"""In the header of our SQLite files: "rv" and the version."""
 _OURS = {"runs", "records", "studies", "members"}
 """Tables that stores of all versions have."""
 
@@ -235,8 +237,6 @@ def _made(engine: Engine) -> bool:
         if found is None:
             metadata.create_all(connection, checkfirst=False)
             connection.execute(insert(schema_version).values(version=VERSION))
-            if connection.dialect.name == "sqlite":
-                connection.exec_driver_sql(f"PRAGMA application_id={_MARK}")
     return found in (None, VERSION)
 
 
@@ -255,14 +255,15 @@ def _version(connection: Connection) -> int | None:
     return None
 
 
-def _in_header(file: Path) -> int:
-    """Return the number of the program that the header of an SQLite file has, 0 for none.
+def _in_use(file: Path) -> bool:
+    """Return True if a process still has an SQLite file open after `LEAVE_SECONDS`.
 
-    A file of another version is not opened as a database: a connection would keep others from renaming it.
+    The last connection that closes removes the write-ahead log. Processes that start now close theirs soon.
     """
-    with suppress(OSError), file.open("rb") as opened:
-        return int.from_bytes(opened.read(72)[68:])
-    return 0
+    log, deadline = file.with_name(f"{file.name}-wal"), time.monotonic() + LEAVE_SECONDS
+    while log.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return log.exists()
 
 
 @contextmanager

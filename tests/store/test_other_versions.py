@@ -40,9 +40,6 @@ def other_version(address: str, record: RunRecord, version: int | None) -> None:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
         else:
             connection.execute(text("UPDATE schema_version SET version = :version"), {"version": version})
-        if store.database.file is not None:
-            mark = 0 if version is None else 0x72760000 + version
-            connection.execute(text(f"PRAGMA application_id={mark}"))
     store.close()
 
 
