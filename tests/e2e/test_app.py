@@ -37,7 +37,7 @@ def test_home_opens_on_the_bundled_folds_with_a_figure(server: Server, page: Pag
 
 def test_train_is_reached_from_home_with_the_settings_kept(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/?m=50")
-    page.get_by_test_id("stMain").get_by_role("link", name="Train").click()
+    page.get_by_test_id("stMain").get_by_role("link", name=re.compile("^Train")).click()
     page.wait_for_url("**/train*")
     wait_settled(page)
     assert query_of(page)["m"] == "50"

@@ -121,7 +121,7 @@ def test_a_box_in_the_scatter_of_three_models_selects_its_queries(server: Server
     page.mouse.up()
     expect_selected(page, len(inside), len(every), drawn=())
     assert {int(text) for text in query_of(page)["picked"].split(".")} == inside
-    said = f"The median numerical rank of {len(inside)} selected queries is"
+    said = f"Median numerical rank of {len(inside)} selected queries"
     expect(page.get_by_text(said)).to_be_visible()
     markers = scatter.evaluate(_MARKERS)
     strong = max(marker["opacity"] for marker in markers)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.shared.components import mount
+from ui.shared.components import mount, number
 
 place = st.session_state.setdefault("place", 10)
-told = mount(
+mount(
     Path(__file__).with_name("slide.js"),
     key="slide",
     data={"at": place, "most": 200},
-    on_moved_change=lambda: st.session_state.update(place=st.session_state["slide"].moved),
+    told={"moved": (number, lambda value: st.session_state.update(place=value))},
 )
-st.write(f"At {place}, told {told.moved}")
+st.write(f"At {place}, told {st.session_state['slide'].get('moved')}")
