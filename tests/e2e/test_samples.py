@@ -42,7 +42,7 @@ def test_a_long_curve_grows_as_its_job_does_and_stops(server: Server, page: Page
     finish_training(page)
     open_page(
         page,
-        f"{server.url}/ndcg_vs_m?view=Learning+curve&upto=10&m=500&exact=false&curvedraws=20&curvemaps=true",
+        f"{server.url}/ndcg_vs_m?view=Learning+curve&upto=10&m=2000&exact=false&curvedraws=20&curvemaps=true",
     )
     expect(page.get_by_text(re.compile("Training these .* runs will take"))).to_be_visible(timeout=MOST)
     page.get_by_role("button", name="Train in the background").click()

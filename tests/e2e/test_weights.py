@@ -85,7 +85,7 @@ def test_weights_that_were_moved_are_in_the_link(server: Server, page: Page) -> 
     page.reload()
     wait_settled(page)
     expect(tile(page, "Objective")).to_have_text(moved)
-    expect(weight(page, 3)).to_have_value("0")
+    assert abs(float(weight(page, 3).input_value())) < 1e-9  # a range rounds to its steps
     page.get_by_role("button", name="Back to the optimum").click()
     expect(tile(page, "Objective")).to_have_text(learned)
     page.wait_for_function("() => !new URLSearchParams(location.search).has('weights')")

@@ -13,6 +13,9 @@ const REST = 4; // times as long as the numbers took, before they are computed a
 const SETTLED = 500; // milliseconds in which no weight moves, before they are told
 const tables = new WeakMap();
 
+// A range holds its lowest value plus steps, so 0 may come out as 2e-16.
+const nearZero = (input) => Math.abs(input.value) < 1e-9 * Math.abs(input.max);
+
 export default function weights({ data, parentElement, setTriggerValue }) {
   if (!tables.has(parentElement)) tables.set(parentElement, new Table(parentElement));
   const table = tables.get(parentElement);
@@ -81,7 +84,7 @@ class Table {
     this.bars.replaceChildren(...order.map((j) => {
       const name = made("span", { class: "name", title: names[j] }, names[j]);
       const input = made("input", { type: "range", min: -most, max: most, step: most / 200, "aria-label": names[j],
-        oninput: () => this.set(j, Number(input.value)) });
+        oninput: () => this.set(j, nearZero(input) ? 0 : Number(input.value)) });
       const ghost = made("i", { class: "ghost", title: `Learned: ${told(learned[j])}`, "aria-hidden": "true" });
       ghost.style.setProperty("--at", (learned[j] / most + 1) / 2);
       this.inputs[j] = input;
