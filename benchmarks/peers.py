@@ -23,9 +23,9 @@ from rankviz.common.numbers import power_of_two, small
 from rankviz.common.threads import cores
 from rankviz.datasets import RankingData, make_fold
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.pairs import count_pairs, preference_pairs
 from rankviz.metrics.evaluation import Evaluation
 from rankviz.metrics.significance import compare
-from rankviz.risk.pairs import count_pairs, preference_pairs
 
 SYNTHETIC = "synthetic"
 SIZES = (100, 500)
