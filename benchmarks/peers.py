@@ -322,6 +322,6 @@ CONDITIONS = (
     "its time is that of Nystroem, for nearly all of both is LinearSVC.",
     "NDCG@10 and MAP: means over the queries of the test part, LETOR's definition. LightGBM and XGBoost are "
     "measured "
-    "where they are installed (requirements-bench.txt).",
+    "where they are installed (requirements/bench.txt).",
     _grid_words(),
 )

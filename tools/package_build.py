@@ -1,17 +1,15 @@
-"""What pyproject.toml cannot say: the app and the demonstration folds go into the package when it is built.
+"""Build the package: the wheel also gets the app and the demonstration folds.
 
-They stand at the top of the repository and stay there. In a wheel they lie below rankviz/_shipped in the same
+These are folders at the top of the repository. In a wheel they lie below rankviz/_shipped in the same
 order, where rankviz/common/shipped.py finds them.
 """
 
-import re
 import shutil
 from pathlib import Path
 
-from setuptools import setup
 from setuptools.command.build_py import build_py
 
-TOP = Path(__file__).parent
+TOP = Path(__file__).parent.parent
 SHIPPED = ("app.py", "router.py", "pages", "ui", ".streamlit", "static", "data")
 
 
@@ -34,17 +32,3 @@ def _copy(source, target):
         shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
     else:
         shutil.copyfile(source, target)
-
-
-def long_description():
-    """README.md for readers without the repository: no picture, and links into it are their words."""
-    text = (TOP / "README.md").read_text(encoding="utf-8")
-    text = re.sub(r"^!\[[^]]*\]\([^)]*\)\n\n", "", text, flags=re.MULTILINE)
-    return re.sub(r"\[([^]]*)\]\((?!https?://)[^)]*\)", r"\1", text)
-
-
-setup(
-    cmdclass={"build_py": BuildWithApp},
-    long_description=long_description(),
-    long_description_content_type="text/markdown",
-)
