@@ -16,9 +16,17 @@ from rankviz.datasets import make_fold
 from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.solvers import SOLVERS
 from rankviz.runs import estimate as module
-from rankviz.runs.estimate import check_budget, estimate, in_words, total_in_words, total_seconds
-from rankviz.runs.rates import LAPTOP, Rates, measured_rates
-from rankviz.runs.shape import Shape
+from rankviz.runs.estimate import (
+    LAPTOP,
+    Rates,
+    Shape,
+    check_budget,
+    estimate,
+    in_words,
+    measured_rates,
+    total_in_words,
+    total_seconds,
+)
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)

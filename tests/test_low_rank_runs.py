@@ -16,11 +16,9 @@ from rankviz.models.low_rank.blocks import Blocks
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import describe
-from rankviz.runs.estimate import check_budget, estimate, total_seconds
+from rankviz.runs.estimate import Rates, Shape, check_budget, estimate, total_seconds
 from rankviz.runs.families import families
-from rankviz.runs.rates import Rates
 from rankviz.runs.run import model_from, model_of
-from rankviz.runs.shape import Shape
 
 PLAIN = RunSpec("demo", "Fold1", feature_map="linear")
 SPECS = (

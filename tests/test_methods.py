@@ -20,10 +20,9 @@ from rankviz.learning.result import TraceRow
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.offers import WORDS, Offers
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.runs.estimate import estimate
+from rankviz.runs.estimate import Shape, estimate
 from rankviz.runs.families import families
 from rankviz.runs.run import model_from, model_of
-from rankviz.runs.shape import Shape
 from rankviz.whatif.refits import PlainRefits, refits_of
 
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}

@@ -23,12 +23,11 @@ from rankviz import RunSpec, execute
 from rankviz.common import locks, memory, threads
 from rankviz.datasets import Fold, make_fold
 from rankviz.features import row_blocks
-from rankviz.runs import processes
-from rankviz.runs.processes import ProcessId
 from rankviz.runs.record import RunRecord
-from rankviz.store import NoSuchStudy, RunStore, StoreError
+from rankviz.store import NoSuchStudy, RunStore, StoreError, processes
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
+from rankviz.store.processes import ProcessId
 from rankviz.store.roster import at_work
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -11,7 +11,7 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.learning.result import Status
 from rankviz.plots import convergence, convergence_words
-from rankviz.runs.labels import distinct_labels
+from rankviz.runs.description import distinct_labels
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
 PLAIN = SPEC.but(preconditioner="none")

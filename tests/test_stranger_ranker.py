@@ -19,9 +19,8 @@ from rankviz.datasets import find_datasets, make_fold, open_fold
 from rankviz.models.methods import METHODS
 from rankviz.models.offers import Offers
 from rankviz.runs.description import describe, in_a_sentence, method_label
-from rankviz.runs.estimate import check_budget, estimate, total_in_words, total_seconds
+from rankviz.runs.estimate import LAPTOP, check_budget, estimate, total_in_words, total_seconds
 from rankviz.runs.families import families
-from rankviz.runs.rates import LAPTOP
 from rankviz.runs.record import training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.store import RunStore, Study

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from rankviz.runs.processes import ProcessId
 from rankviz.store import RunStore
 from rankviz.store.job_reading import statuses
 from rankviz.store.job_status import JobStatus
+from rankviz.store.processes import ProcessId
 from rankviz.store.roster import at_work
 from rankviz.store.study import JOB
 from rankviz.store.tables import studies

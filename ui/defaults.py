@@ -15,10 +15,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from rankviz.runs.processes import can_start, start
 from rankviz.store import StoreError
 from rankviz.store.common import keep_for_all, kept_for_all
 from rankviz.store.places import default_folder
+from rankviz.store.processes import can_start, start
 from rankviz.store.workplace import code
 from ui.shared import jobs
 from ui.shared.navigation import ENTRIES

@@ -13,7 +13,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.metrics.significance import queries_in_words
-from rankviz.runs.labels import look_of
+from rankviz.runs.description import look_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from rankviz.runs.remaining import roughly
+from rankviz.runs.estimate import roughly
 
 WIDTH = 30
 OWNER = "command line"

@@ -13,9 +13,9 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.datasets.folds import find_datasets
 from rankviz.runs.axes import Axis, Range, axis_setting
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS
+from rankviz.runs.selection import Choice
 from rankviz.store import RunStore
 from rankviz.store.study import Study, StudyStatus
 

@@ -20,10 +20,10 @@ from rankviz.common.settings import one_of
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.runs import Design, cost, select
-from rankviz.runs.choice import Choice
-from rankviz.runs.kinds import KINDS
+from rankviz.runs.axes import KINDS
+from rankviz.runs.estimate import Shape
 from rankviz.runs.presets import PRESETS
-from rankviz.runs.shape import Shape
+from rankviz.runs.selection import Choice
 from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore, Study
 from rankviz.store.execution import Execution, LocalWorkers

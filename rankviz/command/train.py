@@ -12,9 +12,8 @@ from rankviz.command.values import base_of, pinned, roots_of
 from rankviz.common.progress import Progress
 from rankviz.datasets.types import Fold
 from rankviz.runs.description import describe
-from rankviz.runs.in_shards import plan_in_shards
 from rankviz.runs.record import RunRecord
-from rankviz.runs.run import execute, open_named
+from rankviz.runs.run import execute, open_named, plan_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend, Here
 from rankviz.shards.places import HERE, place_of

@@ -12,7 +12,7 @@ from rankviz.analysis.contestants import Contestant
 from rankviz.plots.axes import share_range
 from rankviz.plots.dot_intervals import dot_intervals
 from rankviz.plots.labels import harmless
-from rankviz.runs.labels import look_of
+from rankviz.runs.description import look_of
 
 
 def data(comparison: Comparison) -> pd.DataFrame:

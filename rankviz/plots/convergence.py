@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
 from rankviz.plots.style import finished, line_of, look_of, style_of
-from rankviz.runs.labels import distinct_parts, without_common
+from rankviz.runs.description import distinct_parts, without_common
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 

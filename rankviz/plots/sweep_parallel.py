@@ -19,7 +19,7 @@ from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, finished
 from rankviz.plots.sweep_map import colours_between
 from rankviz.runs.axes import Range, Values, is_logarithmic
 from rankviz.runs.designs import Design
-from rankviz.runs.worth import cell_values
+from rankviz.runs.sweep_table import cell_values
 
 TONES = 16
 """Number of line colours: one trace each."""

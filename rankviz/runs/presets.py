@@ -11,9 +11,8 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.axes import Values, powers
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
-from rankviz.runs.selection import select
+from rankviz.runs.selection import Choice, select
 from rankviz.runs.spec import RunSpec
 
 CHAPELLE_C = {

@@ -19,7 +19,6 @@ from typing import Any
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import go_first
-from rankviz.runs.processes import ProcessId
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
 from rankviz.store.errors import StoreError, StoreOutOfReach
@@ -27,6 +26,7 @@ from rankviz.store.execution import log_folder
 from rankviz.store.job_reading import note_if_ended
 from rankviz.store.making import Making
 from rankviz.store.places import cluster_address, default_niceness
+from rankviz.store.processes import ProcessId
 from rankviz.store.runs import RunStore
 from rankviz.store.study import SHARDS, TASKS
 from rankviz.store.workplace import code, server

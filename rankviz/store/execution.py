@@ -13,7 +13,6 @@ from typing import Protocol
 from sqlalchemy import Connection, func, select, update
 
 from rankviz.common.threads import cores
-from rankviz.runs.processes import ProcessId, can_start, reap, start
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
@@ -29,6 +28,7 @@ from rankviz.store.leases import (
     reclaim,
 )
 from rankviz.store.places import cluster_address, default_folder, default_workers
+from rankviz.store.processes import ProcessId, can_start, reap, start
 from rankviz.store.roster import announced, dead, forget_the_dead, handed_out_here, note_process, untold
 from rankviz.store.runs import RunStore
 from rankviz.store.study import HERE, QUEUED, RUNNING, SHARDS, TASKS, Study, StudyStatus

@@ -16,12 +16,12 @@ from rankviz.common.bounds import Bounds, bounds
 from rankviz.common.numbers import counted
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
-from rankviz.runs.processes import can_start
 from rankviz.runs.spec import RunSpec
 from rankviz.store.errors import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.job_reading import may_live, note_if_ended, statuses
 from rankviz.store.job_status import JobStatus
+from rankviz.store.processes import can_start
 from rankviz.store.records import set_aside_unreadable
 from rankviz.store.room import forget_studies, make_room
 from rankviz.store.studies import add, checked

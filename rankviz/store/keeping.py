@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from rankviz.common.progress import Progress
 from rankviz.learning.solver_settings import TOL
-from rankviz.runs.estimate import Estimate
-from rankviz.runs.remaining import Remaining
+from rankviz.runs.estimate import Estimate, Remaining
 from rankviz.runs.spec import RunSpec
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.leases import RENEW_SECONDS

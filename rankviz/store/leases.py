@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, exists, select, u
 
 from rankviz.common.numbers import counted
 from rankviz.runs.estimate import in_words
-from rankviz.runs.processes import ProcessId
+from rankviz.store.processes import ProcessId
 from rankviz.store.rows import told
 from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
 from rankviz.store.tables import families, members, runs, studies, workers

@@ -9,11 +9,8 @@ from typing import Any
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.threads import limit_threads
-from rankviz.runs.estimate import Estimate, budget_now, check_budget, estimate
-from rankviz.runs.in_shards import plan_in_shards
-from rankviz.runs.opened import Folds
-from rankviz.runs.run import execute_all
-from rankviz.runs.shape import Shape
+from rankviz.runs.estimate import Estimate, Shape, budget_now, check_budget, estimate
+from rankviz.runs.run import Folds, execute_all, plan_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend
 from rankviz.store.errors import StoreOutOfReach

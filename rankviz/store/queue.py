@@ -21,7 +21,6 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, exists, insert, select, true, update
 
-from rankviz.runs.processes import ProcessId
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.leases import (
@@ -37,6 +36,7 @@ from rankviz.store.leases import (
     stop,
     wanted,
 )
+from rankviz.store.processes import ProcessId
 from rankviz.store.study import FAILED, HERE, LEASED, QUEUED, RUNNING
 from rankviz.store.tables import families, members, runs, studies, workers
 

@@ -10,9 +10,9 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from rankviz.runs.processes import ProcessId
 from rankviz.store.errors import StoreError
 from rankviz.store.leases import host, process_from
+from rankviz.store.processes import ProcessId
 from rankviz.store.queue import new_name, process_of
 from rankviz.store.rows import told
 from rankviz.store.runs import RunStore

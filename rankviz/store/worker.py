@@ -15,12 +15,12 @@ from contextlib import suppress
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import go_first, resident_memory
-from rankviz.runs.processes import ProcessId
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import log_folder
 from rankviz.store.job_reading import note_if_ended
 from rankviz.store.making import Making, complaining
 from rankviz.store.places import default_niceness, default_workers
+from rankviz.store.processes import ProcessId
 from rankviz.store.queue import Lease
 from rankviz.store.runs import RunStore
 from rankviz.store.workplace import code, server

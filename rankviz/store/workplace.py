@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
-from rankviz.runs.processes import ProcessId
 from rankviz.store.places import WORKERS_ENVIRONMENT
+from rankviz.store.processes import ProcessId
 
 SERVER_ENVIRONMENT = "RANKVIZ_SERVER"
 """In a worker's environment: the server process, also if another worker started it."""

@@ -20,7 +20,7 @@ from rankviz.analysis.contestants import contestants
 from rankviz.analysis.tables import as_latex, sheet
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.runs import Design, Values
-from rankviz.runs.choice import Choice
+from rankviz.runs.selection import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from ui.compare.picker import grouped, matching

@@ -19,9 +19,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec
 from rankviz.models.methods import METHODS
 from rankviz.runs import Design, select
-from rankviz.runs.choice import Choice
-from rankviz.runs.rules import candidates
 from rankviz.runs.run import execute_all
+from rankviz.runs.selection import Choice, candidates
 from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making

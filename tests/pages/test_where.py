@@ -9,10 +9,10 @@ import pytest
 from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.runs.processes import ProcessId
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.places import CLUSTER_ENVIRONMENT
+from rankviz.store.processes import ProcessId
 from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.shared.run_store import forget, run_store
 from ui.shared.where import CLUSTER, seen_words

@@ -15,7 +15,6 @@ from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
-from rankviz.runs.processes import ProcessId, start
 from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, leases
 from rankviz.store import execution as execution_module
 from rankviz.store import jobs as jobs_module
@@ -24,6 +23,7 @@ from rankviz.store.jobs import Jobs
 from rankviz.store.keeping import Keeper, TimeIsUp
 from rankviz.store.making import Making
 from rankviz.store.places import default_folder
+from rankviz.store.processes import ProcessId, start
 from rankviz.store.roster import at_work
 
 pytestmark = pytest.mark.usefixtures("own_cache")

@@ -19,12 +19,12 @@ from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from rankviz import execute
-from rankviz.runs.processes import ProcessId, start
 from rankviz.store import RunStore, Study, execution, leases, worker
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
 from rankviz.store.making import Making
 from rankviz.store.places import FOLDER_ENVIRONMENT
+from rankviz.store.processes import ProcessId, start
 from rankviz.store.roster import at_work
 from rankviz.store.tables import families, records, runs, workers
 

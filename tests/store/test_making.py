@@ -13,10 +13,8 @@ from conftest_jobs import FOLD, SPEC, ended
 from conftest_store import taken
 
 from rankviz import Progress, RunSpec, execute
-from rankviz.runs.estimate import estimate
-from rankviz.runs.opened import Folds
-from rankviz.runs.rates import LAPTOP
-from rankviz.runs.shape import Shape
+from rankviz.runs.estimate import LAPTOP, Shape, estimate
+from rankviz.runs.run import Folds
 from rankviz.store import RunStore, StoreOutOfReach, making, worker
 from rankviz.store.jobs import Jobs
 from rankviz.store.keeping import Keeper, LetGo, TimeIsUp

@@ -11,7 +11,7 @@ from rankviz import RunSpec
 from rankviz.command import sweep
 from rankviz.common.errors import SettingError
 from rankviz.runs import Design, Values, select
-from rankviz.runs.choice import Choice
+from rankviz.runs.selection import Choice
 from rankviz.store import RunStore, Study
 
 SWEEP = ("small", "--set", "feature_map=linear", "--axis", "C=2^-8,2^-4,1,16")

@@ -17,13 +17,13 @@ from conftest_jobs import ended as ended_job
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
-from rankviz.runs.processes import ProcessId, start
 from rankviz.store import RunStore, Study, StudyStatus, workplace
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import LocalWorkers, log_folder
 from rankviz.store.jobs import Jobs
 from rankviz.store.leases import host
 from rankviz.store.places import default_niceness
+from rankviz.store.processes import ProcessId, start
 from rankviz.store.roster import at_work, untold
 from rankviz.store.tables import workers
 from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker

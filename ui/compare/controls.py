@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.analysis.comparison import TESTS
 from rankviz.analysis.contestants import Contestant
 from rankviz.features import LINEAR
-from rankviz.runs.labels import look_of
+from rankviz.runs.description import look_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import picker, words
 from ui.compare.given import Given

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
-from rankviz.runs.selection import select
+from rankviz.runs.selection import Choice, select
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus

@@ -13,7 +13,9 @@ import streamlit as st
 
 from rankviz.common.numbers import counted
 from rankviz.runs.estimate import (
+    LAPTOP,
     Estimate,
+    Shape,
     budget_now,
     check_budget,
     estimate,
@@ -21,10 +23,8 @@ from rankviz.runs.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.runs.in_shards import why_not_in_shards
-from rankviz.runs.rates import LAPTOP
 from rankviz.runs.record import RunRecord
-from rankviz.runs.shape import Shape
+from rankviz.runs.run import why_not_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
 from rankviz.store.job_status import JobStatus

@@ -13,8 +13,7 @@ import streamlit as st
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import in_a_sentence
-from rankviz.runs.labels import distinct_labels, short_labels
+from rankviz.runs.description import distinct_labels, in_a_sentence, short_labels
 from rankviz.runs.spec import RunSpec
 from ui.shared import words
 from ui.shared.approximations import approximate_specs

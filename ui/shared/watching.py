@@ -10,8 +10,7 @@ from threading import Lock
 import streamlit as st
 
 from rankviz.runs.description import in_a_sentence
-from rankviz.runs.estimate import in_words
-from rankviz.runs.remaining import roughly
+from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers

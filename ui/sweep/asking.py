@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.runs.choice import Choice
+from rankviz.runs.axes import KINDS
 from rankviz.runs.designs import Design
-from rankviz.runs.kinds import KINDS
 from rankviz.runs.presets import PRESETS
+from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
 from ui.shared.runs import datasets
 from ui.sweep import words

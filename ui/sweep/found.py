@@ -9,10 +9,18 @@ from functools import cached_property
 import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
-from rankviz.runs.rules import ROUNDING, RULES, SIMPLER, Candidates, candidates, simplicity
-from rankviz.runs.selection import Selection, select
+from rankviz.runs.selection import (
+    ROUNDING,
+    RULES,
+    SIMPLER,
+    Candidates,
+    Choice,
+    Selection,
+    candidates,
+    select,
+    simplicity,
+)
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import StudyStatus

@@ -7,8 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.runs.choice import Choice
-from rankviz.runs.rules import RULES
+from rankviz.runs.selection import RULES, Choice
 from rankviz.store import NoSuchStudy, StudyStatus
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store

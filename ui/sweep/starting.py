@@ -11,9 +11,8 @@ from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.threads import cores
-from rankviz.runs.choice import Choice
-from rankviz.runs.designs import Design
-from rankviz.runs.plan import Cost, cost
+from rankviz.runs.designs import Cost, Design, cost
+from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE

@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.errors import DataError
 from rankviz.plots import sweep_curves, sweep_map, sweep_places
 from rankviz.plots.setting_words import setting_words
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
-from rankviz.runs.rules import RULES
+from rankviz.runs.selection import RULES, Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
