@@ -367,7 +367,7 @@ def _training(work: Work, product: float, sizes: TrainingSizes, rates: Rates) ->
 def _kernel_stages(
     shape: Shape, sizes: TrainingSizes, work: Work, rates: Rates, matrix: int
 ) -> dict[str, float]:
-    """Return the stages of the exact kernel without a factor; its matrix takes `matrix` bytes (0: not kept)."""
+    """Return the stages of an unfactored exact kernel; its matrix takes `matrix` bytes (0: not kept)."""
     n, m, entry = shape.n, first_landmarks(shape.n), _entry(sizes, rates)
     kernel = n**2 / 2 * entry
     product = 2 * matrix / rates.memory if matrix else kernel

@@ -115,9 +115,7 @@ def _linear_C(fold: Fold) -> float | None:
     except DataError:  # no preference pairs; pages report this
         return None
     means = {float(spec.C): float(np.mean(run.metrics["vali"][METRIC])) for spec, run in runs.items()}
-    if (
-        math.isnan(sum(means.values())) or len(set(means.values())) == 1
-    ):  # no queries, or equal models
+    if math.isnan(sum(means.values())) or len(set(means.values())) == 1:  # no queries, or equal models
         return None
     return max(sorted(means), key=lambda C: means[C])
 
