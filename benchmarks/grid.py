@@ -45,8 +45,7 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.sweep_table import results
 from rankviz.store import RunStore, Study
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.roster import at_work
+from rankviz.store.execution import LocalWorkers, at_work
 
 SETS, KERNELS = ("OHSUMED", "MQ2008"), ("nystroem", "fourier")
 WORKERS, OWNER = 2, "benchmarks"

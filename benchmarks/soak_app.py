@@ -18,11 +18,9 @@ import psutil
 from sqlalchemy import select
 
 from rankviz.store import Database, StoreOutOfReach
-from rankviz.store.job_reading import statuses
-from rankviz.store.job_status import JobStatus
-from rankviz.store.rows import told
-from rankviz.store.study import DONE, JOB
-from rankviz.store.tables import families, members, runs, studies
+from rankviz.store.jobs import statuses
+from rankviz.store.study import DONE, JOB, JobStatus
+from rankviz.store.tables import families, members, runs, studies, told
 from tools.browser import Server, serving
 
 LOOK_SECONDS = 0.5

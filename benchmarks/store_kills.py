@@ -30,7 +30,7 @@ from rankviz import RunSpec
 from rankviz.datasets import Fold, find_datasets, make_fold, open_fold, write_letor
 from rankviz.store import RunStore, StoreError, Study
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.store.execution import at_work
 from rankviz.store.tables import families, workers
 from tools.postgres import PROGRAMS, server
 

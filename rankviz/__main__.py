@@ -83,7 +83,7 @@ def _done(chosen: Namespace) -> int:
         sys.stderr.write(f"rankviz: {error}\n")
         return 2
     except Exception as error:
-        from rankviz.store.errors import StoreError
+        from rankviz.store.study import StoreError
 
         if not isinstance(error, StoreError):
             raise

@@ -9,9 +9,9 @@ from typing import Any
 from rankviz import RunSpec
 from rankviz.datasets import make_fold
 from rankviz.store import RunStore
-from rankviz.store.job_status import JobStatus
+from rankviz.store.execution import at_work
 from rankviz.store.jobs import Jobs
-from rankviz.store.roster import at_work
+from rankviz.store.study import JobStatus
 
 FOLD = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
 SPEC = RunSpec("small", digest=FOLD.digest, feature_map="linear", C=0.5)

@@ -25,10 +25,9 @@ from rankviz.datasets import Fold, make_fold
 from rankviz.features import row_blocks
 from rankviz.runs.record import RunRecord
 from rankviz.store import NoSuchStudy, RunStore, StoreError, processes
-from rankviz.store.execution import LocalWorkers
+from rankviz.store.execution import LocalWorkers, at_work
 from rankviz.store.jobs import Jobs
 from rankviz.store.processes import ProcessId
-from rankviz.store.roster import at_work
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 STAND_IN = Path(__file__).parent / "elsewhere"

@@ -9,11 +9,10 @@ from pathlib import Path
 from sqlalchemy import text
 
 from rankviz.store import RunStore
-from rankviz.store.job_reading import statuses
-from rankviz.store.job_status import JobStatus
+from rankviz.store.execution import at_work
+from rankviz.store.jobs import statuses
 from rankviz.store.processes import ProcessId
-from rankviz.store.roster import at_work
-from rankviz.store.study import JOB
+from rankviz.store.study import JOB, JobStatus
 from rankviz.store.tables import studies
 
 FILE = "runs.sqlite"

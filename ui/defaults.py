@@ -16,10 +16,9 @@ from functools import cache
 from pathlib import Path
 
 from rankviz.store import StoreError
-from rankviz.store.common import keep_for_all, kept_for_all
-from rankviz.store.places import default_folder
+from rankviz.store.places import code, default_folder
 from rankviz.store.processes import can_start, start
-from rankviz.store.workplace import code
+from rankviz.store.runs import keep_for_all, kept_for_all
 from ui.shared import jobs
 from ui.shared.navigation import ENTRIES
 from ui.shared.run_store import run_store

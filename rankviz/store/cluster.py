@@ -18,14 +18,12 @@ from distributed import Future
 from rankviz.common.errors import SettingError
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.cluster import OnCluster
-from rankviz.store.errors import StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers, families_that_wait
-from rankviz.store.leases import host
 from rankviz.store.making import Making
 from rankviz.store.processes import ProcessId
-from rankviz.store.queue import new_name
+from rankviz.store.queue import host, new_name
 from rankviz.store.runs import RunStore
-from rankviz.store.study import TASKS, Study, StudyStatus
+from rankviz.store.study import TASKS, StoreError, StoreOutOfReach, Study, StudyStatus
 
 OF_A_CLUSTER = "worker"
 """The place of cluster workers in the store; this machine neither starts nor counts them."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.places import default_folder
+from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import prepare
 
 if TYPE_CHECKING:

@@ -21,15 +21,13 @@ from rankviz.common.errors import SettingError
 from rankviz.common.memory import go_first
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
-from rankviz.store.errors import StoreError, StoreOutOfReach
 from rankviz.store.execution import log_folder
-from rankviz.store.job_reading import note_if_ended
+from rankviz.store.jobs import note_if_ended
 from rankviz.store.making import Making
-from rankviz.store.places import cluster_address, default_niceness
+from rankviz.store.places import cluster_address, code, default_niceness, server
 from rankviz.store.processes import ProcessId
 from rankviz.store.runs import RunStore
-from rankviz.store.study import SHARDS, TASKS
-from rankviz.store.workplace import code, server
+from rankviz.store.study import SHARDS, TASKS, StoreError, StoreOutOfReach
 
 LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
 """Seconds between looks for work, between looks at the cluster, and before a retry."""

@@ -19,9 +19,8 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 from rankviz.common.arrays import FloatArray
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.rows import in_portions, told
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import marks, members, metric_sets, runs, studies, tags
+from rankviz.store.tables import in_portions, marks, members, metric_sets, runs, studies, tags, told
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
 """Columns that are about a run: before those of its data and settings, `seconds`, and its metrics."""

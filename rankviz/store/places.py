@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import platformdirs
 
+from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
 from rankviz.common.threads import cores
+from rankviz.store.processes import ProcessId
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"
@@ -36,3 +41,32 @@ def default_niceness() -> int:
     """Return RANKVIZ_NICE from the environment, or 10: the niceness of workers, 0 to 19."""
     asked = os.environ.get(NICE_ENVIRONMENT, "")
     return min(int(asked), MOST_NICE) if asked.isascii() and asked.isdecimal() else USUAL_NICE
+
+
+SERVER_ENVIRONMENT = "RANKVIZ_SERVER"
+"""In a worker's environment: the server process, also if another worker started it."""
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def environment_of_worker(threads: int, workers: int) -> dict[str, str]:
+    """Return a worker's environment: its threads, this code, and the number of workers."""
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", THREADS_ENVIRONMENT)
+    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH", ""))))
+    environment = os.environ | dict.fromkeys(names, str(threads))
+    environment |= {"PYTHONPATH": path, WORKERS_ENVIRONMENT: str(workers)}
+    environment.setdefault(SERVER_ENVIRONMENT, json.dumps(asdict(ProcessId.of(os.getpid()))))
+    return environment
+
+
+def server() -> ProcessId:
+    """Return the server of this worker; its parent process if the environment names none."""
+    try:
+        return ProcessId(**json.loads(os.environ[SERVER_ENVIRONMENT]))
+    except (KeyError, ValueError, TypeError):
+        return ProcessId.of(os.getppid())
+
+
+def code() -> str:
+    """Return a digest of this package's files, which changes with any edit."""
+    files = sorted((str(path), path.stat().st_mtime_ns) for path in PACKAGE.rglob("*.py"))
+    return hashlib.blake2b(repr(files).encode(), digest_size=16).hexdigest()

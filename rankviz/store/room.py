@@ -15,10 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, 
 
 from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
-from rankviz.store.errors import StoreError
-from rankviz.store.rows import in_portions
-from rankviz.store.study import OPEN
-from rankviz.store.tables import families, marks, members, records, runs, studies, tags
+from rankviz.store.study import OPEN, StoreError
+from rankviz.store.tables import families, in_portions, marks, members, records, runs, studies, tags
 
 DAY = 86400.0
 UNDO_SECONDS = 30 * DAY

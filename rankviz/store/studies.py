@@ -16,13 +16,23 @@ from rankviz.common.settings import one_of
 from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.errors import NoSuchStudy, NotYours
-from rankviz.store.leases import cancel_unwanted, note_done, reopen
-from rankviz.store.marks import mark
+from rankviz.store.queue import cancel_unwanted, note_done, reopen
+from rankviz.store.records import mark
 from rankviz.store.room import make_room
-from rankviz.store.rows import ids_of, in_portions
-from rankviz.store.study import IMPORTED, OF_PAGES, OPEN, PAUSED, PLACES, RUNNING, STOPPED, Study, StudyStatus
-from rankviz.store.tables import families, members, runs, studies
+from rankviz.store.study import (
+    IMPORTED,
+    OF_PAGES,
+    OPEN,
+    PAUSED,
+    PLACES,
+    RUNNING,
+    STOPPED,
+    NoSuchStudy,
+    NotYours,
+    Study,
+    StudyStatus,
+)
+from rankviz.store.tables import families, ids_of, in_portions, members, runs, studies
 
 MOST_RUNS = 20_000
 """Of one study."""

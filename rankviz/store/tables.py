@@ -1,7 +1,7 @@
 """The tables of the run store, and how a database gets them.
 
 A run is what one spec gives, whoever asks for it: there is one row for each digest. An imported run has a row
-of its own, under a digest that no spec has (`rankviz.store.imports`). A study is what somebody
+of its own, under a digest that no spec has (`rankviz.store.exchange`). A study is what somebody
 asks for, runs in an order; what its runs share makes them families, and a family is what a worker takes. A
 worker holds a family, and the runs that it makes of it, by a lease: a time until which nobody else takes
 them. Times are seconds since 1970.
@@ -12,11 +12,13 @@ is set aside.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -40,9 +42,11 @@ from sqlalchemy import (
     text,
     true,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 from rankviz.common.locks import locked
-from rankviz.store.errors import StoreOutOfReach
+from rankviz.runs.spec import RunSpec
+from rankviz.store.study import QUEUED, StoreOutOfReach
 
 LOG = logging.getLogger("rankviz.store")
 VERSION = 1
@@ -280,3 +284,56 @@ def _free_name(file: Path) -> Path:
     while (path := file.with_name(f"{file.stem}.set-aside-{number}{file.suffix}")).exists():
         number += 1
     return path
+
+
+PORTION = 500
+"""Most values in a statement; SQLite's limit of 999 is the lowest."""
+T = TypeVar("T")
+
+_INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
+    "sqlite": sqlite.insert,
+    "postgresql": postgresql.insert,
+}
+
+
+def inserting(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an INSERT that supports ON CONFLICT."""
+    return _INSERTS[connection.dialect.name](table)
+
+
+def in_portions(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield values in parts of at most `PORTION`."""
+    for start in range(0, len(values), PORTION):
+        yield values[start : start + PORTION]
+
+
+def ids_of(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
+    """Return the ids of runs; add missing rows as queued."""
+    digests = {spec.hash: spec for spec in specs}
+    rows = [
+        {"digest": digest, "spec": spec.to_json(), "state": QUEUED, "reason": "", "created": time.time()}
+        for digest, spec in digests.items()
+    ]
+    new = inserting(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
+    for portion in in_portions(rows):
+        connection.execute(new, list(portion))
+    found = known(connection, list(digests))
+    return {spec: found[digest] for digest, spec in digests.items()}
+
+
+def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+    """Return the ids of existing runs, by digest."""
+    found: dict[str, int] = {}
+    for portion in in_portions(digests):
+        rows = connection.execute(select(runs.c.digest, runs.c.id).where(runs.c.digest.in_(portion)))
+        found |= {digest: int(number) for digest, number in rows}
+    return found
+
+
+def told(text: str) -> dict[str, Any]:
+    """Parse a JSON object; {} if unreadable."""
+    with suppress(ValueError, RecursionError):
+        values = json.loads(text)
+        if isinstance(values, dict):
+            return values
+    return {}

@@ -15,15 +15,14 @@ from contextlib import suppress
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import go_first, resident_memory
-from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import log_folder
-from rankviz.store.job_reading import note_if_ended
+from rankviz.store.jobs import note_if_ended
 from rankviz.store.making import Making, complaining
-from rankviz.store.places import default_niceness, default_workers
+from rankviz.store.places import code, default_niceness, default_workers, server
 from rankviz.store.processes import ProcessId
 from rankviz.store.queue import Lease
 from rankviz.store.runs import RunStore
-from rankviz.store.workplace import code, server
+from rankviz.store.study import StoreOutOfReach
 
 LOOK_SECONDS, ASK_SECONDS = 0.05, 1.0
 """Seconds between an idle worker's checks for changes of the store; longest time between looks for work."""

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
-from rankviz.store.job_status import JobStatus
+from rankviz.store.study import JobStatus
 from rankviz.store.tables import families
 from ui.shared import watching
 from ui.shared.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow

@@ -22,7 +22,7 @@ from rankviz.command.values import number, settings_of, value_of
 from rankviz.common.errors import SettingError
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.store.execution import at_work
 from tools.disks import NotAllowed, small_disk
 
 Command = Callable[..., tuple[int, str, str]]

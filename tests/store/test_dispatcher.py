@@ -16,10 +16,9 @@ from rankviz.common.errors import SettingError
 from rankviz.datasets import Fold
 from rankviz.shards.cluster import OnCluster, local_cluster
 from rankviz.store import RunStore, Study
-from rankviz.store.execution import LocalWorkers
+from rankviz.store.execution import LocalWorkers, at_work, cluster_seen
 from rankviz.store.jobs import Jobs
 from rankviz.store.places import CLUSTER_ENVIRONMENT, cluster_address
-from rankviz.store.roster import at_work, cluster_seen
 from rankviz.store.study import DONE, HERE, SHARDS, TASKS
 
 pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)

@@ -21,7 +21,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.store import RunStore, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
-from rankviz.store.marks import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
+from rankviz.store.records import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
 from rankviz.store.room import bytes_of, purge, remove
 from rankviz.store.study import DONE, IMPORTED, QUEUED
 from rankviz.store.tables import marks, records, runs, tags

@@ -15,16 +15,14 @@ from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
-from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, leases
+from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, queue
 from rankviz.store import execution as execution_module
 from rankviz.store import jobs as jobs_module
-from rankviz.store.execution import LocalWorkers
+from rankviz.store.execution import LocalWorkers, at_work
 from rankviz.store.jobs import Jobs
-from rankviz.store.keeping import Keeper, TimeIsUp
-from rankviz.store.making import Making
+from rankviz.store.making import Keeper, Making, TimeIsUp
 from rankviz.store.places import default_folder
 from rankviz.store.processes import ProcessId, start
-from rankviz.store.roster import at_work
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 Submit = Callable[..., str]
@@ -111,7 +109,7 @@ def test_a_worker_that_does_not_stop_is_ended(
     jobs.stop(job, "me")
     assert jobs.status(job).stopping
     assert process.alive()
-    monkeypatch.setattr(leases, "STOP_PATIENCE", 0.0)
+    monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     assert ended(jobs, job).reason == "Stopped on request; 0 of 1 runs had finished."
     assert not process.alive()
 
@@ -120,7 +118,7 @@ def test_a_worker_that_does_not_stop_is_ended(
 def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
     store: RunStore, jobs: Jobs, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "STOP_PATIENCE", 0.0)
+    monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     process, mine, theirs = sleeping(store, tmp_path), submit(), submit(owner="you")
     taken(store, "sleeper")
     jobs.stop(mine, "me")
@@ -265,7 +263,7 @@ def test_the_run_of_which_a_worker_died_fails_its_job(store: RunStore, jobs: Job
     status = ended(jobs, job) if store.queue.take("other") is None else None
     assert status is not None
     assert (status.state, status.finished) == ("failed", ())
-    assert status.reason == f"The worker process that made it ended without a result; {leases.UNKNOWN}."
+    assert status.reason == f"The worker process that made it ended without a result; {queue.UNKNOWN}."
 
 
 @pytest.mark.usefixtures("nobody")
@@ -324,7 +322,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(leases, "TIME_PATIENCE", 0.0)
+    monkeypatch.setattr(queue, "TIME_PATIENCE", 0.0)
     bounded(job_seconds=1e-6)
     process, job = sleeping(store, tmp_path), submit()
     taken(store, "sleeper")

@@ -19,13 +19,12 @@ from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from rankviz import execute
-from rankviz.store import RunStore, Study, execution, leases, worker
-from rankviz.store.execution import LocalWorkers
+from rankviz.store import RunStore, Study, execution, queue, worker
+from rankviz.store.execution import LocalWorkers, at_work
 from rankviz.store.jobs import Jobs
 from rankviz.store.making import Making
 from rankviz.store.places import FOLDER_ENVIRONMENT
 from rankviz.store.processes import ProcessId, start
-from rankviz.store.roster import at_work
 from rankviz.store.tables import families, records, runs, workers
 
 pytestmark = [
@@ -167,7 +166,7 @@ def test_who_changes_the_store_is_killed_at_each_step(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(leases, "STOP_PATIENCE", 0.0)
+    monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     step, going_on = 1, True
     while going_on:
         with monkeypatch.context() as nobody:

@@ -19,11 +19,10 @@ from conftest_kills import apart
 from sqlalchemy import select
 
 from rankviz.store import RunStore, StoreError
-from rankviz.store.execution import LocalWorkers
+from rankviz.store.execution import LocalWorkers, at_work
 from rankviz.store.jobs import Jobs
-from rankviz.store.leases import LEASE_SECONDS, process_from
 from rankviz.store.places import FOLDER_ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.store.queue import LEASE_SECONDS, process_from
 from rankviz.store.tables import families, records, runs, workers
 
 pytestmark = [

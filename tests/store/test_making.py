@@ -17,8 +17,7 @@ from rankviz.runs.estimate import LAPTOP, Shape, estimate
 from rankviz.runs.run import Folds
 from rankviz.store import RunStore, StoreOutOfReach, making, worker
 from rankviz.store.jobs import Jobs
-from rankviz.store.keeping import Keeper, LetGo, TimeIsUp
-from rankviz.store.making import Making
+from rankviz.store.making import Keeper, LetGo, Making, TimeIsUp
 from rankviz.store.records import Records
 
 FOURIER = SPEC.but(feature_map="fourier", n_components=20, gamma=0.25, C=0.1)

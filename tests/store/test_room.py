@@ -12,9 +12,9 @@ from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.store import RunStore, StoreError, Study
-from rankviz.store.common import keep_for_all, kept_for_all
 from rankviz.store.jobs import Jobs
 from rankviz.store.room import DAY, UNDO_SECONDS, bytes_of, make_room, purge
+from rankviz.store.runs import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, runs, studies
 
 SPECS = tuple(SPEC.but(C=0.5 + number) for number in range(4))

@@ -17,16 +17,14 @@ from conftest_jobs import ended as ended_job
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
-from rankviz.store import RunStore, Study, StudyStatus, workplace
-from rankviz.store.errors import StoreOutOfReach
-from rankviz.store.execution import LocalWorkers, log_folder
+from rankviz.store import RunStore, Study, StudyStatus, places
+from rankviz.store.execution import LocalWorkers, at_work, log_folder, untold
 from rankviz.store.jobs import Jobs
-from rankviz.store.leases import host
-from rankviz.store.places import default_niceness
+from rankviz.store.places import SERVER_ENVIRONMENT, default_niceness, environment_of_worker
 from rankviz.store.processes import ProcessId, start
-from rankviz.store.roster import at_work, untold
+from rankviz.store.queue import host
+from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import workers
-from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker
 
 processes_alone = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 """What is tried is what processes do, whatever the database."""
@@ -221,11 +219,11 @@ def test_cores_are_shared_out(
 
 def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text("1")
-    monkeypatch.setattr(workplace, "PACKAGE", tmp_path)
-    before = workplace.code()
-    assert workplace.code() == before
+    monkeypatch.setattr(places, "PACKAGE", tmp_path)
+    before = places.code()
+    assert places.code() == before
     os.utime(tmp_path / "module.py", (1, 1))
-    assert workplace.code() != before
+    assert places.code() != before
 
 
 @processes_alone

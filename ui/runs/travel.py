@@ -16,9 +16,8 @@ from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.uploads import LIMITS
 from rankviz.runs.record import NOT_MADE_HERE
-from rankviz.store.errors import StoreError
 from rankviz.store.exchange import export_runs, import_runs
-from rankviz.store.study import DONE, IMPORTED
+from rankviz.store.study import DONE, IMPORTED, StoreError
 from ui.data import held
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store

@@ -8,7 +8,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.store.imports import Verdict
+from rankviz.store.exchange import Verdict
 from ui.shared import words
 from ui.shared.run_store import keeper, run_store
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences

@@ -27,8 +27,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.run import why_not_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
-from rankviz.store.job_status import JobStatus
-from rankviz.store.study import HERE
+from rankviz.store.study import HERE, JobStatus
 from ui.shared import run_store, words
 from ui.shared.ends import end_page
 from ui.shared.foreign import escaped

@@ -27,7 +27,7 @@ from rankviz.runs.families import families
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
-from rankviz.store.errors import StoreError
+from rankviz.store.study import StoreError
 from ui.shared.ends import end_page
 from ui.shared.faults import show_fault
 from ui.shared.fold_memory import FOLDS, FoldKey

@@ -9,8 +9,7 @@ import streamlit as st
 
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
-from rankviz.store.job_status import JobStatus
-from rankviz.store.study import HERE
+from rankviz.store.study import HERE, JobStatus
 from ui.shared import words
 from ui.shared.foreign import escaped
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences, run

@@ -14,9 +14,8 @@ from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.job_status import JobStatus
 from rankviz.store.jobs import Jobs
-from rankviz.store.study import HERE
+from rankviz.store.study import HERE, JobStatus
 from ui.shared.foreign import escaped
 from ui.shared.run_store import workers
 from ui.shared.runs import errors_as_sentences, recall, stage_words

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import counted, megabytes
+from rankviz.store.execution import cluster_seen
 from rankviz.store.places import cluster_address
-from rankviz.store.roster import cluster_seen
 from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store, workers
