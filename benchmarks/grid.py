@@ -45,7 +45,7 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.sweep_table import results
 from rankviz.store import RunStore, Study
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import LocalWorkers, at_work
+from rankviz.store.execution import LocalWorkers, worker_processes
 
 SETS, KERNELS = ("OHSUMED", "MQ2008"), ("nystroem", "fourier")
 WORKERS, OWNER = 2, "benchmarks"
@@ -142,7 +142,7 @@ def make(store: RunStore, wanted: Sequence[Grid], root: Path) -> None:
             print(f"# {left:,} runs are left after {time.monotonic() - began:.0f} s", flush=True)
             time.sleep(min(20.0, 0.2 + left / 50))
     finally:
-        for process in at_work(store):
+        for process in worker_processes(store):
             process.terminate()
             process.wait(10.0)
     for status in map(store.studies.status, studies):

@@ -25,9 +25,9 @@ from rankviz.datasets import Fold, make_fold
 from rankviz.features import row_blocks
 from rankviz.runs.record import RunRecord
 from rankviz.store import NoSuchStudy, RunStore, StoreError, processes
-from rankviz.store.execution import LocalWorkers, at_work
-from rankviz.store.jobs import Jobs
+from rankviz.store.execution import LocalWorkers, worker_processes
 from rankviz.store.processes import ProcessId
+from rankviz.store.watched import WatchedStudies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 STAND_IN = Path(__file__).parent / "elsewhere"
@@ -188,13 +188,13 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]
 
 
 @pytest.fixture
-def jobs(store: RunStore) -> Jobs:
+def jobs(store: RunStore) -> WatchedStudies:
     """What pages ask for jobs, with one worker at once."""
-    return Jobs(LocalWorkers(store, 1))
+    return WatchedStudies(LocalWorkers(store, 1))
 
 
 @pytest.fixture
-def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
+def submit(jobs: WatchedStudies, root: Path) -> Callable[..., str]:
     def submitted(*specs: RunSpec) -> str:
         return jobs.submit(specs, owner="me", title="A job", roots=[root])
 
@@ -202,24 +202,24 @@ def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
 
 
 def test_jobs_are_started_watched_and_found_again(
-    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str], tmp_path: Path
+    elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], tmp_path: Path
 ) -> None:
     other = SPEC.but(C=0.25)
     ids = [submit(SPEC), submit(other)]
     status = ended(jobs, ids[0])
     assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
     again = RunStore()
-    assert ended(Jobs(LocalWorkers(again)), ids[1]).reason == "1 of 1 runs finished."
+    assert ended(WatchedStudies(LocalWorkers(again)), ids[1]).reason == "1 of 1 runs finished."
     again.close()
     assert set(store.records.find([SPEC, other])) == {SPEC, other}
-    found = at_work(store)
+    found = worker_processes(store)
     assert found, "they wait for more"
     assert all(process.alive() for process in found)
     assert not [log for log in (tmp_path / "workers").glob("*.log") if log.read_text()]
 
 
 def test_jobs_are_stopped_and_deleted(
-    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str]
+    elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
     stopped = submit(*MANY)
     wait_for(lambda: jobs.status(stopped).finished)
@@ -240,7 +240,7 @@ def test_jobs_are_stopped_and_deleted(
 def test_a_killed_worker_is_noted(
     elsewhere: None,
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -248,7 +248,7 @@ def test_a_killed_worker_is_noted(
     for number, forgotten in enumerate((False, True), 1):
         made = len(jobs.status(job).finished)
         wait_for(lambda made=made: len(jobs.status(job).finished) > made)
-        (process,) = at_work(store)
+        (process,) = worker_processes(store)
         if forgotten:
             monkeypatch.setattr(processes, "_children", {})  # as after a restart of the server
         process.terminate()
@@ -268,7 +268,7 @@ def lost(store: RunStore) -> list[str]:
 def test_a_worker_behind_a_launcher(
     elsewhere: None,
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -280,7 +280,7 @@ def test_a_worker_behind_a_launcher(
     monkeypatch.setattr(sys, "executable", str(launcher))
     status = ended(jobs, submit(SPEC))
     assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
-    (process,) = at_work(store)
+    (process,) = worker_processes(store)
     assert process.pid not in processes._children, "it is the worker that is known, not the launcher"
 
 

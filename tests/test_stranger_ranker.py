@@ -24,7 +24,7 @@ from rankviz.runs.families import families
 from rankviz.runs.record import training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.store import RunStore, Study
-from rankviz.store.making import Making
+from rankviz.store.family_runner import FamilyRunner
 
 
 @pytest.fixture(autouse=True)
@@ -144,14 +144,14 @@ def test_its_cost_is_a_guess_from_documents_and_features(spec: RunSpec, fold: Fo
 def test_a_study_of_it(
     spec: RunSpec, root: Path, tmp_path: Path, own_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankviz.store.making.limit_threads", lambda n: None)
+    monkeypatch.setattr("rankviz.store.family_runner.limit_threads", lambda n: None)
     small = open_fold(find_datasets([root])["small"])
     linear = RunSpec("small", digest=small.digest, feature_map="linear")
     specs = [spec.but(dataset="small", digest=small.digest), linear]
     store = RunStore(tmp_path / "runs.sqlite")
     study = store.studies.submit(Study("me", "Two", roots=(str(root),)), specs)
     while (lease := store.queue.take("worker")) is not None:
-        Making(store).make(lease)
+        FamilyRunner(store).make(lease)
     assert store.studies.status(study).in_words == "2 of 2 runs made."
     record = store.records.find(specs)[specs[0]]
     np.testing.assert_array_equal(record.scores["test"], execute(specs[0], fold=small).scores["test"])

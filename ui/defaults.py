@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 
 from rankviz.store import StoreError
-from rankviz.store.places import code, default_folder
+from rankviz.store.environment import code_digest, default_folder
 from rankviz.store.processes import can_start, start
-from rankviz.store.runs import keep_for_all, kept_for_all
+from rankviz.store.run_store import keep_for_all, kept_for_all
 from ui.shared import jobs
 from ui.shared.navigation import ENTRIES
 from ui.shared.run_store import run_store
@@ -72,7 +72,7 @@ def prepare() -> None:
 
 
 def _title() -> str:
-    return f"Figures that pages open with, {code()}"
+    return f"Figures that pages open with, {code_digest()}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The run store: finished runs, the studies that requested them, and runs still to be made."""
 
 from rankviz.store.database import Database, default_url
-from rankviz.store.runs import RunStore
+from rankviz.store.run_store import RunStore
 from rankviz.store.study import NoSuchStudy, NotYours, StoreError, StoreOutOfReach, Study, StudyStatus
 
 __all__ = [

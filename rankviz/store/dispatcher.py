@@ -21,13 +21,13 @@ from rankviz.common.errors import SettingError
 from rankviz.common.memory import go_first
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
+from rankviz.store.environment import cluster_address, code_digest, default_niceness, server_process
 from rankviz.store.execution import log_folder
-from rankviz.store.jobs import note_if_ended
-from rankviz.store.making import Making
-from rankviz.store.places import cluster_address, code, default_niceness, server
+from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.processes import ProcessId
-from rankviz.store.runs import RunStore
+from rankviz.store.run_store import RunStore
 from rankviz.store.study import SHARDS, TASKS, StoreError, StoreOutOfReach
+from rankviz.store.watched import log_if_ended
 
 LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
 """Seconds between looks for work, between looks at the cluster, and before a retry."""
@@ -51,7 +51,7 @@ class Dispatcher:
 
     def __init__(self, store: RunStore, name: str, place: str) -> None:
         self._store, self._name, self._place = store, name, place
-        self._code, self._employer = code(), server()
+        self._code, self._employer = code_digest(), server_process()
         self._used = self._looked = time.monotonic()
         self._same = True
 
@@ -60,7 +60,7 @@ class Dispatcher:
         while self._goes_on():
             try:
                 with OnCluster(cluster_address()) as cluster, _telling(self._store, self._name, cluster):
-                    self._store.queue.complain(self._name, "")
+                    self._store.queue.report_trouble(self._name, "")
                     _PLACES[self._place](self, cluster)
             except (SettingError, StoreError) as error:
                 self._wait(str(error))
@@ -76,28 +76,28 @@ class Dispatcher:
 
     def in_shards(self, cluster: OnCluster) -> None:
         """Make one run after another, each with all workers together."""
-        making, queue = Making(self._store, cluster), self._store.queue
+        making, queue = FamilyRunner(self._store, cluster), self._store.queue
         while self._goes_on() and cluster.answers:
-            lease = queue.take(self._name, place=SHARDS) if queue.idle(self._name) else None
+            lease = queue.take(self._name, place=SHARDS) if queue.has_work_for(self._name) else None
             if lease is None:
                 time.sleep(LOOK_SECONDS)
                 continue
             making.make(lease)
-            note_if_ended(self._store.database, lease.study)
+            log_if_ended(self._store.database, lease.study)
             self._used = time.monotonic()
 
     def _goes_on(self) -> bool:
         now = time.monotonic()
         if now - self._looked > CODE_SECONDS:
-            self._looked, self._same = now, code() == self._code
+            self._looked, self._same = now, code_digest() == self._code
         if now - self._used < bounds().idle_seconds and self._employer.alive():
             return self._same
-        return self._same and self._store.queue.waits(self._place)
+        return self._same and self._store.queue.has_waiting(self._place)
 
     def _wait(self, why: str) -> None:
         with suppress(StoreOutOfReach):
-            self._store.queue.complain(self._name, why)
-            self._store.queue.tell(self._name, {})
+            self._store.queue.report_trouble(self._name, why)
+            self._store.queue.report_cluster(self._name, {})
         time.sleep(RETRY_SECONDS)
 
 
@@ -125,7 +125,7 @@ def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
                 before, now = names, time.monotonic()
                 told = {"workers": found, "came": gone[0], "left": gone[1]}
                 if told != said or now - last > QUIET_SECONDS:
-                    store.queue.tell(name, told)
+                    store.queue.report_cluster(name, told)
                     said, last = told, now
             if over.wait(TELL_SECONDS):
                 return

@@ -26,21 +26,29 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.records import add_tags, check_note, checked_tags, figures_of, mark, metric_set, set_marks
-from rankviz.store.room import make_room, remove
+from rankviz.store.records import (
+    add_tags,
+    check_note,
+    checked_tags,
+    figures_of,
+    mark_owned,
+    metric_set,
+    set_marks,
+)
+from rankviz.store.room import make_room, remove_runs
 from rankviz.store.studies import MOST_RUNS
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import inserting, marks, metric_sets, records, runs, tags
+from rankviz.store.tables import insert_with_conflict, marks, metric_sets, records, runs, tags
 
 if TYPE_CHECKING:
-    from rankviz.store.runs import RunStore
+    from rankviz.store.run_store import RunStore
 
 AGREE = 1e-3
 """Means of metrics that differ by no more agree: another machine rounds otherwise."""
 
 
 @dataclass(frozen=True)
-class Brought:
+class ImportedRun:
     """A run of a file, checked, with its marks; `content` reads its record."""
 
     spec: RunSpec
@@ -52,7 +60,9 @@ class Brought:
     tags: tuple[str, ...]
 
     @classmethod
-    def of(cls, record: RunRecord, content: Callable[[], bytes], size: int, about: dict[str, Any]) -> Brought:
+    def of(
+        cls, record: RunRecord, content: Callable[[], bytes], size: int, about: dict[str, Any]
+    ) -> ImportedRun:
         """What is kept of a record; `about` has star, note and tags."""
         marks_ = about["star"], about["note"], tuple(about["tags"])
         return cls(record.spec, figures_of(record), content, size, *marks_)
@@ -82,7 +92,7 @@ class Imports:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def keep(self, found: Iterable[Brought], owner: str) -> None:
+    def keep(self, found: Iterable[ImportedRun], owner: str) -> None:
         """Keep the runs of a file with their marks as this visitor's: all of them, or none.
 
         Raises `StoreError` where there is no room for them, `SettingError` for marks out of their bounds, and
@@ -91,8 +101,8 @@ class Imports:
         brought = list(found)
         with self._database.writing() as connection:
             make_room(connection, owner, sum(one.size for one in brought))
-            ids = [_kept(connection, one, owner) for one in brought]
-            mark(connection, owner, ids, time.time())
+            ids = [_insert(connection, one, owner) for one in brought]
+            mark_owned(connection, owner, ids, time.time())
             for run, one in zip(ids, brought, strict=True):
                 if one.star:
                     set_marks(connection, owner, [run], star=True)
@@ -116,7 +126,7 @@ class Imports:
         Where the means of all metrics agree to `AGREE`, the run that was made here takes the place of the
         imported one, with its marks. Where they do not, the imported run says so.
         """
-        asked = _to_be_compared(owner)
+        asked = _uncompared(owner)
         with self._database.reading() as connection:
             if connection.execute(asked.limit(1)).first() is None:
                 return []
@@ -124,7 +134,7 @@ class Imports:
             return [_compared(connection, row, owner) for row in connection.execute(asked).all()]
 
 
-def _kept(connection: Connection, one: Brought, owner: str) -> int:
+def _insert(connection: Connection, one: ImportedRun, owner: str) -> int:
     """The row of an imported run, which is made where there is none yet."""
     content = one.content()
     key = f"{owner}\n{one.spec.hash}\n".encode() + content
@@ -137,13 +147,13 @@ def _kept(connection: Connection, one: Brought, owner: str) -> int:
     names = metric_set(connection, figures.pop("names"))
     values = {"spec": one.spec.to_json(), "state": IMPORTED, "stands_for": one.spec.hash, "reason": ""}
     values |= {"created": now, "ended": now, "metric_set": names, "size": len(content)} | figures
-    new = inserting(connection, runs).values(digest=digest, **values).returning(runs.c.id)
+    new = insert_with_conflict(connection, runs).values(digest=digest, **values).returning(runs.c.id)
     run = int(connection.execute(new).scalar_one())
     connection.execute(insert(records).values(run=run, content=content))
     return run
 
 
-def _to_be_compared(owner: str) -> Select[Any]:
+def _uncompared(owner: str) -> Select[Any]:
     """Imported runs that were not compared yet, with what was made here for the same visitor."""
     made, mine = runs.alias("made"), marks.alias("mine")
     own = and_(marks.c.run == runs.c.id, marks.c.owner == owner, marks.c.deleted.is_(None))
@@ -167,7 +177,7 @@ def _compared(connection: Connection, row: Row[Any], owner: str) -> Verdict:
     gaps = {name: abs(value - ours[name]) for name, value in theirs.items() if name in ours}
     apart = [name for name, gap in gaps.items() if not gap <= AGREE]
     if gaps and not apart:
-        _take_the_place(connection, row, owner)
+        _replace_by_made(connection, row, owner)
         words = f"agree with those of the run made here to {AGREE:g}. That run takes its place."
         return Verdict(row.digest, True, f"Imported figures {words}")
     # told is the part that runs are judged by, where that differs
@@ -182,13 +192,13 @@ def _compared(connection: Connection, row: Row[Any], owner: str) -> Verdict:
     return Verdict(row.digest, False, f"Imported figures do not agree. {reason}")
 
 
-def _take_the_place(connection: Connection, row: Row[Any], owner: str) -> None:
+def _replace_by_made(connection: Connection, row: Row[Any], owner: str) -> None:
     """Give the marks of an imported run to the run that was made here, and remove it."""
     said = {"star": row.star or row.made_star, "note": row.made_note or row.note}
     set_marks(connection, owner, [row.made], **said)
     given = select(tags.c.tag).where(tags.c.owner == owner, tags.c.run == row.id).order_by(tags.c.tag)
     add_tags(connection, owner, [row.made], connection.execute(given).scalars().all(), as_many_as_may_be=True)
-    remove(connection, [row.id])
+    remove_runs(connection, [row.id])
 
 
 def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]:
@@ -261,7 +271,7 @@ def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
         with zipfile.ZipFile(path) as archive:
             sizes, listed = _listed(path, archive)
             shapes = dict[str, _Shape]()
-            brought = [_brought(store, path, archive, about, sizes, shapes) for about in listed]
+            brought = [_read_run(store, path, archive, about, sizes, shapes) for about in listed]
             store.imports.keep(brought, owner)
     except SettingError as error:
         raise _unreadable(path, str(error)) from error
@@ -319,14 +329,14 @@ class _Shape:
         return cls(queries, {part: len(scores) for part, scores in record.scores.items()})
 
 
-def _brought(
+def _read_run(
     store: RunStore,
     path: Path,
     archive: zipfile.ZipFile,
     about: dict[str, Any],
     sizes: dict[str, int],
     shapes: dict[str, _Shape],
-) -> Brought:
+) -> ImportedRun:
     """A record of a file, which is the run that the list says, and a possible one.
 
     Its parts have the queries and documents that runs of the same data have: those made here, else those of
@@ -346,7 +356,7 @@ def _brought(
             raise _unreadable(path, f"{name} has {documents:,} scores of {part}, which has {expected}")
         if own.queries[part] != shapes[data].queries[part]:
             raise _unreadable(path, f"{name} has other queries in {part} than other runs of its data")
-    return Brought.of(record, lambda: archive.read(name), sizes[name], about)
+    return ImportedRun.of(record, lambda: archive.read(name), sizes[name], about)
 
 
 def _unreadable(path: Path, why: str) -> DataError:

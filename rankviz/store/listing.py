@@ -20,7 +20,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import in_portions, marks, members, metric_sets, runs, studies, tags, told
+from rankviz.store.tables import in_portions, marks, members, metric_sets, parse_object, runs, studies, tags
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
 """Columns that are about a run: before those of its data and settings, `seconds`, and its metrics."""
@@ -245,7 +245,7 @@ def _tags(connection: Connection, owner: str) -> dict[int, tuple[str, ...]]:
 
 def _flat(spec: str) -> dict[str, Any]:
     """Data and settings of a spec by name; none of one that cannot be read."""
-    values = told(spec)
+    values = parse_object(spec)
     if not all(isinstance(values.get(name), dict) for name in ("data", "settings")):
         return {}
     flat: dict[str, Any] = values["data"] | {"method": values.get("method")} | values["settings"]

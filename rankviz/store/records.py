@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,10 +18,10 @@ from rankviz.store.database import Database
 from rankviz.store.room import make_room
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
-    ids_of,
+    ensure_runs,
+    ids_by_digest,
     in_portions,
-    inserting,
-    known,
+    insert_with_conflict,
     marks,
     metric_sets,
     records,
@@ -33,9 +33,9 @@ TAG_LENGTH, MOST_TAGS, NOTE_LENGTH = 80, 50, 2000
 """Characters of a tag, tags of one run, characters of a note."""
 
 
-def mark(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
+def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
     """Note that runs are a visitor's too; those that they had deleted are there again."""
-    table = inserting(connection, marks)
+    table = insert_with_conflict(connection, marks)
     shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
     rows = [
         {"owner": owner, "run": run, "since": now, "star": False, "note": "", "shared": False} for run in ids
@@ -102,7 +102,7 @@ def add_tags(
             raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
         rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
     for some in in_portions(rows):
-        connection.execute(inserting(connection, tags).on_conflict_do_nothing(), list(some))
+        connection.execute(insert_with_conflict(connection, tags).on_conflict_do_nothing(), list(some))
 
 
 class Marks:
@@ -140,18 +140,18 @@ class Marks:
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
         """Take a tag from runs."""
         with self._database.writing() as connection:
-            for portion in in_portions(list(known(connection, list(digests)).values())):
+            for portion in in_portions(list(ids_by_digest(connection, list(digests)).values())):
                 which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
                 connection.execute(delete(tags).where(*which))
 
     def _set(self, owner: str, digests: Iterable[str], **values: Any) -> None:
         with self._database.writing() as connection:
-            set_marks(connection, owner, list(known(connection, list(digests)).values()), **values)
+            set_marks(connection, owner, list(ids_by_digest(connection, list(digests)).values()), **values)
 
 
 def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:
     """Of these runs those that a visitor has marks of."""
-    found = known(connection, digests)
+    found = ids_by_digest(connection, digests)
     held: set[int] = set()
     for portion in in_portions(list(found.values())):
         held |= set(
@@ -173,10 +173,14 @@ class Records:
         self._database = database
         self._unreadable = frozenset[RunSpec]()
 
-    def save(self, record: RunRecord) -> bool:
-        """Keep the record of a run that was asked for; False where another worker was faster."""
+    def save(self, record: RunRecord, report: Callable[[Connection], object] = lambda _: None) -> bool:
+        """Save the record of a requested run; return False if another worker was faster.
+
+        `report` writes in the same transaction, such as the name of the worker's next run.
+        """
         content = record.to_bytes()
         with self._database.writing() as connection:
+            report(connection)
             return _save(connection, record, content)
 
     def keep(self, found: Iterable[RunRecord], owner: str) -> int:
@@ -188,12 +192,12 @@ class Records:
         made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
         again = self._unreadable & made.keys()
         with self._database.writing() as connection:
-            set_aside_unreadable(connection, list(again))
+            discard_unreadable(connection, list(again))
             if made:
                 make_room(connection, owner)
-            ids = ids_of(connection, list(made))
+            ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
-            mark(connection, owner, list(ids.values()), time.time())
+            mark_owned(connection, owner, list(ids.values()), time.time())
         self._unreadable -= again
         return new
 
@@ -202,7 +206,7 @@ class Records:
         with self._database.writing() as connection:
             for portion in in_portions(list(digests)):
                 here = select(runs.c.id).where(runs.c.digest.in_(portion), runs.c.state != IMPORTED)
-                mark(connection, owner, connection.execute(here).scalars().all(), time.time())
+                mark_owned(connection, owner, connection.execute(here).scalars().all(), time.time())
 
     def fail(self, spec: RunSpec, reason: str) -> None:
         """Note that a run cannot be made, and why."""
@@ -267,7 +271,7 @@ class Records:
         return found - {spec.hash for spec in self._unreadable}
 
 
-def set_aside_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
+def discard_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
     """Have runs made again whose records this version cannot read: damaged ones, and of other versions."""
     for portion in in_portions([spec.hash for spec in specs]):
         asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
@@ -333,6 +337,8 @@ def metric_set(connection: Connection, names: tuple[str, ...]) -> int:
     asked = select(metric_sets.c.id).where(metric_sets.c.names == text)
     found = connection.execute(asked).scalar()
     if found is None:
-        connection.execute(inserting(connection, metric_sets).values(names=text).on_conflict_do_nothing())
+        connection.execute(
+            insert_with_conflict(connection, metric_sets).values(names=text).on_conflict_do_nothing()
+        )
         found = connection.execute(asked).scalar_one()
     return int(found)

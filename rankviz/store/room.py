@@ -36,10 +36,10 @@ def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
     shared or made in a sweep, the oldest first; then the owner's own such runs.
     """
     most = bounds().run_bytes
-    size = bytes_of(connection) + needed
+    size = total_bytes(connection) + needed
     if size < most:
         return
-    for which in (_deleted(), _plain(time.time() - DAY), _plain(time.time(), owner)):
+    for which in (_deleted(), _unmarked(time.time() - DAY), _unmarked(time.time(), owner)):
         size -= _remove_until(connection, which, size - (1 - SPARE) * most)
         if size < most:
             return
@@ -50,7 +50,7 @@ def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
     )
 
 
-def bytes_of(connection: Connection) -> int:
+def total_bytes(connection: Connection) -> int:
     """Bytes of all records."""
     return int(connection.execute(select(func.coalesce(func.sum(runs.c.size), 0))).scalar_one())
 
@@ -61,11 +61,11 @@ def purge(connection: Connection) -> int:
     gone = connection.execute(select(studies.c.id).where(studies.c.deleted < before)).scalars().all()
     forget_studies(connection, gone)
     found = connection.execute(_deleted(before).with_only_columns(runs.c.id)).scalars().all()
-    remove(connection, found)
+    remove_runs(connection, found)
     return len(found)
 
 
-def remove(connection: Connection, found: Sequence[int]) -> None:
+def remove_runs(connection: Connection, found: Sequence[int]) -> None:
     """Remove runs with all that is known of them, and the jobs and deleted studies that they were part of."""
     for portion in in_portions(found):
         of_them = select(members.c.study).where(members.c.run.in_(portion)).distinct()
@@ -91,7 +91,7 @@ def _remove_until(connection: Connection, which: Select[Any], enough: float) -> 
             break
         freed += size
         gone.append(number)
-    remove(connection, gone)
+    remove_runs(connection, gone)
     return freed
 
 
@@ -124,7 +124,7 @@ def _deleted(before: float | None = None) -> Select[Any]:
     return _candidates(~still)
 
 
-def _plain(before: float, owner: str | None = None) -> Select[Any]:
+def _unmarked(before: float, owner: str | None = None) -> Select[Any]:
     """Runs that ended before that time and that nobody has said anything of; an owner's only."""
     said = exists().where(
         marks.c.run == runs.c.id,

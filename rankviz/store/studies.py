@@ -16,8 +16,8 @@ from rankviz.common.settings import one_of
 from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.queue import cancel_unwanted, note_done, reopen
-from rankviz.store.records import mark
+from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
+from rankviz.store.records import mark_owned
 from rankviz.store.room import make_room
 from rankviz.store.study import (
     IMPORTED,
@@ -32,7 +32,7 @@ from rankviz.store.study import (
     Study,
     StudyStatus,
 )
-from rankviz.store.tables import families, ids_of, in_portions, members, runs, studies
+from rankviz.store.tables import ensure_runs, families, in_portions, members, runs, studies
 
 MOST_RUNS = 20_000
 """Of one study."""
@@ -51,10 +51,10 @@ class Studies:
         run is meant, and where there are no runs or more than `MOST_RUNS`; `StoreError` where there is no
         room for more.
         """
-        wanted = checked(specs)
+        wanted = check_specs(specs)
         with self._database.writing() as connection:
             make_room(connection, study.owner)
-            return add(connection, study, wanted)
+            return insert_study(connection, study, wanted)
 
     def status(self, study_id: str) -> StudyStatus:
         """How far a study is; `NoSuchStudy` where there is none of this id."""
@@ -133,7 +133,7 @@ class Studies:
             if asked == RUNNING:
                 mine = select(members.c.run).where(members.c.study == study_id)
                 for again in in_portions(connection.execute(mine).scalars().all()):
-                    reopen(connection, again)
+                    requeue_ended(connection, again)
             cancel_unwanted(connection, own)
 
     def delete(self, study_id: str, owner: str) -> None:
@@ -194,7 +194,7 @@ def _seen_by(owner: str) -> ColumnElement[bool]:
     return ((studies.c.owner == owner) | studies.c.shared) & _listed()
 
 
-def checked(specs: Iterable[RunSpec]) -> list[RunSpec]:
+def check_specs(specs: Iterable[RunSpec]) -> list[RunSpec]:
     """Runs that may be asked for together, each once; `SettingError` as `Studies.submit`."""
     wanted = list(dict.fromkeys(specs))
     if not 0 < len(wanted) <= MOST_RUNS:
@@ -207,14 +207,14 @@ def checked(specs: Iterable[RunSpec]) -> list[RunSpec]:
     return wanted
 
 
-def add(connection: Connection, study: Study, specs: Sequence[RunSpec]) -> str:
+def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec]) -> str:
     """A new study with its runs, in families; its id."""
     study_id, now = secrets.token_hex(16), time.time()
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
     connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
-    ids = ids_of(connection, specs)
+    ids = ensure_runs(connection, specs)
     for again in in_portions(list(ids.values())):
-        reopen(connection, again)
+        requeue_ended(connection, again)
     position = {spec: number for number, spec in enumerate(specs)}
     for family in families_of(specs):
         waits = now + position[family[0]] * 1e-6  # in the order in which they were asked for
@@ -228,8 +228,8 @@ def add(connection: Connection, study: Study, specs: Sequence[RunSpec]) -> str:
             for spec in family
         ]
         connection.execute(insert(members), rows)
-    note_done(connection, families.c.study == study_id)  # what was made before is not made again
-    mark(connection, study.owner, list(ids.values()), now)
+    close_families(connection, families.c.study == study_id)  # what was made before is not made again
+    mark_owned(connection, study.owner, list(ids.values()), now)
     return study_id
 
 

@@ -173,7 +173,7 @@ STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate
 
 
 @dataclass(frozen=True)
-class JobStatus:
+class WatchedStatus:
     """Status of a job.
 
     Attributes

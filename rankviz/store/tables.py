@@ -198,14 +198,14 @@ def prepare(engine: Engine, file: Path | None) -> str:
         if _version(connection) == VERSION:
             return ""
     if file is None:
-        if _made(engine):
+        if _create_tables(engine):
             return ""
         raise StoreOutOfReach(
             f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
         )
     engine.dispose()  # an open connection would keep others from setting the file aside
-    with _alone(file):
-        if _made(engine):
+    with _locked(file):
+        if _create_tables(engine):
             return ""
         engine.dispose()
         if _in_use(file):
@@ -214,7 +214,7 @@ def prepare(engine: Engine, file: Path | None) -> str:
             )
         kept = _free_name(file)
         file.rename(kept)
-        _made(engine)
+        _create_tables(engine)
     said = f"{_OTHER}: it is kept as {kept.name}, and a new database begins."
     LOG.warning(said)
     return said
@@ -233,7 +233,7 @@ _OURS = {"runs", "records", "studies", "members"}
 """Tables that stores of all versions have."""
 
 
-def _made(engine: Engine) -> bool:
+def _create_tables(engine: Engine) -> bool:
     """Make the tables where there are none; return whether they are now of this version."""
     with engine.begin() as connection:
         one_at_a_time(connection)
@@ -271,7 +271,7 @@ def _in_use(file: Path) -> bool:
 
 
 @contextmanager
-def _alone(file: Path) -> Iterator[None]:
+def _locked(file: Path) -> Iterator[None]:
     """Keep other processes of this version from the file; where no lock can be made, SQLite says why."""
     with ExitStack() as stack:
         with suppress(OSError):
@@ -296,7 +296,7 @@ _INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
 }
 
 
-def inserting(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+def insert_with_conflict(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT that supports ON CONFLICT."""
     return _INSERTS[connection.dialect.name](table)
 
@@ -307,21 +307,21 @@ def in_portions(values: Sequence[T]) -> Iterator[Sequence[T]]:
         yield values[start : start + PORTION]
 
 
-def ids_of(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
+def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
     """Return the ids of runs; add missing rows as queued."""
     digests = {spec.hash: spec for spec in specs}
     rows = [
         {"digest": digest, "spec": spec.to_json(), "state": QUEUED, "reason": "", "created": time.time()}
         for digest, spec in digests.items()
     ]
-    new = inserting(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
+    new = insert_with_conflict(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
     for portion in in_portions(rows):
         connection.execute(new, list(portion))
-    found = known(connection, list(digests))
+    found = ids_by_digest(connection, list(digests))
     return {spec: found[digest] for digest, spec in digests.items()}
 
 
-def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+def ids_by_digest(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
     """Return the ids of existing runs, by digest."""
     found: dict[str, int] = {}
     for portion in in_portions(digests):
@@ -330,7 +330,7 @@ def known(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def told(text: str) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, Any]:
     """Parse a JSON object; {} if unreadable."""
     with suppress(ValueError, RecursionError):
         values = json.loads(text)

@@ -15,14 +15,14 @@ from contextlib import suppress
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import go_first, resident_memory
+from rankviz.store.environment import code_digest, default_niceness, default_workers, server_process
 from rankviz.store.execution import log_folder
-from rankviz.store.jobs import note_if_ended
-from rankviz.store.making import Making, complaining
-from rankviz.store.places import code, default_niceness, default_workers, server
+from rankviz.store.family_runner import FamilyRunner, reporting_trouble
 from rankviz.store.processes import ProcessId
-from rankviz.store.queue import Lease
-from rankviz.store.runs import RunStore
+from rankviz.store.queue import LeasedFamily
+from rankviz.store.run_store import RunStore
 from rankviz.store.study import StoreOutOfReach
+from rankviz.store.watched import log_if_ended
 
 LOOK_SECONDS, ASK_SECONDS = 0.05, 1.0
 """Seconds between an idle worker's checks for changes of the store; longest time between looks for work."""
@@ -52,28 +52,28 @@ def main(arguments: list[str]) -> int:
 
 def serve(store: RunStore, name: str) -> None:
     """Make one family after another."""
-    most, began, making = bounds(), code(), Making(store)
+    most, began, making = bounds(), code_digest(), FamilyRunner(store)
     for _ in range(most.worker_jobs):
         lease = _next(store, name, most.idle_seconds)
         if lease is None:
             return
         making.make(lease)
         if not lease.background:
-            note_if_ended(store.database, lease.study)
-        if resident_memory() > most.worker_bytes or code() != began:
+            log_if_ended(store.database, lease.study)
+        if resident_memory() > most.worker_bytes or code_digest() != began:
             return
 
 
-def _next(store: RunStore, name: str, seconds: float) -> Lease | None:
+def _next(store: RunStore, name: str, seconds: float) -> LeasedFamily | None:
     """Return the next family; None after `seconds` without one, or once the server has ended."""
-    patiently, employer = store.database.patiently, server()
+    patiently, employer = store.database.retry, server_process()
     deadline, asked, seen = time.monotonic() + seconds, -ASK_SECONDS, None
     while time.monotonic() < deadline:
         state, now = patiently(store.queue.state, AWAY_SECONDS), time.monotonic()
         if state != seen or now - asked >= ASK_SECONDS:
             asked, seen = now, state
-            if patiently(lambda: store.queue.idle(name), AWAY_SECONDS):
-                with complaining(store, name) as tell:
+            if patiently(lambda: store.queue.has_work_for(name), AWAY_SECONDS):
+                with reporting_trouble(store, name) as tell:
                     lease = patiently(lambda: store.queue.take(name, default_workers()), AWAY_SECONDS, tell)
                 if lease is not None:
                     return lease

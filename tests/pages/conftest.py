@@ -17,7 +17,7 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
-from rankviz.store.execution import at_work
+from rankviz.store.execution import worker_processes
 from rankviz.store.processes import start
 from ui.shared import views
 from ui.shared.accounts import asked_for
@@ -93,7 +93,7 @@ def own_folders(
         kept.cache_clear()
     FOLDS.clear()
     yield
-    for process in (process for execution in _opened() for process in at_work(execution.store)):
+    for process in (process for execution in _opened() for process in worker_processes(execution.store)):
         process.terminate()
         assert process.wait(60)
 

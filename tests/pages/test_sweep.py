@@ -23,7 +23,7 @@ from rankviz.runs.run import execute_all
 from rankviz.runs.selection import Choice, candidates
 from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.making import Making
+from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
 from ui.shared import runs
 from ui.shared.run_store import forget, run_store
@@ -37,7 +37,7 @@ SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
 @pytest.fixture(autouse=True)
 def no_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nobody works on studies but the test itself."""
-    monkeypatch.setattr(LocalWorkers, "see_to_it", lambda self: None)
+    monkeypatch.setattr(LocalWorkers, "tend", lambda self: None)
     yield
     forget()
 
@@ -82,7 +82,7 @@ def study_of(app: AppTest) -> str:
 
 def make(app: AppTest, families: int = 100) -> AppTest:
     """Make runs as a worker does, and look at the page again."""
-    making = Making(run_store())
+    making = FamilyRunner(run_store())
     for _ in range(families):
         lease = run_store().queue.take("tester")
         if lease is None:

@@ -15,9 +15,9 @@ from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.datasets import Fold, find_datasets, open_fold
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
+from rankviz.store.environment import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.places import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
+from rankviz.store.watched import WatchedStudies
 
 POSTGRES = "RANKVIZ_TEST_POSTGRES"
 """Address of a PostgreSQL server on which tests may make databases; `make test-postgres` starts one."""
@@ -56,13 +56,13 @@ def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 @pytest.fixture
-def jobs(store: RunStore) -> Jobs:
+def jobs(store: RunStore) -> WatchedStudies:
     """What pages ask for jobs, with one worker at once."""
-    return Jobs(LocalWorkers(store, 1))
+    return WatchedStudies(LocalWorkers(store, 1))
 
 
 @pytest.fixture
-def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
+def submit(jobs: WatchedStudies, root: Path) -> Callable[..., str]:
     def submitted(specs: Sequence[RunSpec] = (SPEC,), owner: str = "me") -> str:
         return jobs.submit(specs, owner=owner, title="A job", roots=[root])
 

@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import RunStore, Study
-from rankviz.store.queue import Lease
+from rankviz.store.queue import LeasedFamily
 from rankviz.store.tables import families
 
 GRID = Study("me", "a grid")
@@ -16,20 +16,20 @@ def states(store: RunStore, study: str) -> dict[str, int]:
     return dict(store.studies.status(study).counts)
 
 
-def taken(store: RunStore, worker: str) -> Lease:
+def taken(store: RunStore, worker: str) -> LeasedFamily:
     """What a worker takes, which there must be."""
     lease = store.queue.take(worker)
     assert lease is not None
     return lease
 
 
-def end_of_lease(store: RunStore, lease: Lease) -> None:
+def end_of_lease(store: RunStore, lease: LeasedFamily) -> None:
     """Have the time of a lease pass."""
     with store.database.writing() as connection:
         connection.execute(update(families).where(families.c.id == lease.family).values(until=0.0))
 
 
-def save_all(store: RunStore, lease: Lease, made: dict[RunSpec, RunRecord]) -> None:
+def save_all(store: RunStore, lease: LeasedFamily, made: dict[RunSpec, RunRecord]) -> None:
     for spec in lease.specs:
         assert store.records.save(made[spec])
     store.queue.release(lease)

@@ -22,7 +22,7 @@ from rankviz.command.values import number, settings_of, value_of
 from rankviz.common.errors import SettingError
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import at_work
+from rankviz.store.execution import worker_processes
 from tools.disks import NotAllowed, small_disk
 
 Command = Callable[..., tuple[int, str, str]]
@@ -120,7 +120,7 @@ def test_detached_a_sweep_goes_on_by_itself(command: Command, store: RunStore) -
     study = as_json(command("sweep", *MODEL, "--axis", "C=1,2", "--detach", "--json"))["study"]
     assert store.studies.status(study).total == 2
     assert as_json(command("sweep", "--resume", study, "--json"))["runs"] == {"done": 2}
-    assert at_work(store)
+    assert worker_processes(store)
 
 
 @pytest.mark.parametrize("good", [0, 1])
@@ -270,7 +270,7 @@ def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
 ) -> None:
     """It is said before anything is trained or asked for."""
     monkeypatch.setattr("rankviz.command.train.execute", None)
-    monkeypatch.setattr(sweep.LocalWorkers, "see_to_it", None)
+    monkeypatch.setattr(sweep.LocalWorkers, "tend", None)
     status, out, err = command(*words)
     assert store.studies.every() == []
     assert (status, out) == (2, "")

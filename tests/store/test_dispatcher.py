@@ -16,10 +16,10 @@ from rankviz.common.errors import SettingError
 from rankviz.datasets import Fold
 from rankviz.shards.cluster import OnCluster, local_cluster
 from rankviz.store import RunStore, Study
-from rankviz.store.execution import LocalWorkers, at_work, cluster_seen
-from rankviz.store.jobs import Jobs
-from rankviz.store.places import CLUSTER_ENVIRONMENT, cluster_address
+from rankviz.store.environment import CLUSTER_ENVIRONMENT, cluster_address
+from rankviz.store.execution import LocalWorkers, cluster_seen, worker_processes
 from rankviz.store.study import DONE, HERE, SHARDS, TASKS
+from rankviz.store.watched import WatchedStudies
 
 pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 
@@ -57,7 +57,7 @@ def test_each_place_takes_its_own_studies(store: RunStore, base: RunSpec, root: 
         assert lease.place == place
         assert store.studies.status(lease.study).study.title == place
         assert store.queue.take("w", place=place) is None
-        assert not store.queue.gives_way(lease)
+        assert not store.queue.must_yield(lease)
 
 
 def test_a_study_moves_to_another_place(store: RunStore, base: RunSpec, root: Path) -> None:
@@ -77,12 +77,12 @@ def test_without_a_cluster_nobody_is_started_and_why_is_said(
     monkeypatch.delenv(CLUSTER_ENVIRONMENT, raising=False)
     execution = LocalWorkers(store, 1)
     execution.submit(study(root, TASKS), [base])
-    assert at_work(store) == []
+    assert worker_processes(store) == []
     assert "RANKVIZ_CLUSTER" in execution.trouble(TASKS)
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://127.0.0.1:1")
     monkeypatch.setattr("rankviz.store.execution.find_spec", lambda name: None)
-    execution.see_to_it()
-    assert at_work(store) == []
+    execution.tend()
+    assert worker_processes(store) == []
     assert "rankviz[dask]" in execution.trouble(TASKS)
     assert execution.trouble() == ""
 
@@ -102,7 +102,7 @@ def test_a_sweep_is_made_by_the_workers_of_the_cluster(
 def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(
     store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, fold: Fold
 ) -> None:
-    jobs = Jobs(execution)
+    jobs = WatchedStudies(execution)
     specs = [base.but(C=1.0 + k / 1e4, tol=1e-9) for k in range(1000)]
     job = jobs.submit(specs, owner="me", title="A job", roots=[root], place=SHARDS)
     wait_for(lambda: any("2 shards" in news.get("plan", "") for news in jobs.status(job).news))
@@ -119,7 +119,7 @@ def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(
 def test_what_shards_cannot_train_fails_with_the_reason(
     execution: LocalWorkers, base: RunSpec, root: Path
 ) -> None:
-    jobs = Jobs(execution)
+    jobs = WatchedStudies(execution)
     job = jobs.submit([base.but(solver="sgd_pair")], owner="me", title="A job", roots=[root], place=SHARDS)
     status = ended(jobs, job)
     assert status.state == "failed"

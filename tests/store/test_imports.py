@@ -22,7 +22,7 @@ from rankviz.store import RunStore, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
 from rankviz.store.records import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
-from rankviz.store.room import bytes_of, purge, remove
+from rankviz.store.room import purge, remove_runs, total_bytes
 from rankviz.store.study import DONE, IMPORTED, QUEUED
 from rankviz.store.tables import marks, records, runs, tags
 
@@ -403,7 +403,7 @@ def test_imported_runs_take_room_and_make_room(
     store: RunStore, made: Made, tmp_path: Path, lie: RunSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.database.reading() as connection:
-        size = bytes_of(connection)
+        size = total_bytes(connection)
     assert size == len(forged(made[lie]).to_bytes())
     bounds = tmp_path / "bounds.toml"
     bounds.write_text(f"run_bytes = {2 * size}\n")
@@ -436,7 +436,7 @@ def test_a_run_whose_number_another_one_had_is_listed_as_itself(
     """Ids of runs that were removed come again; what is kept of a run is kept by more than that."""
     assert store.listing.seen_by("me")["vali:MAP"].iloc[0] == pytest.approx(0.999)
     with store.database.writing() as connection:
-        remove(connection, connection.execute(select(runs.c.id)).scalars().all())
+        remove_runs(connection, connection.execute(select(runs.c.id)).scalars().all())
     other = list(made.values())[-1]
     store.records.keep([other], "me")
     row = store.listing.seen_by("me").iloc[0]

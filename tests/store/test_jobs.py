@@ -17,12 +17,12 @@ from rankviz import RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, queue
 from rankviz.store import execution as execution_module
-from rankviz.store import jobs as jobs_module
-from rankviz.store.execution import LocalWorkers, at_work
-from rankviz.store.jobs import Jobs
-from rankviz.store.making import Keeper, Making, TimeIsUp
-from rankviz.store.places import default_folder
+from rankviz.store import watched as jobs_module
+from rankviz.store.environment import default_folder
+from rankviz.store.execution import LocalWorkers, worker_processes
+from rankviz.store.family_runner import FamilyRunner, LeaseKeeper, StudyTimeSpent
 from rankviz.store.processes import ProcessId, start
+from rankviz.store.watched import WatchedStudies
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 Submit = Callable[..., str]
@@ -33,7 +33,9 @@ def record() -> RunRecord:
     return execute(SPEC, fold=FOLD)
 
 
-def test_a_job_from_start_to_end_and_after_a_restart(store: RunStore, jobs: Jobs, submit: Submit) -> None:
+def test_a_job_from_start_to_end_and_after_a_restart(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     specs = (SPEC, SPEC.but(C=0.25))
     job = submit(specs)
     first = jobs.status(job)
@@ -44,7 +46,7 @@ def test_a_job_from_start_to_end_and_after_a_restart(store: RunStore, jobs: Jobs
     assert status.created <= (status.started or 0) <= (status.ended or 0)
     assert status.seconds == (status.ended or 0) - (status.started or 0)
     with closing(RunStore(store.database.address)) as again:  # as after a restart
-        another = Jobs(LocalWorkers(again, 1))
+        another = WatchedStudies(LocalWorkers(again, 1))
         assert another.status(job) == status
         assert another.of("me") == [status]
         assert another.of("you") == []
@@ -52,7 +54,9 @@ def test_a_job_from_start_to_end_and_after_a_restart(store: RunStore, jobs: Jobs
 
 
 @pytest.mark.usefixtures("nobody")
-def test_jobs_wait_while_all_workers_are_at_work(store: RunStore, jobs: Jobs, submit: Submit) -> None:
+def test_jobs_wait_while_all_workers_are_at_work(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0, 3.0)]
     assert states(jobs, ids) == ["running", "running", "running"], "a worker for them is about to begin"
     lease = taken(store, "w")
@@ -66,7 +70,7 @@ def test_jobs_wait_while_all_workers_are_at_work(store: RunStore, jobs: Jobs, su
 
 @pytest.mark.usefixtures("nobody")
 def test_a_job_that_is_stopped_keeps_what_is_finished(
-    store: RunStore, jobs: Jobs, submit: Submit, record: RunRecord
+    store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord
 ) -> None:
     job = submit((SPEC, SPEC.but(C=0.25)))
     lease = taken(store, "w")
@@ -82,7 +86,7 @@ def test_a_job_that_is_stopped_keeps_what_is_finished(
     assert jobs.status(job) == status
 
 
-def test_stop_ends_a_running_job(jobs: Jobs, submit: Submit) -> None:
+def test_stop_ends_a_running_job(jobs: WatchedStudies, submit: Submit) -> None:
     job = submit(MANY)
     wait_for(lambda: jobs.status(job).finished)
     jobs.stop(job, "me")
@@ -102,7 +106,7 @@ def sleeping(store: RunStore, tmp_path: Path) -> ProcessId:
 
 @pytest.mark.usefixtures("nobody")
 def test_a_worker_that_does_not_stop_is_ended(
-    store: RunStore, jobs: Jobs, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process, job = sleeping(store, tmp_path), submit()
     taken(store, "sleeper")
@@ -116,7 +120,7 @@ def test_a_worker_that_does_not_stop_is_ended(
 
 @pytest.mark.usefixtures("nobody")
 def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
-    store: RunStore, jobs: Jobs, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     process, mine, theirs = sleeping(store, tmp_path), submit(), submit(owner="you")
@@ -128,7 +132,7 @@ def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
 
 
 @pytest.mark.usefixtures("nobody")
-def test_only_the_owner_stops_and_deletes(jobs: Jobs, submit: Submit) -> None:
+def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) -> None:
     job = submit()
     for forbidden in (jobs.stop, jobs.delete):
         for stranger in ("you", ""):
@@ -142,7 +146,9 @@ def test_only_the_owner_stops_and_deletes(jobs: Jobs, submit: Submit) -> None:
 
 
 @pytest.mark.usefixtures("nobody")
-def test_other_ids_are_no_jobs(store: RunStore, jobs: Jobs, submit: Submit, specs: list[RunSpec]) -> None:
+def test_other_ids_are_no_jobs(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, specs: list[RunSpec]
+) -> None:
     job = submit()
     sweep = store.studies.submit(Study("me", "a grid"), specs)
     for wrong in ("", "..", "f" * 32, "\0", "é", f"{job}\n", f" {job}", f"A{job[1:]}", "%", sweep):
@@ -154,7 +160,7 @@ def test_other_ids_are_no_jobs(store: RunStore, jobs: Jobs, submit: Submit, spec
     assert [status.id for status in jobs.of("me")] == [job]
 
 
-def test_a_job_needs_runs_of_known_data(jobs: Jobs, submit: Submit) -> None:
+def test_a_job_needs_runs_of_known_data(jobs: WatchedStudies, submit: Submit) -> None:
     with pytest.raises(SettingError, match="from 1 to"):
         submit(())
     with pytest.raises(SettingError, match="digest"):
@@ -163,7 +169,7 @@ def test_a_job_needs_runs_of_known_data(jobs: Jobs, submit: Submit) -> None:
 
 @pytest.mark.usefixtures("nobody")
 def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
-    jobs: Jobs, submit: Submit, bounded: Callable[..., None]
+    jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
 ) -> None:
     bounded(live_jobs_each=2, live_jobs=3)
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0)]
@@ -178,7 +184,7 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
 
 @pytest.mark.usefixtures("nobody")
 def test_a_job_that_was_asked_to_stop_does_not_count(
-    store: RunStore, jobs: Jobs, submit: Submit, bounded: Callable[..., None]
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
 ) -> None:
     bounded(live_jobs=1, live_jobs_each=1)
     job = submit()
@@ -190,7 +196,7 @@ def test_a_job_that_was_asked_to_stop_does_not_count(
 
 @pytest.mark.usefixtures("nobody")
 def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
-    store: RunStore, jobs: Jobs, submit: Submit, bounded: Callable[..., None], record: RunRecord
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None], record: RunRecord
 ) -> None:
     bounded(kept_jobs_each=2, kept_jobs=3)
     running = submit((SPEC.but(C=9.0),))
@@ -208,7 +214,7 @@ def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
 @pytest.mark.usefixtures("nobody")
 def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, root: Path) -> None:
     stores = [RunStore(store.database.address) for _ in range(8)]
-    many = [Jobs(LocalWorkers(one, 1)) for one in stores]
+    many = [WatchedStudies(LocalWorkers(one, 1)) for one in stores]
     specs, got = (SPEC, SPEC.but(C=2.0)), list[tuple[str, bool]]()
 
     def ask(number: int) -> None:
@@ -229,7 +235,9 @@ def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, roo
         one.close()
 
 
-def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(jobs: Jobs, submit: Submit) -> None:
+def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
+    jobs: WatchedStudies, submit: Submit
+) -> None:
     job = submit((SPEC.but(fold="Fold9"), SPEC, SPEC.but(C=0.25)))
     status = ended(jobs, job)
     assert status.state == "failed"
@@ -237,10 +245,10 @@ def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(jobs: Jo
     assert (status.finished, status.failed) == ((1, 2), (0,))
 
 
-def test_a_killed_worker_is_that_jobs_failure(jobs: Jobs, store: RunStore, submit: Submit) -> None:
+def test_a_killed_worker_is_that_jobs_failure(jobs: WatchedStudies, store: RunStore, submit: Submit) -> None:
     job = submit(MANY)
     wait_for(lambda: jobs.status(job).latest)
-    (process,) = at_work(store)
+    (process,) = worker_processes(store)
     said = Path(f"/proc/{process.pid}/oom_score_adj")  # where memory runs out it goes before the server
     assert not said.exists() or int(said.read_text()) >= 500
     os.kill(process.pid, 9)
@@ -257,17 +265,21 @@ def test_a_killed_worker_is_that_jobs_failure(jobs: Jobs, store: RunStore, submi
 
 
 @pytest.mark.usefixtures("nobody")
-def test_the_run_of_which_a_worker_died_fails_its_job(store: RunStore, jobs: Jobs, submit: Submit) -> None:
+def test_the_run_of_which_a_worker_died_fails_its_job(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     job = submit()
     end_of_lease(store, taken(store, "w"))
     status = ended(jobs, job) if store.queue.take("other") is None else None
     assert status is not None
     assert (status.state, status.finished) == ("failed", ())
-    assert status.reason == f"The worker process that made it ended without a result; {queue.UNKNOWN}."
+    assert status.reason == f"The worker process that made it ended without a result; {queue.NOT_OUR_CHILD}."
 
 
 @pytest.mark.usefixtures("nobody")
-def test_what_two_jobs_want_tells_both_how_far_it_is(store: RunStore, jobs: Jobs, submit: Submit) -> None:
+def test_what_two_jobs_want_tells_both_how_far_it_is(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     first, second = submit(), submit((SPEC.but(C=2.0), SPEC), owner="you")
     lease = taken(store, "w")
     assert store.queue.renew(lease, {"digest": SPEC.hash, "stage": "newton", "fraction": None})
@@ -279,18 +291,18 @@ def test_what_two_jobs_want_tells_both_how_far_it_is(store: RunStore, jobs: Jobs
 @pytest.mark.usefixtures("nobody")
 def test_a_job_ends_after_the_seconds_it_may_work(
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Submit,
     bounded: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def time_is_up(_: Keeper) -> None:
-        raise TimeIsUp
+    def time_is_up(_: LeaseKeeper) -> None:
+        raise StudyTimeSpent
 
     bounded(job_seconds=600.0)
     job = submit((SPEC, SPEC.but(C=0.25)))
-    monkeypatch.setattr(Keeper, "between", time_is_up)  # after the first run
-    Making(store).make(taken(store, "w"))
+    monkeypatch.setattr(LeaseKeeper, "between", time_is_up)  # after the first run
+    FamilyRunner(store).make(taken(store, "w"))
     status = jobs.status(job)
     assert (status.state, len(status.finished)) == ("failed", 1)
     assert status.reason == (
@@ -301,7 +313,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
 
 @pytest.mark.usefixtures("nobody")
 def test_seconds_count_over_all_turns(
-    store: RunStore, jobs: Jobs, submit: Submit, bounded: Callable[..., None]
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
 ) -> None:
     bounded(job_seconds=100.0)
     job = submit()
@@ -316,7 +328,7 @@ def test_seconds_count_over_all_turns(
 @pytest.mark.usefixtures("nobody")
 def test_a_worker_that_does_not_end_then_is_ended(
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Submit,
     bounded: Callable[..., None],
     tmp_path: Path,
@@ -331,7 +343,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
 
 
 def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(
-    store: RunStore, jobs: Jobs, submit: Submit, root: Path
+    store: RunStore, jobs: WatchedStudies, submit: Submit, root: Path
 ) -> None:
     """The sweep is one family of one visitor's, who also waits for a page, and the one worker is at it."""
     sweep = jobs._execution.submit(Study("me", "a grid", roots=(str(root),)), MANY)
@@ -372,11 +384,11 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     store.studies.submit(Study("me", "a grid"), specs)
     process = sleeping(store, tmp_path)
     taken(store, "sleeper")
-    execution.see_to_it()
+    execution.tend()
     assert started == [], "what waits yet can wait longer"
-    Jobs(execution).submit([SPEC], owner="you", title="A job", roots=[])
+    WatchedStudies(execution).submit([SPEC], owner="you", title="A job", roots=[])
     assert len(started) == 1
-    Jobs(execution).submit([SPEC.but(C=7.0)], owner="you", title="A job", roots=[])
+    WatchedStudies(execution).submit([SPEC.but(C=7.0)], owner="you", title="A job", roots=[])
     assert len(started) == 1, "one more, not two"
     process.terminate()
 
@@ -396,21 +408,21 @@ def test_a_sweep_gives_way_only_to_what_nobody_makes(
     monkeypatch.setattr("rankviz.store.queue.WAIT_SECONDS", -1.0)
     store.studies.submit(Study("you", "a grid"), specs[:3])
     lease = taken(store, "w")
-    assert not store.queue.gives_way(lease)
+    assert not store.queue.must_yield(lease)
     submit()
-    assert store.queue.gives_way(lease)
+    assert store.queue.must_yield(lease)
     job = taken(store, "w2")
-    assert not store.queue.gives_way(lease)
+    assert not store.queue.must_yield(lease)
     store.studies.submit(Study("another", "a grid"), specs[3:])
-    assert not store.queue.gives_way(lease), "that can wait too"
+    assert not store.queue.must_yield(lease), "that can wait too"
     submit((SPEC.but(C=3.0),))
-    assert not store.queue.gives_way(job), "somebody waits for this one"
+    assert not store.queue.must_yield(job), "somebody waits for this one"
 
 
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize("damage", ["damaged", "gone"])
 def test_a_record_that_cannot_be_read_is_made_again(
-    store: RunStore, jobs: Jobs, submit: Submit, record: RunRecord, damage: str
+    store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord, damage: str
 ) -> None:
     store.records.keep([record], "me")
     with store.database.writing() as connection:
@@ -421,7 +433,7 @@ def test_a_record_that_cannot_be_read_is_made_again(
     assert store.records.find([SPEC]) == {}
     job = submit()
     assert jobs.status(job).finished == ()
-    Making(store).make(taken(store, "w"))
+    FamilyRunner(store).make(taken(store, "w"))
     assert ended(jobs, job).state == "finished"
     assert set(store.records.find([SPEC])) == {SPEC}
 
@@ -433,7 +445,7 @@ DAMAGE = ["", "{}", "[1, 2]", "7", '{"pid": "x"}', '{"digest": 1', "[" * 5000, '
 @pytest.mark.parametrize("content", DAMAGE)
 @pytest.mark.parametrize("place", ["families.progress", "workers.process", "studies.roots", "runs.spec"])
 def test_what_cannot_be_read_stops_nobody_else(
-    store: RunStore, jobs: Jobs, submit: Submit, tmp_path: Path, place: str, content: str
+    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, place: str, content: str
 ) -> None:
     process, damaged = sleeping(store, tmp_path), submit()
     lease = taken(store, "sleeper")
@@ -444,7 +456,7 @@ def test_what_cannot_be_read_stops_nobody_else(
         connection.execute(text(f"UPDATE {table} SET {column} = :content"), {"content": content})
     other = submit((SPEC.but(C=2.0),), owner="you")
     while (lease := store.queue.take("w2")) is not None:
-        Making(store).make(lease)
+        FamilyRunner(store).make(lease)
     assert ended(jobs, other).state == "finished"
     assert len(jobs.of("you")) == 1
     assert jobs.live() == [status for status in jobs.of("me") if status.live]
@@ -458,7 +470,7 @@ def test_what_cannot_be_read_stops_nobody_else(
 
 
 def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
-    store: RunStore, jobs: Jobs, submit: Submit, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as away:
         away.setattr(LocalWorkers, "_missing", lambda *_: 0)
@@ -480,7 +492,7 @@ def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
 
 
 def test_a_system_that_starts_no_process_is_said(
-    jobs: Jobs, submit: Submit, monkeypatch: pytest.MonkeyPatch
+    jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -493,7 +505,7 @@ def test_a_system_that_starts_no_process_is_said(
         submit()
 
 
-def test_each_job_leaves_a_line_that_names_nobody(jobs: Jobs, submit: Submit) -> None:
+def test_each_job_leaves_a_line_that_names_nobody(jobs: WatchedStudies, submit: Submit) -> None:
     ended(jobs, submit())
     ended(jobs, submit((SPEC.but(dataset="absent"),)))
     log = default_folder() / "jobs.log"

@@ -17,14 +17,14 @@ from conftest_jobs import ended as ended_job
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
-from rankviz.store import RunStore, Study, StudyStatus, places
-from rankviz.store.execution import LocalWorkers, at_work, log_folder, untold
-from rankviz.store.jobs import Jobs
-from rankviz.store.places import SERVER_ENVIRONMENT, default_niceness, environment_of_worker
+from rankviz.store import RunStore, Study, StudyStatus, environment
+from rankviz.store.environment import SERVER_ENVIRONMENT, default_niceness, environment_of_worker
+from rankviz.store.execution import LocalWorkers, log_folder, unrecorded, worker_processes
 from rankviz.store.processes import ProcessId, start
 from rankviz.store.queue import host
 from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import workers
+from rankviz.store.watched import WatchedStudies
 
 processes_alone = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 """What is tried is what processes do, whatever the database."""
@@ -54,11 +54,13 @@ def test_everything_is_made_and_the_workers_stay_for_more(
     status = ended(execution, study)
     assert status.counts == {"done": 6}
     assert status.ended is not None
-    processes = at_work(execution.store)
+    processes = worker_processes(execution.store)
     assert 0 < len(processes) <= 2
     again = execution.submit(asked(root), [spec.but(C=8.0) for spec in specs])
     assert ended(execution, again).counts == {"done": 2}
-    assert {process.pid for process in at_work(execution.store)} >= {process.pid for process in processes}
+    assert {process.pid for process in worker_processes(execution.store)} >= {
+        process.pid for process in processes
+    }
 
 
 def test_a_run_that_cannot_be_made_fails_alone(
@@ -79,7 +81,7 @@ def test_what_a_killed_worker_was_making_is_made_by_another(
     specs = [base.but(C=2.0**C, gamma=2.0**g) for C in range(-6, 6) for g in range(-6, 2)]
     study = execution.submit(asked(root), specs)
     wait_for(lambda: execution.watch(study).done)
-    for process in at_work(execution.store):
+    for process in worker_processes(execution.store):
         os.kill(process.pid, signal.SIGKILL)
     status = ended(execution, study)
     assert status.counts == {"done": len(specs)}
@@ -114,7 +116,7 @@ def test_the_address_of_the_database_is_not_on_the_command_line(
     execution: LocalWorkers, specs: list[RunSpec], root: Path
 ) -> None:
     execution.submit(asked(root), specs)
-    process = wait_for(lambda: at_work(execution.store))[0]
+    process = wait_for(lambda: worker_processes(execution.store))[0]
     command = Path(f"/proc/{process.pid}/cmdline")
     if command.exists():
         assert b"runs.sqlite" not in command.read_bytes()
@@ -127,7 +129,7 @@ def test_workers_leave_no_logs_where_nothing_went_wrong(
 ) -> None:
     bounded(idle_seconds=0.2)  # type: ignore[operator]
     ended(execution, execution.submit(asked(root), specs))
-    wait_for(lambda: not at_work(execution.store))
+    wait_for(lambda: not worker_processes(execution.store))
     assert not list(log_folder(execution.store).glob("*.log"))
 
 
@@ -149,7 +151,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
     ("most", "processes"), [({"idle_seconds": 60}, 1), ({"worker_jobs": 2}, 2), ({"worker_bytes": 1}, 3)]
 )
 def test_a_worker_stays_until_it_has_made_or_taken_much(
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     bounded: Callable[..., None],
     started: list[ProcessId],
@@ -164,17 +166,17 @@ def test_a_worker_stays_until_it_has_made_or_taken_much(
 
 @processes_alone
 def test_a_worker_that_nobody_needs_ends(
-    store: RunStore, jobs: Jobs, submit: Callable[..., str], bounded: Callable[..., None]
+    store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None]
 ) -> None:
     bounded(idle_seconds=0.2)
     ended_job(jobs, submit())
-    assert wait_for(lambda: not at_work(store))
+    assert wait_for(lambda: not worker_processes(store))
 
 
 @processes_alone
 def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     bounded: Callable[..., None],
     tmp_path: Path,
@@ -187,7 +189,7 @@ def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
     job = submit()
     server.terminate()
     assert ended_job(jobs, job).state == "finished"
-    assert wait_for(lambda: not at_work(store))
+    assert wait_for(lambda: not worker_processes(store))
 
 
 def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,19 +221,19 @@ def test_cores_are_shared_out(
 
 def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text("1")
-    monkeypatch.setattr(places, "PACKAGE", tmp_path)
-    before = places.code()
-    assert places.code() == before
+    monkeypatch.setattr(environment, "PACKAGE", tmp_path)
+    before = environment.code_digest()
+    assert environment.code_digest() == before
     os.utime(tmp_path / "module.py", (1, 1))
-    assert places.code() != before
+    assert environment.code_digest() != before
 
 
 @processes_alone
 def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
-    store: RunStore, jobs: Jobs, submit: Callable[..., str]
+    store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
     ended_job(jobs, submit())
-    (process,) = at_work(store)
+    (process,) = worker_processes(store)
     os.kill(process.pid, signal.SIGKILL)
     wait_for(lambda: not process.alive())
     assert ended_job(jobs, submit((SPEC.but(C=0.125),))).state == "finished"
@@ -239,7 +241,11 @@ def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
 
 @processes_alone
 def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_place(
-    store: RunStore, jobs: Jobs, submit: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gone = start(["true"], dict(os.environ), tmp_path / "gone.log")
     wait_for(lambda: not gone.alive())
@@ -247,7 +253,7 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
     with store.database.writing() as connection:
         noted = {"id": "never", "host": host(), "process": starter, "until": time.time() + 999}
         connection.execute(insert(workers).values(**noted))
-    assert at_work(store) == []
+    assert worker_processes(store) == []
     assert ended_job(jobs, submit()).state == "finished"
 
 
@@ -268,23 +274,23 @@ def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_i
 
     monkeypatch.setattr("rankviz.store.execution.start", sleeps)
     with monkeypatch.context() as patched:
-        patched.setattr("rankviz.store.execution.note_process", full)
+        patched.setattr("rankviz.store.execution.record_process", full)
         with pytest.raises(StoreOutOfReach):
-            execution.see_to_it()
+            execution.tend()
     assert len(begun) == 1, "the other one of the two was not started"
-    execution.see_to_it()
-    execution.see_to_it()
+    execution.tend()
+    execution.tend()
     assert len(begun) == 2, "the first one lives, and has one place"
     begun[0].terminate()
     wait_for(lambda: not begun[0].alive())
-    execution.see_to_it()
-    execution.see_to_it()
+    execution.tend()
+    execution.tend()
     assert len(begun) == 3
     for process in begun:
         process.terminate()
     wait_for(lambda: not any(process.alive() for process in begun))
-    execution.see_to_it()
-    assert not untold.keys() & set(names_of(store))
+    execution.tend()
+    assert not unrecorded.keys() & set(names_of(store))
 
 
 def names_of(store: RunStore) -> list[str]:
@@ -306,7 +312,7 @@ def test_two_that_look_at_once_start_one_worker(
         submit((SPEC.but(C=1.0 + number),))
     stores = [RunStore(store.database.address) for _ in range(4)]
     many = [LocalWorkers(one, 1) for one in stores]
-    threads = [threading.Thread(target=lambda one=one: [one.see_to_it() for _ in range(20)]) for one in many]
+    threads = [threading.Thread(target=lambda one=one: [one.tend() for _ in range(20)]) for one in many]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -317,8 +323,8 @@ def test_two_that_look_at_once_start_one_worker(
 
 
 def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:
-    execution.see_to_it()
-    assert at_work(execution.store) == []
+    execution.tend()
+    assert worker_processes(execution.store) == []
 
 
 @pytest.mark.parametrize(
@@ -338,6 +344,6 @@ def test_workers_stand_back_as_far_as_asked(
 ) -> None:
     monkeypatch.setenv("RANKVIZ_NICE", "3")
     submit(MANY)
-    (process,) = wait_for(lambda: at_work(store))
+    (process,) = wait_for(lambda: worker_processes(store))
     own = os.getpriority(os.PRIO_PROCESS, 0)
     wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, own + 3))

@@ -27,7 +27,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.run import why_not_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
-from rankviz.store.study import HERE, JobStatus
+from rankviz.store.study import HERE, WatchedStatus
 from ui.shared import run_store, words
 from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
@@ -133,7 +133,7 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
 
 
 def _work_on(
-    wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str, place: str
+    wanted: list[RunSpec], missing: list[RunSpec], job: WatchedStatus | None, title: str, place: str
 ) -> dict[RunSpec, RunRecord]:
     """Show the job for the missing records, or make them now, or offer to; return those made now."""
     watched, offered = st.container(), st.container()
@@ -201,7 +201,7 @@ def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
     return job is not None
 
 
-def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
+def _follow(job: WatchedStatus, title: str, wanted: list[RunSpec]) -> None:
     """Show a job with runs for this page, and keep it running."""
     wait_too(job.id)
     watch(job, place=title, note=note_on(job), wanted=wanted)
@@ -249,7 +249,7 @@ def _shape(digest: str, _spec: RunSpec) -> Shape:
     return Shape.of(fold_of(_spec))
 
 
-def _named_job(title: str) -> JobStatus | None:
+def _named_job(title: str) -> WatchedStatus | None:
     """Return the job in the page's address, if there is one, else the last stopped one with its title.
 
     Other pages ignore a stopped job: they make its short runs at once.
@@ -262,7 +262,7 @@ def _named_job(title: str) -> JobStatus | None:
     return None
 
 
-def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
+def _job_for(missing: list[RunSpec], named: WatchedStatus | None) -> WatchedStatus | None:
     """Return the job for these specs: that of the address, a live one of the visitor's, or any live one.
 
     The last must make all of them. So the common requests of a class are made once.
@@ -270,7 +270,7 @@ def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | Non
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):
         return named
-    live = list[JobStatus]()
+    live = list[WatchedStatus]()
     with suppress(StoreError):  # if the store is out of reach, short runs are still made
         live = jobs().live()
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
-from rankviz.store.study import HERE, JobStatus
+from rankviz.store.study import HERE, WatchedStatus
 from ui.shared import words
 from ui.shared.foreign import escaped
 from ui.shared.runs import data_roots_of_visitor, errors_as_sentences, run
@@ -23,7 +23,7 @@ UNASKED, _RESTING = "unasked-job", "unasked-runs"
 """Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
 
 
-def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
+def start(missing: list[RunSpec], title: str, place: str = HERE) -> WatchedStatus:
     """Start a job and put its id into the address; `place` names its workers."""
     roots = data_roots_of_visitor()
     job_id = jobs().submit(missing, owner=visitor(), title=title, roots=roots, place=place)
@@ -31,7 +31,7 @@ def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
     return jobs().status(job_id)
 
 
-def note_on(job: JobStatus) -> str:
+def note_on(job: WatchedStatus) -> str:
     """Return the remark below a job's progress."""
     if job.owner != visitor():
         return words.OF_OTHERS
@@ -54,7 +54,7 @@ def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> b
     return job is not None
 
 
-def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
+def _job_of(late: list[RunSpec], title: str) -> WatchedStatus | None:
     """Return the job that continues too long runs; run them here if no job can be stored."""
     try:
         job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())

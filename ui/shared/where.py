@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import counted, megabytes
+from rankviz.store.environment import cluster_address
 from rankviz.store.execution import cluster_seen
-from rankviz.store.places import cluster_address
 from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store, workers
@@ -45,7 +45,7 @@ def where(row: DeltaGenerator, place: str) -> str:
     st.session_state[_CHOSEN] = chosen  # for the other page with this choice
     if chosen == THIS_MACHINE:
         return HERE
-    workers().call(place)  # starts its observation in advance
+    workers().start_dispatcher(place)  # starts its observation in advance
     return place
 
 
@@ -72,7 +72,7 @@ def line(place: str) -> bool:
     else:
         seen = cluster_seen(run_store(), place)
         if not seen:  # its observer has ended, because there was nothing to do
-            workers().call(place)
+            workers().start_dispatcher(place)
         st.caption(seen_words(seen))
     return not trouble
 

@@ -5,11 +5,11 @@ import signal
 import sys
 
 if "rankviz.store.worker" in " ".join(sys.orig_argv):
-    from rankviz.store.making import Keeper
+    from rankviz.store.family_runner import LeaseKeeper
 
-    begin = Keeper.begin
+    begin = LeaseKeeper.begin
 
-    def die(self: Keeper, spec: object) -> None:
+    def die(self: LeaseKeeper, spec: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    Keeper.begin = die
+    LeaseKeeper.begin = die

@@ -58,7 +58,7 @@ def environment_of_worker(threads: int, workers: int) -> dict[str, str]:
     return environment
 
 
-def server() -> ProcessId:
+def server_process() -> ProcessId:
     """Return the server of this worker; its parent process if the environment names none."""
     try:
         return ProcessId(**json.loads(os.environ[SERVER_ENVIRONMENT]))
@@ -66,7 +66,7 @@ def server() -> ProcessId:
         return ProcessId.of(os.getppid())
 
 
-def code() -> str:
+def code_digest() -> str:
     """Return a digest of this package's files, which changes with any edit."""
     files = sorted((str(path), path.stat().st_mtime_ns) for path in PACKAGE.rglob("*.py"))
     return hashlib.blake2b(repr(files).encode(), digest_size=16).hexdigest()

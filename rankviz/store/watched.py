@@ -24,12 +24,12 @@ from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
+from rankviz.store.environment import default_folder
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.places import default_folder
 from rankviz.store.processes import can_start
-from rankviz.store.records import set_aside_unreadable
+from rankviz.store.records import discard_unreadable
 from rankviz.store.room import forget_studies, make_room
-from rankviz.store.studies import add, checked
+from rankviz.store.studies import check_specs, insert_study
 from rankviz.store.study import (
     DONE,
     FAILED,
@@ -40,31 +40,31 @@ from rankviz.store.study import (
     OPEN,
     PLACES,
     RUNNING,
-    JobStatus,
     NoSuchStudy,
     StoreError,
     Study,
+    WatchedStatus,
 )
-from rankviz.store.tables import families, members, one_at_a_time, runs, studies, told
+from rankviz.store.tables import families, members, one_at_a_time, parse_object, runs, studies
 
-NAME = "jobs.log"
-MOST_BYTES = 1 << 20
+LOG_NAME = "jobs.log"
+MOST_LOG_BYTES = 1 << 20
 """Size at which a new log begins; the previous one is kept as jobs.log.1."""
 WHO_DIGITS = 8
 
 
-def note_end(job: JobStatus) -> None:
+def _log_end(job: WatchedStatus) -> None:
     """Append the line of an ended job; a full disk loses only this line."""
     with suppress(OSError):
-        log = default_folder() / NAME
+        log = default_folder() / LOG_NAME
         with suppress(FileNotFoundError):
-            if log.stat().st_size > MOST_BYTES:
-                os.replace(log, log.with_name(f"{NAME}.1"))
+            if log.stat().st_size > MOST_LOG_BYTES:
+                os.replace(log, log.with_name(f"{LOG_NAME}.1"))
         with log.open("ab") as stream:  # one write: processes do not mix lines
-            stream.write(_line(job).encode() + b"\n")
+            stream.write(_log_line(job).encode() + b"\n")
 
 
-def _line(job: JobStatus) -> str:
+def _log_line(job: WatchedStatus) -> str:
     """Format time, visitor, methods, finished runs, seconds since submission and outcome."""
     now = time.time()
     return " ".join(
@@ -81,7 +81,7 @@ def _line(job: JobStatus) -> str:
 
 def statuses(
     database: Database, which: ColumnElement[bool], workers: int, trouble: str = ""
-) -> list[JobStatus]:
+) -> list[WatchedStatus]:
     """Return statuses of jobs, the oldest first.
 
     `workers` is the number of workers. `trouble` is the reason why the store cannot be written: then live
@@ -104,14 +104,14 @@ def statuses(
     ]
 
 
-def note_if_ended(database: Database, job_id: str) -> None:
+def log_if_ended(database: Database, job_id: str) -> None:
     """Log a job if it has ended."""
     for status in statuses(database, studies.c.id == job_id, 1):
         if not status.live:
-            note_end(status)
+            _log_end(status)
 
 
-def may_live() -> ColumnElement[bool]:
+def is_unfinished() -> ColumnElement[bool]:
     """Return the condition that a study has a run that is made now, or is to be made."""
     return exists().where(members.c.study == studies.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN))
 
@@ -123,7 +123,7 @@ def _status(
     known: Mapping[int, Any],
     crowded: bool,
     trouble: str,
-) -> JobStatus:
+) -> WatchedStatus:
     held = {one.id: one for one in known.values() if one.worker is not None}
     making = sorted({member.making for member in own if member.state == LEASED} & held.keys())
     at_work = any(one.study == row.id for one in held.values())
@@ -133,7 +133,7 @@ def _status(
     if live and trouble:
         state, reason, live = "failed", f"{trouble} {_so_far(own)}, and are kept.", False
     begun = [known[member.family].since for member in own if member.family in known]
-    return JobStatus(
+    return WatchedStatus(
         id=row.id,
         owner=row.owner,
         title=row.title,
@@ -216,7 +216,7 @@ def _news(own: Sequence[Any], making: Sequence[Any]) -> Iterable[Mapping[str, An
     """Yield the workers' progress on runs of a job."""
     index = {member.digest: number for number, member in enumerate(own) if member.state == LEASED}
     for family in making:
-        news = told(family.progress)
+        news = parse_object(family.progress)
         current = index.get(str(news.get("digest")))
         if current is not None:
             yield {"stage": "", "fraction": None, "remaining": None} | news | {"index": current}
@@ -234,7 +234,7 @@ def _specs(texts: tuple[str, ...]) -> tuple[RunSpec, ...]:
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
-class Jobs:
+class WatchedStudies:
     """The jobs of a run store, and the workers of this machine that make them.
 
     Methods that write raise `StoreOutOfReach` if the store cannot be written.
@@ -287,7 +287,7 @@ class Jobs:
             raise StoreError(
                 "Nothing can be trained in the background here: this system starts no processes."
             )
-        wanted, most = checked(specs), bounds()
+        wanted, most = check_specs(specs), bounds()
         below = tuple(str(Path(root).resolve()) for root in (data_roots() if roots is None else roots))
         threads = max(1, cores() // self._execution.workers)
         job = Study(
@@ -303,17 +303,17 @@ class Jobs:
         )
         with self._database.writing() as connection:
             one_at_a_time(connection)  # else two visitors could both pass the checks below
-            if share and (found := _making(connection, wanted)) is not None:
+            if share and (found := _study_making(connection, wanted)) is not None:
                 return found, False
             _refuse_too_many(connection, owner, most)
             make_room(connection, owner)
-            _forget_the_oldest(connection, owner, most)
-            set_aside_unreadable(connection, wanted)
-            job_id = add(connection, job, wanted)
-        self._execution.see_to_it()
+            _forget_oldest(connection, owner, most)
+            discard_unreadable(connection, wanted)
+            job_id = insert_study(connection, job, wanted)
+        self._execution.tend()
         return job_id, True
 
-    def status(self, job_id: str) -> JobStatus:
+    def status(self, job_id: str) -> WatchedStatus:
         """Return the current status of a job. Raises `NoSuchStudy` for an unknown id."""
         self._look()
         found = self._statuses(studies.c.id == job_id) if _ID.fullmatch(job_id) else []
@@ -321,21 +321,21 @@ class Jobs:
             raise NoSuchStudy("There is no job of this id; it may have been deleted.")
         return found[0]
 
-    def of(self, owner: str) -> list[JobStatus]:
+    def of(self, owner: str) -> list[WatchedStatus]:
         """Return the jobs of a visitor, the latest first."""
         self._look()
         return self._statuses(studies.c.owner == owner)[::-1]
 
-    def live(self) -> list[JobStatus]:
+    def live(self) -> list[WatchedStatus]:
         """Return the queued or running jobs of all visitors, the oldest first."""
         self._look()
-        return [status for status in self._statuses(may_live()) if status.live]
+        return [status for status in self._statuses(is_unfinished()) if status.live]
 
     def stop(self, job_id: str, owner: str) -> None:
         """End a job and keep its finished records. Raises `NotYours` for anybody else."""
         if self.status(job_id).live:
             self._execution.stop(job_id, owner)
-            note_if_ended(self._database, job_id)
+            log_if_ended(self._database, job_id)
         else:
             self._execution.store.studies.check_owner(job_id, owner)
 
@@ -352,15 +352,15 @@ class Jobs:
         except StoreError as error:
             self._trouble = str(error)
 
-    def _statuses(self, which: ColumnElement[bool]) -> list[JobStatus]:
+    def _statuses(self, which: ColumnElement[bool]) -> list[WatchedStatus]:
         return statuses(self._database, which, self._execution.workers, self._trouble)
 
 
-def _making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
+def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
     """Return a running job that makes all of these runs, None if there is none."""
     digests = {spec.hash for spec in wanted}
     asked = select(studies.c.id).where(
-        may_live(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
+        is_unfinished(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
     )
     asked = asked.where(studies.c.place == HERE)
     for job_id in connection.execute(asked.order_by(studies.c.created)).scalars().all():
@@ -374,7 +374,7 @@ def _making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
 def _refuse_too_many(connection: Connection, owner: str, most: Bounds) -> None:
     """Raise `StoreError` if the owner or all visitors together have the most live jobs allowed."""
     asked = select(studies.c.owner).where(
-        may_live(), studies.c.kind == JOB, studies.c.asked == RUNNING, studies.c.deleted.is_(None)
+        is_unfinished(), studies.c.kind == JOB, studies.c.asked == RUNNING, studies.c.deleted.is_(None)
     )
     owners = connection.execute(asked).scalars().all()
     if owners.count(owner) >= most.live_jobs_each:
@@ -389,10 +389,10 @@ def _refuse_too_many(connection: Connection, owner: str, most: Bounds) -> None:
         )
 
 
-def _forget_the_oldest(connection: Connection, owner: str, most: Bounds) -> None:
+def _forget_oldest(connection: Connection, owner: str, most: Bounds) -> None:
     """Forget ended jobs beyond the bounds, oldest first; their runs stay."""
     held = exists().where(families.c.study == studies.c.id, families.c.worker.is_not(None))
-    ended = select(studies.c.id, studies.c.owner).where(studies.c.kind == JOB, ~may_live(), ~held)
+    ended = select(studies.c.id, studies.c.owner).where(studies.c.kind == JOB, ~is_unfinished(), ~held)
     rows = connection.execute(ended.order_by(studies.c.created)).all()
     own = [row.id for row in rows if row.owner == owner]
     gone = own[: max(0, len(own) + 1 - most.kept_jobs_each)]

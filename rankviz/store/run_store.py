@@ -14,7 +14,7 @@ from rankviz.store.listing import Listing
 from rankviz.store.queue import Queue
 from rankviz.store.records import Marks, Records
 from rankviz.store.room import FOR_ALL, forget_studies
-from rankviz.store.studies import Studies, add
+from rankviz.store.studies import Studies, insert_study
 from rankviz.store.study import COMMON, Study
 from rankviz.store.tables import marks, studies
 
@@ -83,7 +83,7 @@ def keep_for_all(store: RunStore, records: Sequence[RunRecord], title: str) -> N
         connection.execute(delete(marks).where(marks.c.owner == FOR_ALL))
     store.records.keep(records, FOR_ALL)
     with store.database.writing() as connection:
-        add(connection, Study(FOR_ALL, title, COMMON), [record.spec for record in records])
+        insert_study(connection, Study(FOR_ALL, title, COMMON), [record.spec for record in records])
 
 
 def kept_for_all(store: RunStore, title: str) -> bool:
