@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
+
+from sqlalchemy import Connection
 
 from rankviz.common.progress import Progress
 from rankviz.experiments.estimate import Estimate
@@ -15,7 +17,7 @@ from rankviz.experiments.spec import RunSpec
 from rankviz.solvers.settings import TOL
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.leases import RENEW_SECONDS
-from rankviz.store.queue import Lease, Queue
+from rankviz.store.queue import Lease, Queue, report
 
 LOOK_SECONDS = 0.1
 """Seconds between a worker's checks for writes to the store, such as a stop."""
@@ -37,6 +39,11 @@ class Keeper:
     """Holds a lease in a thread while a family is made; also the callback of all training.
 
     Called as the callback it raises `LetGo` if the lease is lost, `TimeIsUp` after the study's seconds.
+
+    Attributes
+    ----------
+    telling : Lock
+        To be held while a transaction with `report` is open, so that no older report follows it.
     """
 
     def __init__(self, queue: Queue, lease: Lease) -> None:
@@ -46,7 +53,7 @@ class Keeper:
         self._news: dict[str, Any] = {}
         self._plan: dict[str, Any] = {}
         self._remaining: Remaining | None = None
-        self._over, self._lost = Event(), Event()
+        self._over, self._lost, self.telling = Event(), Event(), Lock()
         self._thread = Thread(target=self._keep, daemon=True)
 
     def __enter__(self) -> Self:
@@ -60,13 +67,21 @@ class Keeper:
         self._thread.join()
 
     def begin(self, spec: RunSpec, predicted: Estimate | None = None) -> None:
-        """Begin a run, with its predicted cost once known."""
+        """Begin a run, with its predicted cost once known; raise if it must end."""
+        self.turn_to(spec, predicted)
+        self._check()
+
+    def turn_to(self, spec: RunSpec, predicted: Estimate | None = None) -> None:
+        """Note which run is the current one; raise nothing, because another one is still to be saved."""
         self._remaining = None
         if predicted is not None:
             self._remaining = Remaining(predicted.seconds, spec.get(TOL.name), time.monotonic())
         self._news = {"digest": spec.hash, "stage": "data", "fraction": 0.0, "remaining": self._left()}
         self._news |= self._plan
-        self._check()
+
+    def report(self, connection: Connection) -> None:
+        """Write the current run's progress in an open transaction."""
+        report(connection, self._lease, self._news)
 
     def plan(self, words: str) -> None:
         """Note how the family's runs will be made, before they are."""
@@ -84,7 +99,8 @@ class Keeper:
         self._check()
 
     def between(self) -> None:
-        """Raise `LetGo` if an awaited family waits, after one run is saved and before the next."""
+        """Raise if the next run must not begin, such as `LetGo` if an awaited family waits."""
+        self._check()
         if time.monotonic() - self._asked < ASK_SECONDS:
             return
         self._asked = time.monotonic()
@@ -113,8 +129,10 @@ class Keeper:
                     break
                 seen = state
                 if since >= RENEW_SECONDS or (self._news is not told and since >= TELL_SECONDS):
-                    told, renewed = self._news, time.monotonic()
-                    if not self._queue.renew(self._lease, told):
+                    with self.telling:
+                        told, renewed = self._news, time.monotonic()
+                        held = self._queue.renew(self._lease, told)
+                    if not held:
                         break
         if not self._over.is_set():
             self._lost.set()

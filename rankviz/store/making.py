@@ -12,9 +12,11 @@ from rankviz.common.threads import limit_threads
 from rankviz.experiments.estimate import Estimate, budget_now, check_budget, estimate
 from rankviz.experiments.in_shards import plan_in_shards
 from rankviz.experiments.opened import Folds
+from rankviz.experiments.record import RunRecord
 from rankviz.experiments.run import execute_all
 from rankviz.experiments.shape import Shape
 from rankviz.experiments.spec import RunSpec
+from rankviz.experiments.sweep import families
 from rankviz.shards.backend import Backend
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.keeping import Keeper, LetGo, TimeIsUp
@@ -100,17 +102,25 @@ class Making:
         return found
 
     def _made(self, costs: Mapping[RunSpec, Estimate], keeper: Keeper) -> Iterator[RunSpec]:
-        """Yield runs as they are made and saved."""
+        """Yield runs as they are made and saved.
+
+        One transaction saves a run and names the next one, because a short run is over before a later report.
+        """
         if not costs:
             return
-        specs = list(costs)
+        specs = [spec for family in families(costs) for spec in family]  # as `execute_all` makes them
         fold = self._folds[1].of(specs[0], keeper)
         records = execute_all(specs, keeper, fold=fold, where=self._where)
-        for spec in specs:
-            keeper.begin(spec, costs[spec])
-            made, record = next(records)
-            self._patiently(lambda record=record: self._store.records.save(record))
-            yield made
+        keeper.begin(specs[0], costs[specs[0]])
+        for (spec, record), following in zip(records, [*specs[1:], None], strict=True):
+            if following is not None:
+                keeper.turn_to(following, costs[following])
+            self._patiently(lambda record=record: self._save(record, keeper))
+            yield spec
+
+    def _save(self, record: RunRecord, keeper: Keeper) -> None:
+        with keeper.telling:
+            self._store.records.save(record, keeper.report)
 
     def _fail(self, spec: RunSpec, error: Exception) -> None:
         """Record a run's failure; the log has the details of an unexpected error."""

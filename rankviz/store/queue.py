@@ -168,13 +168,9 @@ class Queue:
         That is so if another worker holds it, or no running study wants its runs.
         """
         with self._database.writing() as connection:
-            held = connection.execute(
-                update(families)
-                .where(families.c.id == lease.family, families.c.worker == lease.worker)
-                .values(until=time.time() + LEASE_SECONDS, progress=json.dumps(dict(news)))
-            )
+            held = report(connection, lease, news)
             present(connection, lease.worker)
-            return bool(held.rowcount) and wanted(connection, lease.family, lease.study)
+            return held and wanted(connection, lease.family, lease.study)
 
     def holds(self, lease: Lease) -> bool:
         """Return the same answer as `renew`, without writing."""
@@ -205,6 +201,16 @@ class Queue:
             if over:
                 stop(connection, lease.study, over)
             let_go(connection, [lease.family])
+
+
+def report(connection: Connection, lease: Lease, news: Mapping[str, Any]) -> bool:
+    """Renew a lease and record its progress; return False if another worker holds the family."""
+    held = connection.execute(
+        update(families)
+        .where(families.c.id == lease.family, families.c.worker == lease.worker)
+        .values(until=time.time() + LEASE_SECONDS, progress=json.dumps(dict(news)))
+    )
+    return bool(held.rowcount)
 
 
 def present(connection: Connection, worker: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -32,10 +32,14 @@ class Records:
         self._database = database
         self._unreadable = frozenset[RunSpec]()
 
-    def save(self, record: RunRecord) -> bool:
-        """Keep the record of a run that was asked for; False where another worker was faster."""
+    def save(self, record: RunRecord, report: Callable[[Connection], object] = lambda _: None) -> bool:
+        """Keep the record of a run that was asked for; False where another worker was faster.
+
+        `report` writes in the same transaction, such as what its worker makes next.
+        """
         content = record.to_bytes()
         with self._database.writing() as connection:
+            report(connection)
             return _save(connection, record, content)
 
     def keep(self, found: Iterable[RunRecord], owner: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from rankviz.experiments.estimate import estimate
 from rankviz.experiments.opened import Folds
 from rankviz.experiments.rates import LAPTOP
 from rankviz.experiments.shape import Shape
-from rankviz.store import RunStore, StoreOutOfReach, making, worker
+from rankviz.store import RunStore, StoreOutOfReach, keeping, making, worker
 from rankviz.store.jobs import Jobs
 from rankviz.store.keeping import Keeper, LetGo, TimeIsUp
 from rankviz.store.making import Making
+from rankviz.store.queue import Lease, Queue
 from rankviz.store.records import Records
 
 FOURIER = SPEC.but(feature_map="fourier", n_components=20, gamma=0.25, C=0.1)
@@ -88,6 +90,50 @@ def test_a_worker_tells_at_once_and_hears_of_a_stop(store: RunStore, jobs: Jobs,
             again_and_again(keeper, deadline)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_job_names_the_run_that_is_made_however_short_runs_are(
+    store: RunStore, jobs: Jobs, submit: Submit, monkeypatch: pytest.MonkeyPatch, descending: bool
+) -> None:
+    """The worker writes no report by time here: each run is over before one is due."""
+    save, named = Records.save, list[tuple[RunSpec | None, int]]()
+
+    def looked_at(records: Records, *arguments: Any) -> bool:
+        saved = save(records, *arguments)
+        status = jobs.status(job)
+        named.append((status.current, len(status.finished)))
+        return saved
+
+    monkeypatch.setattr(keeping, "LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr(Records, "save", looked_at)
+    specs = [SPEC.but(C=C) for C in (0.1, 0.2, 0.4, 0.8)]
+    job = submit(specs[::-1] if descending else specs)
+    make_all(store)
+    assert named == [(specs[1], 1), (specs[2], 2), (specs[3], 3), (None, 4)], "a family is made by rising C"
+
+
+def test_a_report_by_time_never_replaces_a_later_one(
+    store: RunStore, jobs: Jobs, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is saved while a report on it is being written gives way to the next run."""
+    other, begun, renew, record = SPEC.but(C=0.25), Event(), Queue.renew, execute(SPEC, fold=FOLD)
+
+    def slowly(queue: Queue, lease: Lease, news: dict[str, Any]) -> bool:
+        begun.set()
+        time.sleep(0.2)
+        return renew(queue, lease, news)
+
+    monkeypatch.setattr(keeping, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(Queue, "renew", slowly)
+    job = submit((SPEC, other))
+    with Keeper(store.queue, taken(store, "w")) as keeper:
+        keeper.begin(SPEC)
+        assert begun.wait(60)
+        keeper.turn_to(other)
+        Making(store)._save(record, keeper)
+        monkeypatch.setattr(keeping, "TELL_SECONDS", 3600.0)
+    assert jobs.status(job).current == other
+
+
 def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(
     store: RunStore, submit: Submit, bounded: Callable[..., None]
 ) -> None:
@@ -147,11 +193,11 @@ def test_records_that_cannot_be_kept_end_the_job_with_the_reason(
     """Where the disk has room for a line, and none for a record."""
     save, kept = Records.save, list[Any]()
 
-    def full_after_one(records: Records, record: Any) -> bool:
+    def full_after_one(records: Records, record: Any, *report: Any) -> bool:
         kept.append(record)
         if len(kept) > 1:
             raise StoreOutOfReach("Its disk is full.")
-        return save(records, record)
+        return save(records, record, *report)
 
     monkeypatch.setattr(Records, "save", full_after_one)
     monkeypatch.setattr(making, "ATTENDED_SECONDS", 0.0)
