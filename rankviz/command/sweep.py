@@ -121,7 +121,7 @@ def _made(store: RunStore, chosen: Namespace, ask: Callable[[], str]) -> int:
         study = ask()
         if not chosen.detach:
             return _watched(execution, store, study, chosen)
-        LocalWorkers(store, chosen.workers).tend()
+        LocalWorkers(store, chosen.workers).maintain()
     say_json({"study": study}) if chosen.json else say(study)
     return 0
 

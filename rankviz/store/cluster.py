@@ -65,25 +65,25 @@ class ClusterWorkers:
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
         """Submit a study to these workers and return its id. Raises as `Studies.submit`."""
         study_id = self.store.studies.submit(replace(study, place=TASKS), specs)
-        self.look()
+        self.distribute()
         return study_id
 
     def watch(self, study_id: str) -> StudyStatus:
         """Distribute waiting families and return a study's status; `StoreError` if no worker can work."""
-        self.look()
+        self.distribute()
         return self.store.studies.status(study_id)
 
     def stop(self, study_id: str, owner: str) -> None:
         """Make no more runs of a study; its current runs end within seconds."""
         self.store.studies.stop(study_id, owner)
 
-    def look(self) -> None:
+    def distribute(self) -> None:
         """Reclaim families of dead workers and submit enough tasks for all threads."""
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.remove(task)
             if task.status == "error":
                 raise StoreError(f"A worker of {self._place.address} cannot work: {task.exception()}")
-        LocalWorkers(self.store, 0).tend()
+        LocalWorkers(self.store, 0).maintain()
         idle = AHEAD * self._place.threads - len(self._tasks)
         with self.store.database.reading() as connection:
             waiting = len(waiting_families(connection, max(1, idle), TASKS))

@@ -22,9 +22,8 @@ from rankviz.common.memory import go_first
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
 from rankviz.store.environment import cluster_address, code_digest, default_niceness, server_process
-from rankviz.store.execution import log_folder
+from rankviz.store.execution import registered
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.processes import ProcessId
 from rankviz.store.run_store import RunStore
 from rankviz.store.study import SHARDS, TASKS, StoreError, StoreOutOfReach
 from rankviz.store.watched import log_if_ended
@@ -69,7 +68,7 @@ class Dispatcher:
         """Give each worker its own family."""
         execution = ClusterWorkers(self._store, cluster)
         while self._goes_on():
-            execution.look()
+            execution.distribute()
             if execution.busy:
                 self._used = time.monotonic()
             time.sleep(LOOK_SECONDS)
@@ -150,16 +149,8 @@ def main(arguments: list[str]) -> int:
         return 2
     go_first()
     name, place = arguments
-    store = RunStore()
-    store.queue.register(name, ProcessId.of(os.getpid()), place)
-    try:
+    with registered(name, place) as store:
         Dispatcher(store, name, place).work()
-    finally:
-        with suppress(StoreOutOfReach):
-            store.queue.leave(name)
-    log = log_folder(store) / f"{name}.log"
-    if log.exists() and not log.stat().st_size:
-        log.unlink()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Environment variables for the folder of runs and for the workers that make them."""
+"""Environment variables of the run store and its workers, and the environment of a worker process."""
 
 from __future__ import annotations
 

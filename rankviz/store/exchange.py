@@ -1,8 +1,8 @@
-"""A selection of runs as one file, to take along or to send: written from a store, read into another.
+"""Runs in files: export from a store, and import as runs of one visitor.
 
-The file is a zip, not compressed, of the runs' records and a list of them with star, note and tags. What is
-read is checked before it is kept: sizes against those of the file, every record as if it came from anywhere.
-What is kept is an imported run of one visitor, whatever the file says of it.
+The file is an uncompressed zip of records and a list of them with star, note and tags. Import first checks
+sizes and every record. An imported run belongs to its importer. Its key is no digest of a spec, and it has
+its own state, so it never replaces a run of the store.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from rankviz.store.run_store import RunStore
 
 AGREE = 1e-3
-"""Means of metrics that differ by no more agree: another machine rounds otherwise."""
+"""Largest difference of metric means that agree: machines round differently."""
 
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """A run of a file, checked, with its marks; `content` reads its record."""
+    """A checked run of a file, with its marks; `content` reads its record."""
 
     spec: RunSpec
     figures: dict[str, Any]
@@ -63,21 +63,21 @@ class ImportedRun:
     def of(
         cls, record: RunRecord, content: Callable[[], bytes], size: int, about: dict[str, Any]
     ) -> ImportedRun:
-        """What is kept of a record; `about` has star, note and tags."""
+        """Return the parts of a record to keep; `about` has star, note and tags."""
         marks_ = about["star"], about["note"], tuple(about["tags"])
         return cls(record.spec, figures_of(record), content, size, *marks_)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an imported run that was made here.
+    """Comparison of an imported run with the same run made here.
 
     Attributes
     ----------
     digest : str
-        Of the run that was made here.
+        Digest of the run made here.
     agrees : bool
-        Whether the imported figures are those of the run made here, which has then taken its place.
+        True if the imported figures agree; then the run made here has replaced the imported one.
     sentence : str
     """
 
@@ -93,10 +93,10 @@ class Imports:
         self._database = database
 
     def keep(self, found: Iterable[ImportedRun], owner: str) -> None:
-        """Keep the runs of a file with their marks as this visitor's: all of them, or none.
+        """Keep the runs of a file with their marks as this visitor's, all or none.
 
-        Raises `StoreError` where there is no room for them, `SettingError` for marks out of their bounds, and
-        what reading a record raises.
+        Raises `StoreError` if there is no room, `SettingError` for marks out of bounds, and the errors of
+        reading a record.
         """
         brought = list(found)
         with self._database.writing() as connection:
@@ -121,10 +121,10 @@ class Imports:
         return RunRecord.from_bytes(bytes(content))
 
     def compare(self, owner: str) -> list[Verdict]:
-        """Compare a visitor's imported runs with those that were made here for them, each once.
+        """Compare a visitor's imported runs once with the same runs made here for them.
 
-        Where the means of all metrics agree to `AGREE`, the run that was made here takes the place of the
-        imported one, with its marks. Where they do not, the imported run says so.
+        If the means of all metrics agree to `AGREE`, the run made here replaces the imported one and gets its
+        marks. Otherwise the imported run's reason says so.
         """
         asked = _uncompared(owner)
         with self._database.reading() as connection:
@@ -135,7 +135,7 @@ class Imports:
 
 
 def _insert(connection: Connection, one: ImportedRun, owner: str) -> int:
-    """The row of an imported run, which is made where there is none yet."""
+    """Return the id of an imported run; insert it if it is new."""
     content = one.content()
     key = f"{owner}\n{one.spec.hash}\n".encode() + content
     digest = "i" + hashlib.blake2b(key, digest_size=8).hexdigest()[1:]
@@ -154,7 +154,7 @@ def _insert(connection: Connection, one: ImportedRun, owner: str) -> int:
 
 
 def _uncompared(owner: str) -> Select[Any]:
-    """Imported runs that were not compared yet, with what was made here for the same visitor."""
+    """Select imported runs not compared yet, with the runs made here for the same visitor."""
     made, mine = runs.alias("made"), marks.alias("mine")
     own = and_(marks.c.run == runs.c.id, marks.c.owner == owner, marks.c.deleted.is_(None))
     ours = and_(mine.c.run == made.c.id, mine.c.owner == owner, mine.c.deleted.is_(None))
@@ -180,7 +180,7 @@ def _compared(connection: Connection, row: Row[Any], owner: str) -> Verdict:
         _replace_by_made(connection, row, owner)
         words = f"agree with those of the run made here to {AGREE:g}. That run takes its place."
         return Verdict(row.digest, True, f"Imported figures {words}")
-    # told is the part that runs are judged by, where that differs
+    # the validation part first, because it decides choices
     worst = max(apart, key=lambda name: (name.startswith("vali:"), gaps[name]), default="")
     part, _, name = worst.partition(":")
     reason = (
@@ -193,16 +193,16 @@ def _compared(connection: Connection, row: Row[Any], owner: str) -> Verdict:
 
 
 def _replace_by_made(connection: Connection, row: Row[Any], owner: str) -> None:
-    """Give the marks of an imported run to the run that was made here, and remove it."""
+    """Give an imported run's marks to the run made here, and remove the imported one."""
     said = {"star": row.star or row.made_star, "note": row.made_note or row.note}
     set_marks(connection, owner, [row.made], **said)
     given = select(tags.c.tag).where(tags.c.owner == owner, tags.c.run == row.id).order_by(tags.c.tag)
-    add_tags(connection, owner, [row.made], connection.execute(given).scalars().all(), as_many_as_may_be=True)
+    add_tags(connection, owner, [row.made], connection.execute(given).scalars().all(), truncate=True)
     remove_runs(connection, [row.id])
 
 
 def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]:
-    """Means of metrics by their names."""
+    """Return the means of metrics by name."""
     text = connection.execute(select(metric_sets.c.names).where(metric_sets.c.id == names)).scalar_one()
     return dict(zip(json.loads(text), np.frombuffer(means, "<f8").tolist(), strict=True))
 
@@ -213,11 +213,11 @@ MAX_LIST_BYTES = 64 << 20
 
 
 def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str | Path) -> int:
-    """Write the runs to a file that a visitor may see, of those that have a record; how many.
+    """Write those runs to a file that a visitor may see and that have a record; return their number.
 
-    Imported ones keep their mark. An imported run is left out if the run that was made here is written.
-    The file appears whole or not at all. Raises `DataError` if there are no such runs, the record of one
-    cannot be read, or the file cannot be written.
+    Imported runs are marked as such, and left out if the same run made here is written. The file appears
+    complete or not at all. Raises `DataError` without such runs, for an unreadable record, and if the file
+    cannot be written.
     """
     path = Path(path)
     seen = store.listing.seen_by(owner)
@@ -227,7 +227,7 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
     if wanted.empty:
         raise DataError("no run that was made", expected="at least one", remedy="Choose runs that are done.")
     found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for digest, row in wanted.to_dict("index").items():  # all are read once before one is written
+    for digest, row in wanted.to_dict("index").items():  # read all before writing one
         record = _check(str(digest), store.records.content(str(digest)))
         about = {"digest": record.spec.hash, "star": bool(row["star"]), "note": row["note"]}
         about |= {"tags": list(row["tags"])} | ({"imported": True} if row["state"] == IMPORTED else {})
@@ -260,11 +260,10 @@ def _check(digest: str, content: bytes) -> RunRecord:
 
 
 def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
-    """Keep the runs of a file that `export_runs` wrote, as this visitor's imported runs; how many.
+    """Keep the runs of a file from `export_runs` as this visitor's imported runs; return their number.
 
-    They stand for no run of this store (`rankviz.store.exchange`). All of them are kept, with their marks, or
-    none. Raises `DataError` for a file that is not whole, for records that no run can have given, and for
-    marks out of the bounds of `rankviz.store.records`; `StoreError` where there is no room.
+    All of them are kept with their marks, or none. Raises `DataError` for an incomplete file, impossible
+    records, and marks out of the bounds of `rankviz.store.records`; `StoreError` if there is no room.
     """
     path = Path(path)
     try:
@@ -281,7 +280,7 @@ def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
 
 
 def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[dict[str, Any]]]:
-    """The sizes of what is in a file, and what it says of its runs, checked."""
+    """Return the sizes of a file's entries and its checked list of runs."""
     sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     claimed, held = sum(entry.file_size for entry in archive.infolist()), path.stat().st_size
     if claimed > min(held, MAX_BYTES):
@@ -304,7 +303,7 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
 
 
 def _about(entry: Any) -> dict[str, Any]:
-    """One entry of the list; TypeError or ValueError for anything else, and for marks out of their bounds."""
+    """Return a checked entry of the list. Raises TypeError or ValueError for anything else."""
     about: dict[str, Any] = {name: entry[name] for name in ("digest", "star", "note", "tags")}
     kinds = {"digest": str, "star": bool, "note": str, "tags": list}
     wrong = [name for name, kind in kinds.items() if not isinstance(about[name], kind)]
@@ -317,14 +316,14 @@ def _about(entry: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Shape:
-    """Queries and documents of a part, as the runs of its data have them."""
+    """Queries and numbers of documents by part, the same for all runs of the same data."""
 
     queries: dict[str, list[Any]]
     documents: dict[str, int]
 
     @classmethod
     def of(cls, record: RunRecord) -> _Shape:
-        """Those of the data of a record."""
+        """Return those of a record."""
         queries = {part: table.index.tolist() for part, table in record.metrics.items()}
         return cls(queries, {part: len(scores) for part, scores in record.scores.items()})
 
@@ -337,10 +336,10 @@ def _read_run(
     sizes: dict[str, int],
     shapes: dict[str, _Shape],
 ) -> ImportedRun:
-    """A record of a file, which is the run that the list says, and a possible one.
+    """Return a run of a file, after checking that it is the listed one and possible.
 
-    Its parts have the queries and documents that runs of the same data have: those made here, else those of
-    the same file. `shapes` has them by the digest of the data.
+    Its parts must have the queries and documents of other runs of the same data, made here or in the same
+    file. `shapes` has these by the digest of the data.
     """
     name = f"{about['digest']}.npz"
     record = RunRecord.from_bytes(archive.read(name))

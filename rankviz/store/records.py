@@ -1,4 +1,4 @@
-"""What runs gave: records, the means of their metrics, and why those failed that did."""
+"""Records of runs, the means of their metrics, and the marks of visitors on runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TAG_LENGTH, MOST_TAGS, NOTE_LENGTH = 80, 50, 2000
 
 
 def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
-    """Note that runs are a visitor's too; those that they had deleted are there again."""
+    """Make runs this visitor's too, and restore those that they had deleted."""
     table = insert_with_conflict(connection, marks)
     shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
     rows = [
@@ -45,7 +45,7 @@ def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: floa
 
 
 def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: Any) -> None:
-    """Set star, note or the like of a visitor's runs; `SettingError` for a note that is too long."""
+    """Set star, note, shared or deleted of a visitor's runs. Raises `SettingError` for a too long note."""
     check_note(values.get("note", ""))
     for portion in in_portions(ids):
         which = [marks.c.run.in_(portion), marks.c.owner == owner]
@@ -61,9 +61,9 @@ def check_note(note: str) -> None:
 
 
 def checked_tags(given: Iterable[str]) -> list[str]:
-    """Return the tags of one run, each once.
+    """Return the tags of one run, without duplicates.
 
-    Raises `SettingError` for one that is empty or longer than `TAG_LENGTH`, and for more than `MOST_TAGS`.
+    Raises `SettingError` for an empty tag, one longer than `TAG_LENGTH`, and more than `MOST_TAGS`.
     """
     found = list(dict.fromkeys(tag.strip() for tag in given))
     wrong = next((tag for tag in found if not 0 < len(tag) <= TAG_LENGTH), None)
@@ -80,12 +80,12 @@ def add_tags(
     ids: Sequence[int],
     given: Iterable[str],
     *,
-    as_many_as_may_be: bool = False,
+    truncate: bool = False,
 ) -> None:
-    """Give a visitor's runs tags.
+    """Add tags to a visitor's runs.
 
-    Raises `SettingError` as `checked_tags`, also where a run has more than `MOST_TAGS` then; with
-    `as_many_as_may_be` the tags beyond those are left out.
+    Raises `SettingError` as `checked_tags`, also if a run would have more than `MOST_TAGS`; with `truncate`
+    the tags beyond are left out.
     """
     wanted = checked_tags(given)
     if not wanted:
@@ -98,7 +98,7 @@ def add_tags(
     rows = list[dict[str, Any]]()
     for run, known_ in held.items():
         new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
-        if len(new) > room and not as_many_as_may_be:
+        if len(new) > room and not truncate:
             raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
         rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
     for some in in_portions(rows):
@@ -106,39 +106,39 @@ def add_tags(
 
 
 class Marks:
-    """What visitors say of runs; each knows their own only."""
+    """Marks of visitors on runs: stars, tags, notes, sharing; each visitor has their own."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def star(self, owner: str, digests: Iterable[str], star: bool = True) -> None:
-        """Give runs a star, or take it away."""
+        """Star runs, or remove the star."""
         self._set(owner, digests, star=star)
 
     def note(self, owner: str, digests: Iterable[str], note: str) -> None:
-        """Write down what is to be remembered of runs; `SettingError` beyond `NOTE_LENGTH`."""
+        """Set a note. Raises `SettingError` beyond `NOTE_LENGTH`."""
         self._set(owner, digests, note=note)
 
     def share(self, owner: str, digests: Iterable[str], shared: bool = True) -> None:
-        """Have others see runs, or no longer; imported ones stay their owner's alone."""
+        """Share runs, or no longer; imported ones are never shared."""
         self._set(owner, digests, shared=shared)
 
     def delete(self, owner: str, digests: Iterable[str]) -> None:
-        """Show runs no more, until `restore`."""
+        """Hide runs until `restore`."""
         self._set(owner, digests, deleted=time.time())
 
     def restore(self, owner: str, digests: Iterable[str]) -> None:
-        """Show runs again that were deleted."""
+        """Show deleted runs again."""
         self._set(owner, digests, deleted=None)
 
     def tag(self, owner: str, digests: Iterable[str], tag: str) -> None:
-        """Give runs a tag; `SettingError` as `add_tags`."""
+        """Tag runs. Raises `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
             add_tags(connection, owner, ids, [tag])
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
-        """Take a tag from runs."""
+        """Remove a tag from runs."""
         with self._database.writing() as connection:
             for portion in in_portions(list(ids_by_digest(connection, list(digests)).values())):
                 which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
@@ -150,7 +150,7 @@ class Marks:
 
 
 def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:
-    """Of these runs those that a visitor has marks of."""
+    """Return the ids of those runs that a visitor has, by digest."""
     found = ids_by_digest(connection, digests)
     held: set[int] = set()
     for portion in in_portions(list(found.values())):
@@ -163,7 +163,7 @@ def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str
 
 
 TRAINING = ("features", "pairs", "start", "newton")
-"""Stages that seconds of training are the sum of; what is read and evaluated is apart."""
+"""Stages that count as training; reading and evaluation do not."""
 
 
 class Records:
@@ -184,10 +184,9 @@ class Records:
             return _save(connection, record, content)
 
     def keep(self, found: Iterable[RunRecord], owner: str) -> int:
-        """Keep records that nobody asked for before, as runs of this visitor's; how many are new.
+        """Save records that nobody requested, as this visitor's runs; return the number of new ones.
 
-        Those whose specs do not say which data they mean are left out. Raises `StoreError` where there is no
-        room for more.
+        Specs without the digest of their data are left out. Raises `StoreError` if there is no room.
         """
         made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
         again = self._unreadable & made.keys()
@@ -202,14 +201,14 @@ class Records:
         return new
 
     def claim(self, digests: Sequence[str], owner: str) -> None:
-        """Have runs that were asked for here be this visitor's too; imported ones stay their owner's."""
+        """Make runs this visitor's too, except imported ones."""
         with self._database.writing() as connection:
             for portion in in_portions(list(digests)):
                 here = select(runs.c.id).where(runs.c.digest.in_(portion), runs.c.state != IMPORTED)
                 mark_owned(connection, owner, connection.execute(here).scalars().all(), time.time())
 
     def fail(self, spec: RunSpec, reason: str) -> None:
-        """Note that a run cannot be made, and why."""
+        """Record that a run cannot be made, with the reason."""
         with self._database.writing() as connection:
             connection.execute(
                 update(runs)
@@ -218,9 +217,9 @@ class Records:
             )
 
     def find(self, specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
-        """The records that there are of these specs; one that this version cannot read is as good as none.
+        """Return the existing records of these specs, without unreadable ones.
 
-        It is then none for `made` either, and `keep` has another one in its place.
+        An unreadable record also does not count in `made`, and `keep` replaces it.
         """
         wanted = {spec.hash: spec for spec in specs}
         found: dict[RunSpec, RunRecord] = {}
@@ -240,7 +239,7 @@ class Records:
         return found
 
     def content(self, digest: str) -> bytes:
-        """The record of a run as it is kept; KeyError where there is none."""
+        """Return the stored bytes of a run's record. Raises KeyError if there is none."""
         asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
         with self._database.reading() as connection:
             found = connection.execute(asked.where(runs.c.digest == digest)).scalar()
@@ -249,7 +248,7 @@ class Records:
         return bytes(found)
 
     def of_data(self, digest: str) -> RunRecord | None:
-        """Return the record of some run that was made here on the data of this digest; None for none."""
+        """Return the record of any run made here on the data of this digest; None without one."""
         named = runs.c.spec.contains(f'"digest": {json.dumps(digest)}', autoescape=True)
         asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
         asked = asked.where(runs.c.state == DONE, named).order_by(runs.c.id.desc()).limit(5)
@@ -262,7 +261,7 @@ class Records:
         return None
 
     def made(self, digests: Sequence[str]) -> set[str]:
-        """Of these runs those that were made."""
+        """Return those of these runs that were made."""
         found: set[str] = set()
         with self._database.reading() as connection:
             for portion in in_portions(list(digests)):
@@ -272,7 +271,7 @@ class Records:
 
 
 def discard_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
-    """Have runs made again whose records this version cannot read: damaged ones, and of other versions."""
+    """Delete records that this version cannot read, so that their runs are made again."""
     for portion in in_portions([spec.hash for spec in specs]):
         asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
         rows = connection.execute(asked.where(runs.c.digest.in_(portion), runs.c.state == DONE)).all()
@@ -289,7 +288,7 @@ def _readable(content: bytes | None) -> bool:
 
 
 def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
-    """Keep a record in the row of its run, unless one is there."""
+    """Save a record in the row of its run, unless it has one."""
     figures = figures_of(record)
     names = metric_set(connection, figures.pop("names"))
     made = connection.execute(
@@ -313,10 +312,10 @@ def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
 
 
 def figures_of(record: RunRecord) -> dict[str, Any]:
-    """Return what the row of a run has of its record.
+    """Return a record's values for the row of its run.
 
-    That is seconds of training, how it ended, and the means of all metrics, part by part, over the queries
-    that have one, with their `names`.
+    They are seconds of training, its status, and the means of all metrics by part, over the queries that have
+    a value, with their `names`.
     """
     names, means = list[str](), list[float]()
     for part, frame in record.metrics.items():
@@ -332,7 +331,7 @@ def figures_of(record: RunRecord) -> dict[str, Any]:
 
 
 def metric_set(connection: Connection, names: tuple[str, ...]) -> int:
-    """The id of a list of names."""
+    """Return the id of a list of names."""
     text = json.dumps(names)
     asked = select(metric_sets.c.id).where(metric_sets.c.names == text)
     found = connection.execute(asked).scalar()

@@ -1,4 +1,4 @@
-"""The run store: every run that was made, what asked for it, and what is still to be made."""
+"""The run store: every run, the studies that requested them, and the queue of runs still to be made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankviz.store.tables import marks, studies
 
 
 class RunStore:
-    """A database of runs; each part of it is told in its own module.
+    """A database of runs.
 
     Parameters
     ----------
@@ -31,19 +31,19 @@ class RunStore:
     Attributes
     ----------
     studies : Studies
-        What was asked for, and how far that is.
+        Requests for runs and their status.
     queue : Queue
-        What is to be made next, and who makes it.
+        Waiting and leased families.
     records : Records
-        What runs gave.
+        Results of runs.
     imports : Imports
-        What runs that were made elsewhere gave.
+        Runs made elsewhere.
     marks : Marks
         Stars, tags and notes of visitors.
     listing : Listing
-        All runs that a visitor may see, as a table.
+        Tables of the runs that a visitor may see.
 
-    Raises `StoreOutOfReach` where the database cannot be opened. A file of another version is renamed, and a
+    Raises `StoreOutOfReach` if the database cannot be opened. A file of another version is renamed, and a
     new one begins; a log message and `database.notice` say so.
 
     Examples
@@ -71,7 +71,7 @@ class RunStore:
         self.imports, self.listing = Imports(self.database), Listing(self.database)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self.database.close()
 
 

@@ -1,4 +1,9 @@
-"""A study: runs that somebody asked for together, and how far they are."""
+"""Studies as values: what somebody requests, how far it is, and the errors of the store.
+
+The store has three words. A *run* is one spec and its record. A *study* is runs requested together: a sweep
+in the background, or a job that a page watches. A *family* is the runs of a study that share features; a
+worker leases one family at a time.
+"""
 
 from __future__ import annotations
 
@@ -13,48 +18,48 @@ from rankviz.runs.spec import RunSpec
 QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST = "queued", "leased", "done", "failed", "cancelled", "lost"
 IMPORTED = "imported"
 STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST, IMPORTED)
-"""Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it;
-it was made elsewhere."""
+"""States of a run: it waits, is made, was made, cannot be made, is no longer wanted, killed its workers, was
+made elsewhere."""
 OPEN = (QUEUED, LEASED)
 JOB, COMMON = "job", "common"
 OF_PAGES = (JOB, COMMON)
-"""Kinds of studies that pages make for themselves: what they wait for, what is kept for all. Not listed."""
+"""Kinds of studies that lists omit: those that pages watch, and runs kept for all visitors."""
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 HERE, TASKS, SHARDS = "here", "tasks", "shards"
 PLACES = (HERE, TASKS, SHARDS)
-"""Where a study is worked on: by worker processes of this machine; by the workers of a cluster, a family for
-each; by all of them together, run after run in shards."""
+"""Who makes a study: this machine's workers; a cluster's workers, each its own family; all of these together,
+one run after another in shards."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What somebody asks for beside the runs themselves.
+    """A request for runs, without the runs.
 
     Attributes
     ----------
     owner : str
-        Whose it is: who may stop, change and delete it, and sees it unless it is `shared`.
+        The visitor who may stop, change and delete it; others see it only if it is `shared`.
     title : str
     kind : str
-        What made it, such as "sweep".
+        Its origin, such as "sweep".
     design : mapping
-        What it was made of, plain values for JSON.
+        The design of its runs, as plain values for JSON.
     roots : tuple of str
-        Data roots in which the specs' data sets are looked up.
+        Data roots of the specs' data sets.
     tries : int
-        So many workers may die of a run before it is lost.
+        Workers that may die of a run before it is lost.
     threads : int
-        Cores that a worker may use for it.
+        Cores that each worker may use.
     shared : bool
         Others may see it.
     background : bool
-        Nobody sits and waits for it: its runs let those go first that somebody waits for.
+        True if nobody waits for it: awaited studies go first.
     seconds : float or None
-        So long workers may be at it, all together; it is then stopped. None: as long as it takes.
+        Seconds that all workers together may spend before it is stopped; None for no limit.
     place : str
-        Who works on it, of `PLACES`.
+        Who makes it, one of `PLACES`.
 
-    Raises `SettingError` for a place that is none.
+    Raises `SettingError` for an unknown place.
     """
 
     owner: str
@@ -70,7 +75,7 @@ class Study:
     place: str = HERE
 
     def __post_init__(self) -> None:
-        """Nobody would work on it elsewhere."""
+        """Check the place."""
         one_of("place", self.place, PLACES)
 
 
@@ -83,20 +88,20 @@ class StudyStatus:
     id : str
     study : Study
     asked : str
-        "running", "paused" or "stopped": what its owner wants.
+        "running", "paused" or "stopped", as its owner requested.
     counts : mapping
         Number of runs by state.
     created : float
         Seconds since 1970.
     ended : float or None
-        When the latest run ended, once none is left to be made.
+        End of the latest run, once all have ended.
     news : tuple of mapping
-        What the workers tell that make its runs: stage, fraction, digest.
+        Progress reports of its workers: stage, fraction, digest.
     note : str
     baseline : str
-        Digest of the run that others are compared with; "" for none.
+        Digest of the run to compare with; "" for none.
     reason : str
-        Why it was stopped where its owner did not ask for that, as a sentence; "" otherwise.
+        Reason for a stop that its owner did not request, as a sentence; "" otherwise.
     """
 
     id: str
@@ -112,27 +117,27 @@ class StudyStatus:
 
     @property
     def total(self) -> int:
-        """How many runs it has."""
+        """Number of runs."""
         return sum(self.counts.values())
 
     @property
     def left(self) -> int:
-        """How many are still to be made."""
+        """Number of runs still to be made."""
         return sum(self.counts.get(state, 0) for state in OPEN)
 
     @property
     def done(self) -> int:
-        """How many were made."""
+        """Number of runs made."""
         return self.counts.get(DONE, 0)
 
     @property
     def live(self) -> bool:
-        """Whether runs of it are made, or will be."""
+        """True if runs of it are made, or will be."""
         return self.left > 0 and (self.asked == RUNNING or self.counts.get(LEASED, 0) > 0)
 
     @property
     def in_words(self) -> str:
-        """How far it is, as a sentence."""
+        """Its status as a sentence."""
         words = [f"{self.done:,} of {self.total:,} runs made"]
         for state, said in _SAID.items():
             if self.counts.get(state):
@@ -153,28 +158,28 @@ class StoreError(Exception):
     """An operation that the run store cannot do, as a sentence."""
 
 
-class StoreOutOfReach(StoreError):  # noqa: N818 - reads as what it says
+class StoreOutOfReach(StoreError):  # noqa: N818
     """The database does not answer, cannot be written to, or is not one of ours.
 
     Its text never has the database's address, which may hold a password.
     """
 
 
-class NoSuchStudy(StoreError):  # noqa: N818 - reads as what it says
+class NoSuchStudy(StoreError):  # noqa: N818
     """No study has this id (any more)."""
 
 
-class NotYours(StoreError):  # noqa: N818 - reads as what it says
+class NotYours(StoreError):  # noqa: N818
     """Only the visitor who made it may do this."""
 
 
 STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9}
-"""Start of each stage as a share of a run; approximate, for progress bars."""
+"""Approximate start of each stage as a share of a run, for progress bars."""
 
 
 @dataclass(frozen=True)
 class WatchedStatus:
-    """Status of a job.
+    """Status of a study that a page watches: a job.
 
     Attributes
     ----------
@@ -195,7 +200,7 @@ class WatchedStatus:
     created, started, ended : float or None
         Seconds since 1970.
     stopping : bool
-        A stop was requested, and it has not ended yet.
+        A stop was requested, but it has not ended yet.
     """
 
     id: str

@@ -11,17 +11,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import go_first, resident_memory
 from rankviz.store.environment import code_digest, default_niceness, default_workers, server_process
-from rankviz.store.execution import log_folder
+from rankviz.store.execution import registered
 from rankviz.store.family_runner import FamilyRunner, reporting_trouble
-from rankviz.store.processes import ProcessId
 from rankviz.store.queue import LeasedFamily
 from rankviz.store.run_store import RunStore
-from rankviz.store.study import StoreOutOfReach
 from rankviz.store.watched import log_if_ended
 
 LOOK_SECONDS, ASK_SECONDS = 0.05, 1.0
@@ -36,17 +33,8 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m rankviz.store.worker NAME", file=sys.stderr)  # noqa: T201
         return 2
     go_first()  # if memory runs out, lose a worker rather than the server
-    name = arguments[0]
-    store = RunStore()
-    store.queue.register(name, ProcessId.of(os.getpid()))
-    try:
-        serve(store, name)
-    finally:
-        with suppress(StoreOutOfReach):
-            store.queue.leave(name)
-    log = log_folder(store) / f"{name}.log"
-    if log.exists() and not log.stat().st_size:
-        log.unlink()
+    with registered(arguments[0]) as store:
+        serve(store, arguments[0])
     return 0
 
 

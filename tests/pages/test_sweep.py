@@ -37,7 +37,7 @@ SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
 @pytest.fixture(autouse=True)
 def no_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nobody works on studies but the test itself."""
-    monkeypatch.setattr(LocalWorkers, "tend", lambda self: None)
+    monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
     yield
     forget()
 

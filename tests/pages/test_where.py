@@ -25,8 +25,8 @@ WORKER = {"address": "tcp://one", "threads": 2, "memory": 1e9, "limit": 4e9, "ta
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A cluster is configured; nobody is started, the tests say themselves what is seen of it."""
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://nowhere:8786")
-    monkeypatch.setattr(LocalWorkers, "tend", lambda self: None)
-    monkeypatch.setattr(LocalWorkers, "call", lambda self, place: None)
+    monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
+    monkeypatch.setattr(LocalWorkers, "start_dispatcher", lambda self, place: None)
     yield
     forget()
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import SPEC, end_workers
+from conftest_store import Command
 from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.__main__ import main
 from rankviz.datasets import Fold, find_datasets, open_fold
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
@@ -94,3 +96,17 @@ def specs(base: RunSpec) -> list[RunSpec]:
 @pytest.fixture(scope="module")
 def made(specs: list[RunSpec], fold: Fold) -> dict[RunSpec, RunRecord]:
     return dict(execute_all(specs, fold=fold))
+
+
+@pytest.fixture
+def command(root: Path, store: RunStore, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Do a command as typed; its exit status, and what it has printed on both streams."""
+
+    def done(name: str, *words: str) -> tuple[int, str, str]:
+        data = ["--data-dir", str(root)] if name in ("train", "sweep") else []
+        with pytest.raises(SystemExit) as ended:
+            main([name, *words, *data])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return done

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec
@@ -10,6 +15,10 @@ from rankviz.store.queue import LeasedFamily
 from rankviz.store.tables import families
 
 GRID = Study("me", "a grid")
+Command = Callable[..., tuple[int, str, str]]
+SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+"""For tests of commands and processes, which do not depend on the database."""
+MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
 
 
 def states(store: RunStore, study: str) -> dict[str, int]:
@@ -33,3 +42,8 @@ def save_all(store: RunStore, lease: LeasedFamily, made: dict[RunSpec, RunRecord
     for spec in lease.specs:
         assert store.records.save(made[spec])
     store.queue.release(lease)
+
+
+def as_json(done: tuple[int, str, str]) -> Any:
+    assert done[0] == 0, done[2]
+    return json.loads(done[1])

@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from conftest_store import MODEL, SQLITE, Command, as_json
 
 from rankviz import RunSpec
-from rankviz.__main__ import main
 from rankviz.command import sweep
 from rankviz.command.values import number, settings_of, value_of
 from rankviz.common.errors import SettingError
+from rankviz.shards import Here
+from rankviz.shards.places import place_of
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.execution import worker_processes
 from tools.disks import NotAllowed, small_disk
-
-Command = Callable[..., tuple[int, str, str]]
-SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-"""What commands say does not depend on the database."""
-MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
-
-
-@pytest.fixture
-def command(root: Path, store: RunStore, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Do a command as typed; its exit status, and what it has printed on both streams."""
-
-    def done(name: str, *words: str) -> tuple[int, str, str]:
-        data = ["--data-dir", str(root)] if name in ("train", "sweep") else []
-        with pytest.raises(SystemExit) as ended:
-            main([name, *words, *data])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return done
-
-
-def as_json(done: tuple[int, str, str]) -> Any:
-    assert done[0] == 0, done[2]
-    return json.loads(done[1])
 
 
 @SQLITE
@@ -270,7 +246,7 @@ def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
 ) -> None:
     """It is said before anything is trained or asked for."""
     monkeypatch.setattr("rankviz.command.train.execute", None)
-    monkeypatch.setattr(sweep.LocalWorkers, "tend", None)
+    monkeypatch.setattr(sweep.LocalWorkers, "maintain", None)
     status, out, err = command(*words)
     assert store.studies.every() == []
     assert (status, out) == (2, "")
@@ -367,3 +343,56 @@ def test_a_reader_who_goes_is_no_fault(command: Command, store: RunStore) -> Non
 def test_whole_numbers_have_ranges_too(command: Command) -> None:
     words = ("--axis", "n_components=5..50", "--kind", "random", "--points", "3", "--plan", "--json")
     assert as_json(command("sweep", "small", *words))["runs"] == 3
+
+
+@SQLITE
+def test_training_in_shards_is_the_same_run_and_says_its_plan_before(
+    command: Command, store: RunStore
+) -> None:
+    status, _, err = command("train", *MODEL, "--shards", "3")
+    assert status == 0
+    assert "Fold1: 3 shards, features in double precision: about" in err
+    (row,) = as_json(command("train", *MODEL, "--json"))  # without: found, for it is the same run
+    assert len(store.listing.every()) == 1
+    assert row["run"] == store.listing.every().index[0]
+
+
+@SQLITE
+def test_a_model_that_shards_cannot_train_is_refused(command: Command) -> None:
+    status, _, err = command("train", "small", "--method", "factorized", "--where", "here")
+    assert status != 0
+    assert "not trained in shards" in err
+
+
+@SQLITE
+@pytest.mark.parametrize("where", ["local:0", "local:two", "local:-1", "local:99999"])
+def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
+    status, _, err = command("train", *MODEL, "--where", where)
+    assert status != 0
+    assert "names no number of workers" in err
+
+
+@SQLITE
+def test_a_sweep_on_a_cluster(command: Command, store: RunStore) -> None:
+    status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2")
+    assert status == 0
+    assert "3 of 3 runs made" in err
+
+
+@SQLITE
+def test_a_cluster_is_not_left_to_itself(command: Command) -> None:
+    status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2", "--detach")
+    assert status != 0
+    assert "while somebody waits" in err
+
+
+def test_here_is_this_process() -> None:
+    with place_of("here", 5) as where:
+        assert isinstance(where, Here)
+        assert where.count(10) == 5
+
+
+def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.shards.places.find_spec", lambda name: None)
+    with pytest.raises(SettingError, match=r"rankviz\[dask\]"), place_of("tcp://127.0.0.1:1"):
+        pass

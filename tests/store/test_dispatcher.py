@@ -81,7 +81,7 @@ def test_without_a_cluster_nobody_is_started_and_why_is_said(
     assert "RANKVIZ_CLUSTER" in execution.trouble(TASKS)
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://127.0.0.1:1")
     monkeypatch.setattr("rankviz.store.execution.find_spec", lambda name: None)
-    execution.tend()
+    execution.maintain()
     assert worker_processes(store) == []
     assert "rankviz[dask]" in execution.trouble(TASKS)
     assert execution.trouble() == ""

@@ -95,7 +95,7 @@ def joins(_: str) -> None:
 
 def looks(_: str) -> None:
     execution.start = sleeps
-    LocalWorkers(RunStore(), 1).tend()
+    LocalWorkers(RunStore(), 1).maintain()
 
 
 def stops(job: str) -> None:
@@ -191,7 +191,7 @@ def assert_all_ends(jobs: WatchedStudies, monkeypatch: pytest.MonkeyPatch) -> No
             assert set(connection.execute(select(families.c.worker)).scalars()) <= {None, "elsewhere", "w"}
             connection.execute(families.update().where(families.c.worker.is_not(None)).values(until=0.0))
         fresh_look = WatchedStudies(LocalWorkers(RunStore(), 1))
-        fresh_look._execution.tend()
+        fresh_look._execution.maintain()
         while (lease := store.queue.take("next")) is not None:
             FamilyRunner(store).make(lease)
         for status in [one for owner in "ac" for one in fresh_look.of(owner)]:

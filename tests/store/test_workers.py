@@ -276,20 +276,20 @@ def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_i
     with monkeypatch.context() as patched:
         patched.setattr("rankviz.store.execution.record_process", full)
         with pytest.raises(StoreOutOfReach):
-            execution.tend()
+            execution.maintain()
     assert len(begun) == 1, "the other one of the two was not started"
-    execution.tend()
-    execution.tend()
+    execution.maintain()
+    execution.maintain()
     assert len(begun) == 2, "the first one lives, and has one place"
     begun[0].terminate()
     wait_for(lambda: not begun[0].alive())
-    execution.tend()
-    execution.tend()
+    execution.maintain()
+    execution.maintain()
     assert len(begun) == 3
     for process in begun:
         process.terminate()
     wait_for(lambda: not any(process.alive() for process in begun))
-    execution.tend()
+    execution.maintain()
     assert not unrecorded.keys() & set(names_of(store))
 
 
@@ -312,7 +312,7 @@ def test_two_that_look_at_once_start_one_worker(
         submit((SPEC.but(C=1.0 + number),))
     stores = [RunStore(store.database.address) for _ in range(4)]
     many = [LocalWorkers(one, 1) for one in stores]
-    threads = [threading.Thread(target=lambda one=one: [one.tend() for _ in range(20)]) for one in many]
+    threads = [threading.Thread(target=lambda one=one: [one.maintain() for _ in range(20)]) for one in many]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -323,7 +323,7 @@ def test_two_that_look_at_once_start_one_worker(
 
 
 def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:
-    execution.tend()
+    execution.maintain()
     assert worker_processes(execution.store) == []
 
 

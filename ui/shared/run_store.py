@@ -79,7 +79,7 @@ def look_after() -> None:
     """
     with suppress(StoreError):
         purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
-        workers().tend()
+        workers().maintain()
 
 
 @lru_cache(maxsize=1)

@@ -82,7 +82,7 @@ def _buttons(status: StudyStatus) -> None:
 
 def _act(act: Callable[[str, str], None], study: str) -> None:
     act(study, visitor())
-    workers().tend()
+    workers().maintain()
 
 
 def _redraw(now: StudyStatus, before: StudyStatus, changed: bool) -> None:

@@ -301,7 +301,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
 
     bounded(job_seconds=600.0)
     job = submit((SPEC, SPEC.but(C=0.25)))
-    monkeypatch.setattr(LeaseKeeper, "between", time_is_up)  # after the first run
+    monkeypatch.setattr(LeaseKeeper, "yield_if_awaited", time_is_up)  # after the first run
     FamilyRunner(store).make(taken(store, "w"))
     status = jobs.status(job)
     assert (status.state, len(status.finished)) == ("failed", 1)
@@ -384,7 +384,7 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     store.studies.submit(Study("me", "a grid"), specs)
     process = sleeping(store, tmp_path)
     taken(store, "sleeper")
-    execution.tend()
+    execution.maintain()
     assert started == [], "what waits yet can wait longer"
     WatchedStudies(execution).submit([SPEC], owner="you", title="A job", roots=[])
     assert len(started) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,18 @@ from conftest_runs import SPEC
 import rankviz
 from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute
 from rankviz.common import npz
+from rankviz.common.errors import SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
+from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.result import Status, TraceRow
+from rankviz.learning.solvers import SOLVERS
+from rankviz.plots import playback as plot
 from rankviz.runs import run as run_module
-from rankviz.runs.run import model_from
+from rankviz.runs.estimate import Shape
+from rankviz.runs.run import model_from, plan_in_shards, play, playable, why_not_in_shards
+from rankviz.shards import Here
 
 
 @pytest.fixture(scope="module")
@@ -270,3 +277,93 @@ def test_a_file_of_the_model_of_a_record_has_its_gap_and_its_trace(fold: Fold, t
     found = rankviz.duals(model, fold.train)
     assert found.gap == model.gap_ == record.trace["gap"].iloc[-1] > 0.0
     assert sum(block.alpha.sum() for block in found) > 0.0
+
+
+def spec_of(fold: Fold, **changes: object) -> RunSpec:
+    return RunSpec("made", digest=fold.digest, feature_map="nystroem", n_components=10).but(**changes)
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
+def test_what_can_be_made_in_shards_is_planned(fold: Fold, feature_map: str) -> None:
+    spec = spec_of(fold, feature_map=feature_map)
+    assert why_not_in_shards(spec, Shape.of(fold)) == ""
+    assert plan_in_shards(spec, fold, Here(3)).words.startswith("3 shards")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"solver": "sgd_pair"}, "lists the pairs of all documents in one place"),
+        ({"method": "factorized"}, "is not trained in shards here"),
+        ({"share": 0.5}, "is not trained in shards here"),
+    ],
+)
+def test_what_cannot_is_refused_with_the_same_words(fold: Fold, changes: dict[str, object], why: str) -> None:
+    spec = spec_of(fold, **changes)
+    assert why in why_not_in_shards(spec, Shape.of(fold))
+    for make in (
+        lambda: plan_in_shards(spec, fold, Here(2)),
+        lambda: execute(spec, fold=fold, where=Here(2)),
+    ):
+        with pytest.raises(SettingError, match=why):
+            make()
+
+
+def test_an_exact_kernel_of_many_documents_has_a_coefficient_for_each(fold: Fold) -> None:
+    many = replace(Shape.of(fold), n=200_000)
+    assert "a coefficient for each of them" in why_not_in_shards(spec_of(fold, feature_map="exact"), many)
+
+
+PLAYED = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
+
+
+def test_newton_methods_can_be_played_and_no_others() -> None:
+    assert [name for name in SOLVERS if playable(PLAYED.but(solver=name))] == ["newton", "newton_yuan"]
+    assert not playable(PLAYED.factorized(2, 0.25))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if playable(PLAYED.but(solver=name))])
+def test_scores_are_those_of_the_trace(fold: Fold, solver: str) -> None:
+    found = play(PLAYED.but(solver=solver), fold)
+    record = execute(PLAYED.but(solver=solver), fold=fold)
+    assert found.record.trace["objective"].tolist() == record.trace["objective"].tolist()
+    assert len(found.scores) == len(record.trace)
+    assert not found.scores[0].any()
+    np.testing.assert_array_equal(found.scores[-1], record.scores["train"])
+    pairs = preference_pairs(fold.train.y, fold.train.ptr)
+    active = [int((pairs.margins(f) < 1).sum()) for f in found.scores]
+    assert active == record.trace["active_pairs"].tolist()
+
+
+def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
+    found = play(PLAYED.but(loss="hinge"), fold)
+    assert len(found.scores) == len(found.record.trace)
+    pairs = preference_pairs(fold.train.y, fold.train.ptr)
+    for f, (_, row) in zip(found.scores, found.record.trace.iterrows(), strict=True):
+        t = pairs.margins(f)
+        assert int(((t < 1) & (t >= 1 - row["smoothing"])).sum()) == pytest.approx(row["active_pairs"], abs=1)
+
+
+def test_other_solvers_are_refused(fold: Fold) -> None:
+    with pytest.raises(ValueError, match="not a Newton method"):
+        play(PLAYED.but(solver="lbfgs"), fold)
+
+
+def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:
+    found = play(PLAYED, fold)
+    table, counts = plot.documents(found.scores, fold.train, 2), plot.bins(found.scores, fold.train)
+    first = table[table["iteration"] == 0]
+    for _, rows in table.groupby("iteration"):
+        assert rows["document"].tolist() == first["document"].tolist()
+        assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
+    assert counts.groupby("iteration")["pairs"].sum().unique().tolist() == [found.record.n_pairs]
+    titles = {k: str(k) for k in range(len(found.scores))}
+    fig = plot.figure(table, counts, titles, "nystroem", 10)
+    assert [frame.name for frame in fig.frames] == list(titles.values())
+
+
+def test_long_films_keep_their_ends() -> None:
+    assert plot.kept(3) == [0, 1, 2]
+    shown = plot.kept(1000)
+    assert (shown[0], shown[-1]) == (0, 999)
+    assert len(shown) <= plot.MOST_FRAMES
