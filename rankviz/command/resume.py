@@ -100,7 +100,7 @@ def _of_design(chosen: Namespace, study: Study, design: Design) -> Said:
         yield "--seed", set(chosen.seed) == set(design.seeds), _listed(design.seeds)
     if chosen.preset is not None:
         one_of("preset", chosen.preset, PRESETS)
-        meant_by = PRESETS[chosen.preset].first(base, design.folds, design.seeds)
+        meant_by = PRESETS[chosen.preset].design(base, design.folds, design.seeds)
         yield f"--preset {chosen.preset}", meant_by == design, "; ".join(map(_axis_words, design.axes))
 
 

@@ -64,7 +64,7 @@ def _design(chosen: Namespace) -> Design:
         one_of("preset", chosen.preset, PRESETS)
         if chosen.axis or chosen.kind is not None or chosen.points is not None:
             raise SettingError("--preset has axes of its own: leave --axis, --kind and --points out")
-        return PRESETS[chosen.preset].first(base, folds, tuple(chosen.seed))
+        return PRESETS[chosen.preset].design(base, folds, tuple(chosen.seed))
     kind = "grid" if chosen.kind is None else chosen.kind
     one_of("kind", kind, [name for name in KINDS if name != "given"])
     axes = tuple(axes_typed(chosen.axis, base.method, drawn=kind != "grid"))

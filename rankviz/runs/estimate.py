@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from functools import cache
 from itertools import groupby
 from typing import Any, Self
 
@@ -127,7 +126,7 @@ def measured_rates() -> Rates:
 
     A measurement takes about 0.04 s. Other work on the machine slows it, so the best one counts.
     """
-    return _meter().rates()
+    return _METER.rates()
 
 
 class _Meter:
@@ -146,9 +145,7 @@ class _Meter:
         return self._best
 
 
-@cache
-def _meter() -> _Meter:
-    return _Meter()
+_METER = _Meter()
 
 
 def _measure() -> Rates:

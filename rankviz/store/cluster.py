@@ -95,13 +95,13 @@ class ClusterWorkers:
 
 def make_a_family(address: str) -> int:
     """Take the next family and make it; return its number of runs, 0 if none waited."""
-    store, making = _opened(address)
+    store, runner = _opened(address)
     name = new_worker_name()
     store.queue.register(name, ProcessId.of(os.getpid()), OF_A_CLUSTER)
     try:
         lease = store.queue.take(name, place=TASKS)
         if lease is not None:
-            making.make(lease)
+            runner.make(lease)
         return 0 if lease is None else len(lease.specs)
     finally:
         with suppress(StoreOutOfReach):

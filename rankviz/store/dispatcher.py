@@ -28,7 +28,7 @@ from rankviz.store.run_store import RunStore
 from rankviz.store.study import SHARDS, TASKS, StoreError, StoreOutOfReach
 from rankviz.store.watched import log_if_ended
 
-LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
+LOOK_SECONDS, REPORT_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
 """Seconds between looks for work, between looks at the cluster, and before a retry."""
 CODE_SECONDS, QUIET_SECONDS = 5.0, 8.0
 """Seconds between checks for changed code; longest silence while nothing has changed."""
@@ -56,9 +56,9 @@ class Dispatcher:
 
     def work(self) -> None:
         """Work until nothing waits after an idle time or the server's end, or until the code changes."""
-        while self._goes_on():
+        while self._continues():
             try:
-                with OnCluster(cluster_address()) as cluster, _telling(self._store, self._name, cluster):
+                with OnCluster(cluster_address()) as cluster, _reporting(self._store, self._name, cluster):
                     self._store.queue.report_trouble(self._name, "")
                     _PLACES[self._place](self, cluster)
             except (SettingError, StoreError) as error:
@@ -67,7 +67,7 @@ class Dispatcher:
     def as_tasks(self, cluster: OnCluster) -> None:
         """Give each worker its own family."""
         execution = ClusterWorkers(self._store, cluster)
-        while self._goes_on():
+        while self._continues():
             execution.distribute()
             if execution.busy:
                 self._used = time.monotonic()
@@ -75,17 +75,17 @@ class Dispatcher:
 
     def in_shards(self, cluster: OnCluster) -> None:
         """Make one run after another, each with all workers together."""
-        making, queue = FamilyRunner(self._store, cluster), self._store.queue
-        while self._goes_on() and cluster.answers:
+        runner, queue = FamilyRunner(self._store, cluster), self._store.queue
+        while self._continues() and cluster.answers:
             lease = queue.take(self._name, place=SHARDS) if queue.has_work_for(self._name) else None
             if lease is None:
                 time.sleep(LOOK_SECONDS)
                 continue
-            making.make(lease)
+            runner.make(lease)
             log_if_ended(self._store.database, lease.study)
             self._used = time.monotonic()
 
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         now = time.monotonic()
         if now - self._looked > CODE_SECONDS:
             self._looked, self._same = now, code_digest() == self._code
@@ -107,29 +107,29 @@ _PLACES: dict[str, Callable[[Dispatcher, OnCluster], None]] = {
 
 
 @contextmanager
-def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
+def _reporting(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
     """Report the cluster's workers to the store from a thread, because a fit may take long."""
-    over, gone = Event(), [0, 0]
+    over = Event()
 
-    def tell() -> None:
+    def report() -> None:
         before: set[str] | None = None
-        said, last = dict[str, object](), 0.0
+        came, left, reported, last = 0, 0, dict[str, object](), 0.0
         while True:
             with suppress(SettingError, StoreOutOfReach):
                 found = [_rounded(worker) for worker in cluster.told()]
                 names = {worker["address"] for worker in found}
                 if before is not None:
-                    gone[0] += len(names - before)
-                    gone[1] += len(before - names)
+                    came += len(names - before)
+                    left += len(before - names)
                 before, now = names, time.monotonic()
-                told = {"workers": found, "came": gone[0], "left": gone[1]}
-                if told != said or now - last > QUIET_SECONDS:
-                    store.queue.report_cluster(name, told)
-                    said, last = told, now
-            if over.wait(TELL_SECONDS):
+                news = {"workers": found, "came": came, "left": left}
+                if news != reported or now - last > QUIET_SECONDS:
+                    store.queue.report_cluster(name, news)
+                    reported, last = news, now
+            if over.wait(REPORT_SECONDS):
                 return
 
-    thread = Thread(target=tell, daemon=True)
+    thread = Thread(target=report, daemon=True)
     thread.start()
     try:
         yield

@@ -20,7 +20,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import in_portions, marks, members, metric_sets, parse_object, runs, studies, tags
+from rankviz.store.tables import marks, members, metric_sets, parse_object, rows_among, runs, studies, tags
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
 """First columns; those of data and settings, `seconds` and metrics follow."""
@@ -79,12 +79,10 @@ class Listing:
 
     def seen_among(self, digests: Sequence[str], owner: str) -> dict[str, tuple[RunSpec, str]]:
         """Return spec and state by digest of those runs that a visitor may see, in the given order."""
-        found: dict[str, tuple[RunSpec, str]] = {}
+        asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
         with self._database.reading() as connection:
-            for portion in in_portions(list(dict.fromkeys(digests))):
-                asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
-                for digest, spec, state in connection.execute(asked.where(runs.c.digest.in_(portion))):
-                    found[digest] = RunSpec.from_json(spec), state
+            rows = rows_among(connection, asked, runs.c.digest, dict.fromkeys(digests))
+            found = {digest: (RunSpec.from_json(spec), str(state)) for digest, spec, state in rows}
         return {digest: found[digest] for digest in digests if digest in found}
 
     def every(self) -> pd.DataFrame:
@@ -101,11 +99,10 @@ class Listing:
 
     def specs(self, digests: Sequence[str]) -> list[RunSpec]:
         """Return the specs of existing runs, in the order of the digests."""
-        found: dict[str, RunSpec] = {}
+        asked = select(runs.c.digest, runs.c.spec)
         with self._database.reading() as connection:
-            for portion in in_portions(digests):
-                asked = select(runs.c.digest, runs.c.spec).where(runs.c.digest.in_(portion))
-                found |= {digest: RunSpec.from_json(text) for digest, text in connection.execute(asked)}
+            rows = rows_among(connection, asked, runs.c.digest, digests)
+            found = {digest: RunSpec.from_json(text) for digest, text in rows}
         return [found[digest] for digest in digests if digest in found]
 
     def deleted_by(self, owner: str) -> pd.DataFrame:
@@ -174,12 +171,9 @@ class Listing:
         with self._lock:
             found = {one: self._fixed[one] for one in wanted if one in self._fixed}
         new, missing = dict[_Which, _Fixed](), {one.id: one for one in wanted if one not in found}
-        for portion in in_portions(list(missing)):
-            columns = (runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
-            for number, spec, seconds, names, means in connection.execute(
-                select(*columns).where(runs.c.id.in_(portion))
-            ):
-                new[missing[number]] = _Fixed(_flat(spec), seconds, names, means)
+        asked = select(runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
+        for number, spec, seconds, names, means in rows_among(connection, asked, runs.c.id, missing):
+            new[missing[number]] = _Fixed(_flat(spec), seconds, names, means)
         with self._lock:
             recorded = {one for one in new if one.state in (DONE, IMPORTED) and new[one].means}
             self._fixed |= {one: new[one] for one in recorded}

@@ -25,6 +25,7 @@ from rankviz.store.tables import (
     marks,
     metric_sets,
     records,
+    rows_among,
     runs,
     tags,
 )
@@ -75,12 +76,7 @@ def checked_tags(given: Iterable[str]) -> list[str]:
 
 
 def add_tags(
-    connection: Connection,
-    owner: str,
-    ids: Sequence[int],
-    given: Iterable[str],
-    *,
-    truncate: bool = False,
+    connection: Connection, owner: str, ids: Sequence[int], given: Iterable[str], *, truncate: bool = False
 ) -> None:
     """Add tags to a visitor's runs.
 
@@ -91,10 +87,9 @@ def add_tags(
     if not wanted:
         return
     held: dict[int, set[str]] = {run: set() for run in ids}
-    for portion in in_portions(list(ids)):
-        there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner, tags.c.run.in_(portion))
-        for run, tag in connection.execute(there):
-            held[run].add(tag)
+    there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner)
+    for run, tag in rows_among(connection, there, tags.c.run, ids):
+        held[run].add(tag)
     rows = list[dict[str, Any]]()
     for run, known_ in held.items():
         new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
@@ -151,14 +146,8 @@ class Marks:
 
 def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:
     """Return the ids of those runs that a visitor has, by digest."""
-    found = ids_by_digest(connection, digests)
-    held: set[int] = set()
-    for portion in in_portions(list(found.values())):
-        held |= set(
-            connection.execute(
-                select(marks.c.run).where(marks.c.owner == owner, marks.c.run.in_(portion))
-            ).scalars()
-        )
+    found, own = ids_by_digest(connection, digests), select(marks.c.run).where(marks.c.owner == owner)
+    held = {row.run for row in rows_among(connection, own, marks.c.run, found.values())}
     return {digest: run for digest, run in found.items() if run in held}
 
 
@@ -203,9 +192,9 @@ class Records:
     def claim(self, digests: Sequence[str], owner: str) -> None:
         """Make runs this visitor's too, except imported ones."""
         with self._database.writing() as connection:
-            for portion in in_portions(list(digests)):
-                here = select(runs.c.id).where(runs.c.digest.in_(portion), runs.c.state != IMPORTED)
-                mark_owned(connection, owner, connection.execute(here).scalars().all(), time.time())
+            here = select(runs.c.id).where(runs.c.state != IMPORTED)
+            ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
+            mark_owned(connection, owner, ids, time.time())
 
     def fail(self, spec: RunSpec, reason: str) -> None:
         """Record that a run cannot be made, with the reason."""
@@ -223,18 +212,14 @@ class Records:
         """
         wanted = {spec.hash: spec for spec in specs}
         found: dict[RunSpec, RunRecord] = {}
+        asked = select(runs.c.digest, records.c.content).join(records, records.c.run == runs.c.id)
+        asked = asked.where(runs.c.state == DONE)
         with self._database.reading() as connection:
-            for portion in in_portions(list(wanted)):
-                rows = connection.execute(
-                    select(runs.c.digest, records.c.content)
-                    .join(records, records.c.run == runs.c.id)
-                    .where(runs.c.digest.in_(portion), runs.c.state == DONE)
-                )
-                for digest, content in rows:
-                    try:
-                        found[wanted[digest]] = RunRecord.from_bytes(content)
-                    except DataError:
-                        self._unreadable |= {wanted[digest]}
+            for digest, content in rows_among(connection, asked, runs.c.digest, wanted):
+                try:
+                    found[wanted[digest]] = RunRecord.from_bytes(content)
+                except DataError:
+                    self._unreadable |= {wanted[digest]}
         self._unreadable -= found.keys()
         return found
 
@@ -262,20 +247,18 @@ class Records:
 
     def made(self, digests: Sequence[str]) -> set[str]:
         """Return those of these runs that were made."""
-        found: set[str] = set()
+        asked = select(runs.c.digest).where(runs.c.state == DONE)
         with self._database.reading() as connection:
-            for portion in in_portions(list(digests)):
-                rows = select(runs.c.digest).where(runs.c.digest.in_(portion), runs.c.state == DONE)
-                found |= set(connection.execute(rows).scalars())
+            found = {str(row.digest) for row in rows_among(connection, asked, runs.c.digest, digests)}
         return found - {spec.hash for spec in self._unreadable}
 
 
 def discard_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
     """Delete records that this version cannot read, so that their runs are made again."""
-    for portion in in_portions([spec.hash for spec in specs]):
-        asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
-        rows = connection.execute(asked.where(runs.c.digest.in_(portion), runs.c.state == DONE)).all()
-        bad = [row.id for row in rows if not _readable(row.content)]
+    asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
+    asked = asked.where(runs.c.state == DONE)
+    rows = rows_among(connection, asked, runs.c.digest, [spec.hash for spec in specs])
+    for bad in in_portions([row.id for row in rows if not _readable(row.content)]):
         connection.execute(delete(records).where(records.c.run.in_(bad)))
         connection.execute(update(runs).where(runs.c.id.in_(bad)).values(state=CANCELLED, size=0))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Double,
     Engine,
@@ -29,6 +30,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Select,
     String,
     Table,
     Text,
@@ -318,11 +320,16 @@ def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpe
 
 def ids_by_digest(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
     """Return the ids of existing runs, by digest."""
-    found: dict[str, int] = {}
-    for portion in in_portions(digests):
-        rows = connection.execute(select(runs.c.digest, runs.c.id).where(runs.c.digest.in_(portion)))
-        found |= {digest: int(number) for digest, number in rows}
-    return found
+    asked = select(runs.c.digest, runs.c.id)
+    return {row.digest: int(row.id) for row in rows_among(connection, asked, runs.c.digest, digests)}
+
+
+def rows_among(
+    connection: Connection, asked: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[Any]:
+    """Yield the rows of a query whose column has one of these values."""
+    for portion in in_portions(list(values)):
+        yield from connection.execute(asked.where(column.in_(portion)))
 
 
 def parse_object(text: str) -> dict[str, Any]:

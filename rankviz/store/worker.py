@@ -40,12 +40,12 @@ def main(arguments: list[str]) -> int:
 
 def serve(store: RunStore, name: str) -> None:
     """Make one family after another."""
-    most, began, making = bounds(), code_digest(), FamilyRunner(store)
+    most, began, runner = bounds(), code_digest(), FamilyRunner(store)
     for _ in range(most.worker_jobs):
         lease = _next(store, name, most.idle_seconds)
         if lease is None:
             return
-        making.make(lease)
+        runner.make(lease)
         if not lease.background:
             log_if_ended(store.database, lease.study)
         if resident_memory() > most.worker_bytes or code_digest() != began:
@@ -54,15 +54,15 @@ def serve(store: RunStore, name: str) -> None:
 
 def _next(store: RunStore, name: str, seconds: float) -> LeasedFamily | None:
     """Return the next family; None after `seconds` without one, or once the server has ended."""
-    patiently, employer = store.database.retry, server_process()
+    retry, employer = store.database.retry, server_process()
     deadline, asked, seen = time.monotonic() + seconds, -ASK_SECONDS, None
     while time.monotonic() < deadline:
-        state, now = patiently(store.queue.state, AWAY_SECONDS), time.monotonic()
+        state, now = retry(store.queue.state, AWAY_SECONDS), time.monotonic()
         if state != seen or now - asked >= ASK_SECONDS:
             asked, seen = now, state
-            if patiently(lambda: store.queue.has_work_for(name), AWAY_SECONDS):
+            if retry(lambda: store.queue.has_work_for(name), AWAY_SECONDS):
                 with reporting_trouble(store, name) as tell:
-                    lease = patiently(lambda: store.queue.take(name, default_workers()), AWAY_SECONDS, tell)
+                    lease = retry(lambda: store.queue.take(name, default_workers()), AWAY_SECONDS, tell)
                 if lease is not None:
                     return lease
             elif not employer.alive():

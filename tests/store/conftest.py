@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import SPEC, end_workers
-from conftest_store import Command
+from conftest_store import Command, Sleeper
 from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -19,6 +19,7 @@ from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.environment import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
+from rankviz.store.processes import ProcessId, start
 from rankviz.store.watched import WatchedStudies
 
 POSTGRES = "RANKVIZ_TEST_POSTGRES"
@@ -75,6 +76,38 @@ def submit(jobs: WatchedStudies, root: Path) -> Callable[..., str]:
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker is started: the test itself takes what is to be made."""
     monkeypatch.setattr(LocalWorkers, "_missing", lambda *_: 0)
+
+
+@pytest.fixture
+def interrupted(command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Do a sweep that is interrupted while it waits; return what it says."""
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    def done(*words: str) -> str:
+        with monkeypatch.context() as patch:
+            patch.setattr("rankviz.command.sweep.time.sleep", interrupt)
+            status, _, err = command("sweep", *words)
+        assert status == 130
+        return err
+
+    return done
+
+
+@pytest.fixture
+def sleepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sleeper]]:
+    """Processes that sleep are started in place of workers; they are noted here, and ended afterwards."""
+    found = list[Sleeper]()
+
+    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        found.append(Sleeper(start(["sleep", "60"], environment, log), command[-1], environment))
+        return found[-1].process
+
+    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
+    yield found
+    for one in found:
+        one.process.terminate()
 
 
 @pytest.fixture(scope="module")

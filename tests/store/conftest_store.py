@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import RunStore, Study
+from rankviz.store.processes import ProcessId
 from rankviz.store.queue import LeasedFamily
 from rankviz.store.tables import families
 
@@ -19,6 +20,14 @@ Command = Callable[..., tuple[int, str, str]]
 SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 """For tests of commands and processes, which do not depend on the database."""
 MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
+
+
+class Sleeper(NamedTuple):
+    """A process in the place of a worker, the worker's name, and the environment it got."""
+
+    process: ProcessId
+    name: str
+    environment: dict[str, str]
 
 
 def states(store: RunStore, study: str) -> dict[str, int]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from conftest_store import SQLITE, Command, as_json
 
 from rankviz import RunSpec
-from rankviz.command import sweep
 from rankviz.common.errors import SettingError
 from rankviz.runs import Design, Values, select
 from rankviz.runs.selection import Choice
@@ -18,18 +18,10 @@ SWEEP = ("small", "--set", "feature_map=linear", "--axis", "C=2^-8,2^-4,1,16")
 
 
 @pytest.fixture
-def paused(command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> str:
+def paused(store: RunStore, interrupted: Callable[..., str]) -> str:
     """The id of a sweep by NDCG@3, for each fold, that was interrupted."""
-
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sweep.time, "sleep", interrupt)
-        words = (*SWEEP, "--metric", "NDCG@3", "--per-fold", "--title", "Mine")
-        status, _, err = command("sweep", *words)
+    err = interrupted(*SWEEP, "--metric", "NDCG@3", "--per-fold", "--title", "Mine")
     (study,) = store.studies.every()
-    assert status == 130
     assert f"rankviz sweep --resume {study.id}" in err
     return study.id
 
@@ -98,14 +90,8 @@ def test_another_axis_of_the_same_values_and_a_plan(command: Command, paused: st
 
 
 @SQLITE
-def test_where_a_cluster_worked_the_pause_says_so(
-    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sweep.time, "sleep", interrupt)
-    _, _, err = command("sweep", *SWEEP, "--where", "local:1")
+def test_where_a_cluster_worked_the_pause_says_so(store: RunStore, interrupted: Callable[..., str]) -> None:
+    err = interrupted(*SWEEP, "--where", "local:1")
     assert f"--resume {store.studies.every()[0].id} --where local:1" in err
 
 

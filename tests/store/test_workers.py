@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest_jobs import MANY, SPEC, wait_for
 from conftest_jobs import ended as ended_job
+from conftest_store import SQLITE, Sleeper
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
@@ -25,9 +26,6 @@ from rankviz.store.queue import host
 from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import workers
 from rankviz.store.watched import WatchedStudies
-
-processes_alone = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-"""What is tried is what processes do, whatever the database."""
 
 
 @pytest.fixture
@@ -87,7 +85,7 @@ def test_what_a_killed_worker_was_making_is_made_by_another(
     assert status.counts == {"done": len(specs)}
 
 
-@processes_alone
+@SQLITE
 def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,7 +121,7 @@ def test_the_address_of_the_database_is_not_on_the_command_line(
         assert b"postgresql" not in command.read_bytes()
 
 
-@processes_alone
+@SQLITE
 def test_workers_leave_no_logs_where_nothing_went_wrong(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, bounded: object
 ) -> None:
@@ -146,7 +144,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
     return found
 
 
-@processes_alone
+@SQLITE
 @pytest.mark.parametrize(
     ("most", "processes"), [({"idle_seconds": 60}, 1), ({"worker_jobs": 2}, 2), ({"worker_bytes": 1}, 3)]
 )
@@ -164,7 +162,7 @@ def test_a_worker_stays_until_it_has_made_or_taken_much(
     assert len(started) == processes
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_nobody_needs_ends(
     store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None]
 ) -> None:
@@ -173,7 +171,7 @@ def test_a_worker_that_nobody_needs_ends(
     assert wait_for(lambda: not worker_processes(store))
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
     store: RunStore,
     jobs: WatchedStudies,
@@ -200,23 +198,20 @@ def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyP
     assert environment_of_worker(1, 1)[SERVER_ENVIRONMENT] == other
 
 
-@processes_alone
+@SQLITE
 def test_cores_are_shared_out(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch, specs: list[RunSpec], root: Path
+    store: RunStore,
+    monkeypatch: pytest.MonkeyPatch,
+    specs: list[RunSpec],
+    root: Path,
+    sleepers: list[Sleeper],
 ) -> None:
-    environments = list[dict[str, str]]()
-
-    def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        environments.append(environment)
-        return start(["sleep", "60"], environment, log)
-
     monkeypatch.setattr("rankviz.store.execution.cores", lambda: 9)
-    monkeypatch.setattr("rankviz.store.execution.start", noting)
     for number, at_once in enumerate((2, 20)):
         LocalWorkers(store, at_once).submit(asked(root), [specs[number]])
     names = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "RANKVIZ_THREADS"
-    assert {environments[0][name] for name in names} == {"4"}
-    assert {environments[-1][name] for name in names} == {"1"}
+    assert {sleepers[0].environment[name] for name in names} == {"4"}
+    assert {sleepers[-1].environment[name] for name in names} == {"1"}
 
 
 def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -228,7 +223,7 @@ def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, t
     assert environment.code_digest() != before
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
     store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
@@ -239,7 +234,7 @@ def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
     assert ended_job(jobs, submit((SPEC.but(C=0.125),))).state == "finished"
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_place(
     store: RunStore,
     jobs: WatchedStudies,
@@ -257,40 +252,38 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
     assert ended_job(jobs, submit()).state == "finished"
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_it_lives(
-    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, sleepers: list[Sleeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execution, begun = LocalWorkers(store, 2), list[ProcessId]()
+    execution = LocalWorkers(store, 2)
     for number in range(2):
         store.studies.submit(Study("me", "a grid"), [SPEC.but(C=1.0 + number)])
-
-    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        begun.append(start(["sleep", "60"], environment, log))
-        return begun[-1]
 
     def full(*_: object) -> None:
         raise StoreOutOfReach("its disk is full")
 
-    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
     with monkeypatch.context() as patched:
         patched.setattr("rankviz.store.execution.record_process", full)
         with pytest.raises(StoreOutOfReach):
             execution.maintain()
-    assert len(begun) == 1, "the other one of the two was not started"
+    assert len(sleepers) == 1, "the other one of the two was not started"
     execution.maintain()
     execution.maintain()
-    assert len(begun) == 2, "the first one lives, and has one place"
-    begun[0].terminate()
-    wait_for(lambda: not begun[0].alive())
+    assert len(sleepers) == 2, "the first one lives, and has one place"
+    end(sleepers[:1])
     execution.maintain()
     execution.maintain()
-    assert len(begun) == 3
-    for process in begun:
-        process.terminate()
-    wait_for(lambda: not any(process.alive() for process in begun))
+    assert len(sleepers) == 3
+    end(sleepers)
     execution.maintain()
     assert not unrecorded.keys() & set(names_of(store))
+
+
+def end(sleepers: list[Sleeper]) -> None:
+    for one in sleepers:
+        one.process.terminate()
+    wait_for(lambda: not any(one.process.alive() for one in sleepers))
 
 
 def names_of(store: RunStore) -> list[str]:
@@ -299,15 +292,8 @@ def names_of(store: RunStore) -> list[str]:
 
 
 def test_two_that_look_at_once_start_one_worker(
-    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, submit: Callable[..., str], sleepers: list[Sleeper]
 ) -> None:
-    started = list[str]()
-
-    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        started.append(command[-1])
-        return start(["sleep", "60"], environment, log)
-
-    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
     for number in range(3):
         submit((SPEC.but(C=1.0 + number),))
     stores = [RunStore(store.database.address) for _ in range(4)]
@@ -317,7 +303,7 @@ def test_two_that_look_at_once_start_one_worker(
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(started) == 1
+    assert len(sleepers) == 1
     for one in stores:
         one.close()
 
@@ -337,7 +323,7 @@ def test_how_far_workers_stand_back_is_asked_for(
     assert default_niceness() == niceness
 
 
-@processes_alone
+@SQLITE
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such order")
 def test_workers_stand_back_as_far_as_asked(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
