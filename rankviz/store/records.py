@@ -30,127 +30,6 @@ from rankviz.store.tables import (
     tags,
 )
 
-TAG_LENGTH, MOST_TAGS, NOTE_LENGTH = 80, 50, 2000
-"""Characters of a tag, tags of one run, characters of a note."""
-
-
-def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
-    """Make runs this visitor's too, and restore those that they had deleted."""
-    table = insert_with_conflict(connection, marks)
-    shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
-    rows = [
-        {"owner": owner, "run": run, "since": now, "star": False, "note": "", "shared": False} for run in ids
-    ]
-    for portion in in_portions(rows):
-        connection.execute(shown, list(portion))
-
-
-def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: Any) -> None:
-    """Set star, note, shared or deleted of a visitor's runs. Raises `SettingError` for a too long note."""
-    check_note(values.get("note", ""))
-    for portion in in_portions(ids):
-        which = [marks.c.run.in_(portion), marks.c.owner == owner]
-        if values.get("shared"):
-            which.append(~exists().where(runs.c.id == marks.c.run, runs.c.state == IMPORTED))
-        connection.execute(update(marks).where(*which).values(**values))
-
-
-def check_note(note: str) -> None:
-    """Raise `SettingError` for a note that is too long."""
-    if len(note) > NOTE_LENGTH:
-        raise SettingError(f"a note has at most {NOTE_LENGTH:,} characters, not {len(note):,}")
-
-
-def checked_tags(given: Iterable[str]) -> list[str]:
-    """Return the tags of one run, without duplicates.
-
-    Raises `SettingError` for an empty tag, one longer than `TAG_LENGTH`, and more than `MOST_TAGS`.
-    """
-    found = list(dict.fromkeys(tag.strip() for tag in given))
-    wrong = next((tag for tag in found if not 0 < len(tag) <= TAG_LENGTH), None)
-    if wrong is not None:
-        raise SettingError(f"a tag has from 1 to {TAG_LENGTH} characters, not {len(wrong):,}")
-    if len(found) > MOST_TAGS:
-        raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(found):,}")
-    return found
-
-
-def add_tags(
-    connection: Connection, owner: str, ids: Sequence[int], given: Iterable[str], *, truncate: bool = False
-) -> None:
-    """Add tags to a visitor's runs.
-
-    Raises `SettingError` as `checked_tags`, also if a run would have more than `MOST_TAGS`; with `truncate`
-    the tags beyond are left out.
-    """
-    wanted = checked_tags(given)
-    if not wanted:
-        return
-    held: dict[int, set[str]] = {run: set() for run in ids}
-    there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner)
-    for run, tag in rows_among(connection, there, tags.c.run, ids):
-        held[run].add(tag)
-    rows = list[dict[str, Any]]()
-    for run, known_ in held.items():
-        new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
-        if len(new) > room and not truncate:
-            raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
-        rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
-    for some in in_portions(rows):
-        connection.execute(insert_with_conflict(connection, tags).on_conflict_do_nothing(), list(some))
-
-
-class Marks:
-    """Marks of visitors on runs: stars, tags, notes, sharing; each visitor has their own."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def star(self, owner: str, digests: Iterable[str], star: bool = True) -> None:
-        """Star runs, or remove the star."""
-        self._set(owner, digests, star=star)
-
-    def note(self, owner: str, digests: Iterable[str], note: str) -> None:
-        """Set a note. Raises `SettingError` beyond `NOTE_LENGTH`."""
-        self._set(owner, digests, note=note)
-
-    def share(self, owner: str, digests: Iterable[str], shared: bool = True) -> None:
-        """Share runs, or no longer; imported ones are never shared."""
-        self._set(owner, digests, shared=shared)
-
-    def delete(self, owner: str, digests: Iterable[str]) -> None:
-        """Hide runs until `restore`."""
-        self._set(owner, digests, deleted=time.time())
-
-    def restore(self, owner: str, digests: Iterable[str]) -> None:
-        """Show deleted runs again."""
-        self._set(owner, digests, deleted=None)
-
-    def tag(self, owner: str, digests: Iterable[str], tag: str) -> None:
-        """Tag runs. Raises `SettingError` as `add_tags`."""
-        with self._database.writing() as connection:
-            ids = list(_own(connection, owner, list(digests)).values())
-            add_tags(connection, owner, ids, [tag])
-
-    def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
-        """Remove a tag from runs."""
-        with self._database.writing() as connection:
-            for portion in in_portions(list(ids_by_digest(connection, list(digests)).values())):
-                which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
-                connection.execute(delete(tags).where(*which))
-
-    def _set(self, owner: str, digests: Iterable[str], **values: Any) -> None:
-        with self._database.writing() as connection:
-            set_marks(connection, owner, list(ids_by_digest(connection, list(digests)).values()), **values)
-
-
-def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:
-    """Return the ids of those runs that a visitor has, by digest."""
-    found, own = ids_by_digest(connection, digests), select(marks.c.run).where(marks.c.owner == owner)
-    held = {row.run for row in rows_among(connection, own, marks.c.run, found.values())}
-    return {digest: run for digest, run in found.items() if run in held}
-
-
 TRAINING = ("features", "pairs", "start", "newton")
 """Stages that count as training; reading and evaluation do not."""
 
@@ -324,3 +203,124 @@ def metric_set(connection: Connection, names: tuple[str, ...]) -> int:
         )
         found = connection.execute(asked).scalar_one()
     return int(found)
+
+
+TAG_LENGTH, MOST_TAGS, NOTE_LENGTH = 80, 50, 2000
+"""Characters of a tag, tags of one run, characters of a note."""
+
+
+class Marks:
+    """Marks of visitors on runs: stars, tags, notes, sharing; each visitor has their own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def star(self, owner: str, digests: Iterable[str], star: bool = True) -> None:
+        """Star runs, or remove the star."""
+        self._set(owner, digests, star=star)
+
+    def note(self, owner: str, digests: Iterable[str], note: str) -> None:
+        """Set a note. Raises `SettingError` beyond `NOTE_LENGTH`."""
+        self._set(owner, digests, note=note)
+
+    def share(self, owner: str, digests: Iterable[str], shared: bool = True) -> None:
+        """Share runs, or no longer; imported ones are never shared."""
+        self._set(owner, digests, shared=shared)
+
+    def delete(self, owner: str, digests: Iterable[str]) -> None:
+        """Hide runs until `restore`."""
+        self._set(owner, digests, deleted=time.time())
+
+    def restore(self, owner: str, digests: Iterable[str]) -> None:
+        """Show deleted runs again."""
+        self._set(owner, digests, deleted=None)
+
+    def tag(self, owner: str, digests: Iterable[str], tag: str) -> None:
+        """Tag runs. Raises `SettingError` as `add_tags`."""
+        with self._database.writing() as connection:
+            ids = list(_own(connection, owner, list(digests)).values())
+            add_tags(connection, owner, ids, [tag])
+
+    def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
+        """Remove a tag from runs."""
+        with self._database.writing() as connection:
+            for portion in in_portions(list(ids_by_digest(connection, list(digests)).values())):
+                which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
+                connection.execute(delete(tags).where(*which))
+
+    def _set(self, owner: str, digests: Iterable[str], **values: Any) -> None:
+        with self._database.writing() as connection:
+            set_marks(connection, owner, list(ids_by_digest(connection, list(digests)).values()), **values)
+
+
+def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
+    """Make runs this visitor's too, and restore those that they had deleted."""
+    table = insert_with_conflict(connection, marks)
+    shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
+    rows = [
+        {"owner": owner, "run": run, "since": now, "star": False, "note": "", "shared": False} for run in ids
+    ]
+    for portion in in_portions(rows):
+        connection.execute(shown, list(portion))
+
+
+def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: Any) -> None:
+    """Set star, note, shared or deleted of a visitor's runs. Raises `SettingError` for a too long note."""
+    check_note(values.get("note", ""))
+    for portion in in_portions(ids):
+        which = [marks.c.run.in_(portion), marks.c.owner == owner]
+        if values.get("shared"):
+            which.append(~exists().where(runs.c.id == marks.c.run, runs.c.state == IMPORTED))
+        connection.execute(update(marks).where(*which).values(**values))
+
+
+def check_note(note: str) -> None:
+    """Raise `SettingError` for a note that is too long."""
+    if len(note) > NOTE_LENGTH:
+        raise SettingError(f"a note has at most {NOTE_LENGTH:,} characters, not {len(note):,}")
+
+
+def checked_tags(given: Iterable[str]) -> list[str]:
+    """Return the tags of one run, without duplicates.
+
+    Raises `SettingError` for an empty tag, one longer than `TAG_LENGTH`, and more than `MOST_TAGS`.
+    """
+    found = list(dict.fromkeys(tag.strip() for tag in given))
+    wrong = next((tag for tag in found if not 0 < len(tag) <= TAG_LENGTH), None)
+    if wrong is not None:
+        raise SettingError(f"a tag has from 1 to {TAG_LENGTH} characters, not {len(wrong):,}")
+    if len(found) > MOST_TAGS:
+        raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(found):,}")
+    return found
+
+
+def add_tags(
+    connection: Connection, owner: str, ids: Sequence[int], given: Iterable[str], *, truncate: bool = False
+) -> None:
+    """Add tags to a visitor's runs.
+
+    Raises `SettingError` as `checked_tags`, also if a run would have more than `MOST_TAGS`; with `truncate`
+    the tags beyond are left out.
+    """
+    wanted = checked_tags(given)
+    if not wanted:
+        return
+    held: dict[int, set[str]] = {run: set() for run in ids}
+    there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner)
+    for run, tag in rows_among(connection, there, tags.c.run, ids):
+        held[run].add(tag)
+    rows = list[dict[str, Any]]()
+    for run, known_ in held.items():
+        new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
+        if len(new) > room and not truncate:
+            raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
+        rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
+    for some in in_portions(rows):
+        connection.execute(insert_with_conflict(connection, tags).on_conflict_do_nothing(), list(some))
+
+
+def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:
+    """Return the ids of those runs that a visitor has, by digest."""
+    found, own = ids_by_digest(connection, digests), select(marks.c.run).where(marks.c.owner == owner)
+    held = {row.run for row in rows_among(connection, own, marks.c.run, found.values())}
+    return {digest: run for digest, run in found.items() if run in held}
