@@ -1,4 +1,4 @@
-"""Cost estimates: bytes against what is allocated, monotone seconds, refusals that name what would fit."""
+"""Predicted cost of runs: close to the truth, in words, and corrected by the steps of a run."""
 
 from __future__ import annotations
 

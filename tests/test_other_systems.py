@@ -20,13 +20,13 @@ from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 from filelock import SoftFileLock
 
 from rankviz import RunSpec, execute
-from rankviz.common import locks, memory, threads
+from rankviz.common import locks, memory, processes, threads
+from rankviz.common.processes import ProcessId
 from rankviz.datasets import Fold, make_fold
 from rankviz.features import row_blocks
 from rankviz.runs.record import RunRecord
-from rankviz.store import NoSuchStudy, RunStore, StoreError, processes
+from rankviz.store import NoSuchStudy, RunStore, StoreError
 from rankviz.store.execution import LocalWorkers, worker_processes
-from rankviz.store.processes import ProcessId
 from rankviz.store.watched import WatchedStudies
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -1,4 +1,4 @@
-"""RunRecord and `execute`: runs that are what they say, records that survive files, and their clock."""
+"""`execute`: runs as their specs say, records that survive files, runs in shards, and replays."""
 
 from __future__ import annotations
 

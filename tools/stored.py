@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore
 from rankviz.store.execution import worker_processes
-from rankviz.store.processes import ProcessId
 from rankviz.store.study import JOB, WatchedStatus
 from rankviz.store.tables import studies
 from rankviz.store.watched import statuses

@@ -15,9 +15,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from rankviz.common.processes import can_start, start
 from rankviz.store import StoreError
 from rankviz.store.environment import code_digest, default_folder
-from rankviz.store.processes import can_start, start
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from ui.shared import jobs
 from ui.shared.navigation import ENTRIES

@@ -16,11 +16,11 @@ from typing import Any
 from distributed import Future
 
 from rankviz.common.errors import SettingError
+from rankviz.common.processes import ProcessId
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.execution import LocalWorkers, waiting_families
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.processes import ProcessId
 from rankviz.store.queue import host, new_worker_name
 from rankviz.store.run_store import RunStore
 from rankviz.store.study import TASKS, StoreError, StoreOutOfReach, Study, StudyStatus

@@ -16,11 +16,11 @@ from typing import Protocol
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from rankviz.common.processes import ProcessId, can_start, reap, start
 from rankviz.common.threads import cores
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.environment import cluster_address, default_folder, default_workers, environment_of_worker
-from rankviz.store.processes import ProcessId, can_start, reap, start
 from rankviz.store.queue import (
     LEASE_SECONDS,
     RENEW_SECONDS,

@@ -24,10 +24,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, delete, exists, insert, select, true, update
 
 from rankviz.common.numbers import counted
+from rankviz.common.processes import ProcessId
 from rankviz.runs.estimate import in_words
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.processes import ProcessId
 from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
 from rankviz.store.tables import families, members, parse_object, runs, studies, workers
 

@@ -23,13 +23,13 @@ from sqlalchemy import ColumnElement, Connection, exists, select
 
 from rankviz.common.bounds import Bounds, bounds
 from rankviz.common.numbers import counted
+from rankviz.common.processes import can_start
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.environment import default_folder
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.processes import can_start
 from rankviz.store.records import discard_unreadable
 from rankviz.store.room import forget_studies, make_room
 from rankviz.store.studies import check_specs, insert_study

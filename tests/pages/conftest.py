@@ -16,9 +16,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
+from rankviz.common.processes import start
 from rankviz.datasets import write_letor
 from rankviz.store.execution import worker_processes
-from rankviz.store.processes import start
 from ui.shared import views
 from ui.shared.accounts import asked_for
 from ui.shared.faults import LOG

@@ -81,7 +81,7 @@ def test_they_are_made_again_after_a_change_of_the_code_and_replace_the_others(
     (first,) = kept()
     defaults.main()
     assert [one.id for one in kept()] == [first.id]
-    monkeypatch.setattr(defaults, "code", lambda: "another")
+    monkeypatch.setattr(defaults, "code_digest", lambda: "another")
     defaults.main()
     (second,) = kept()
     assert second.id != first.id

@@ -9,10 +9,10 @@ import pytest
 from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
+from rankviz.common.processes import ProcessId
 from rankviz.store.environment import CLUSTER_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.processes import ProcessId
 from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.shared.run_store import forget, run_store
 from ui.shared.where import CLUSTER, seen_words

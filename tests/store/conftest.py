@@ -14,12 +14,12 @@ from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.__main__ import main
+from rankviz.common.processes import ProcessId, start
 from rankviz.datasets import Fold, find_datasets, open_fold
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.environment import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.processes import ProcessId, start
 from rankviz.store.watched import WatchedStudies
 
 POSTGRES = "RANKVIZ_TEST_POSTGRES"

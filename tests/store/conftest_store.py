@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec
+from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
-from rankviz.store.processes import ProcessId
 from rankviz.store.queue import LeasedFamily
 from rankviz.store.tables import families
 

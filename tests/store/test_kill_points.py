@@ -19,11 +19,11 @@ from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from rankviz import execute
+from rankviz.common.processes import ProcessId, start
 from rankviz.store import RunStore, Study, execution, queue, worker
 from rankviz.store.environment import FOLDER_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers, worker_processes
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.processes import ProcessId, start
 from rankviz.store.tables import families, records, runs, workers
 from rankviz.store.watched import WatchedStudies
 

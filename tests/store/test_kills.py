@@ -1,4 +1,4 @@
-"""Workers and servers killed at random moments: every job ends; nothing is lost, made twice or left over."""
+"""Random kills: of workers and servers, and in the middle of sweeps; every job ends, nothing is lost or made twice."""
 
 from __future__ import annotations
 

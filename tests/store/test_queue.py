@@ -11,9 +11,9 @@ from conftest_store import GRID, end_of_lease, save_all, states, taken
 from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
+from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.processes import ProcessId
 from rankviz.store.tables import workers
 
 

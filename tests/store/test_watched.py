@@ -15,13 +15,13 @@ from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
+from rankviz.common.processes import ProcessId, start
 from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, queue
 from rankviz.store import execution as execution_module
 from rankviz.store import watched as jobs_module
 from rankviz.store.environment import default_folder
 from rankviz.store.execution import LocalWorkers, worker_processes
 from rankviz.store.family_runner import FamilyRunner, LeaseKeeper, StudyTimeSpent
-from rankviz.store.processes import ProcessId, start
 from rankviz.store.watched import WatchedStudies
 
 pytestmark = pytest.mark.usefixtures("own_cache")

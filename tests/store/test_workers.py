@@ -18,10 +18,10 @@ from conftest_store import SQLITE, Sleeper
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
+from rankviz.common.processes import ProcessId, start
 from rankviz.store import RunStore, Study, StudyStatus, environment
 from rankviz.store.environment import SERVER_ENVIRONMENT, default_niceness, environment_of_worker
 from rankviz.store.execution import LocalWorkers, log_folder, unrecorded, worker_processes
-from rankviz.store.processes import ProcessId, start
 from rankviz.store.queue import host
 from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import workers
