@@ -1,4 +1,4 @@
-"""Random kills: of workers and servers, and in the middle of sweeps; every job ends, nothing is lost or made twice."""
+"""Random kills of workers, of servers and in sweeps: every job ends; nothing is lost or made twice."""
 
 from __future__ import annotations
 
