@@ -24,7 +24,7 @@ from rankviz.runs.choice import Choice
 from rankviz.runs.kinds import KINDS
 from rankviz.runs.presets import PRESETS
 from rankviz.runs.shape import Shape
-from rankviz.shards.places import HERE, place_of
+from rankviz.shards.backend import HERE, place_of
 from rankviz.store import RunStore, Study
 from rankviz.store.execution import Execution, LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, TASKS, StudyStatus

@@ -14,11 +14,9 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
-from rankviz.learning import smoothed_risk
-from rankviz.learning.feature_space import Objective, certificate
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import SolverResult, Status, TraceRow
+from rankviz.learning.objective import Objective, Preconditioner, SolverResult, Status, TraceRow, certificate
+from rankviz.learning.risk import smoothed_risk
 
 WIDEST, NARROWEST = 1.0, 1e-10
 """First width, and the width below which rounding dominates."""

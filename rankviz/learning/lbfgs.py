@@ -12,9 +12,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, StopRequested, silent
-from rankviz.learning.feature_space import Objective, Point
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import SolverResult, Status, TraceRow
+from rankviz.learning.objective import Objective, Point, Preconditioner, SolverResult, Status, TraceRow
 
 MEMORY = 10
 """Number of corrections that approximate the Hessian."""

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.settings import Choice, Positive, Powers, Setting
 
 
 class Loss(ABC):
@@ -337,3 +338,28 @@ def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: fl
     """Return the largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
     t = np.arange(low, high, 1e-3)
     return float(np.abs(approximation.value(t) - exact.value(t)).max())
+
+
+LOSS_WEIGHT = Setting(
+    name="C",
+    symbol="C",
+    label="C",
+    domain=Positive(),
+    default=2.0**-7,
+    start=2.0**-4,
+    help="Weight of the loss against ½‖w‖²: larger fits the training part more closely. It multiplies the "
+    "plain loss, for RankSVM as in chen2017 eq. 22.",
+    key="c",
+    offer=Powers(-15, 10),
+)
+
+
+LOSS = Setting(
+    name="loss",
+    symbol="loss",
+    label="Loss",
+    domain=Choice(LOSSES),
+    default="squared_hinge",
+    help="What a pair with margin t = f(preferred) − f(other) costs. C means something else with each.",
+    key="loss",
+)

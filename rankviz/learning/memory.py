@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
-from rankviz.common.settings import one_of
-from rankviz.datasets.types import DataError
+from rankviz.common.settings import Positive, Setting, one_of
+from rankviz.datasets.types import DataError, RankingData
 from rankviz.features.kernels import KERNELS
-from rankviz.features.kinds import MapKind
-from rankviz.features.registry import FEATURE_MAPS
+from rankviz.features.registry import FEATURE_MAPS, KERNEL, MapKind
 from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
-from rankviz.features.settings import KERNEL
-from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
+from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, copy_bytes, document_entries, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks, preconditioner_bytes
-from rankviz.learning.precision import copy_bytes
-from rankviz.learning.preconditioner import document_entries
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import count_pairs
+from rankviz.learning.solvers import SOLVERS, USUAL
+from rankviz.learning.sorted_risk import risk_sizes
 
 PAIR_BYTES = 100
 """Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
@@ -152,3 +153,66 @@ def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool])
 def default_budget() -> float:
     """Return the default memory limit of training in bytes: 70 % of the free memory."""
     return BUDGET_SHARE * free_memory()
+
+
+MEMORY_LIMIT = Setting(
+    name="memory_limit",
+    symbol="memory",
+    label="Largest memory, in bytes",
+    domain=Positive(optional=True),
+    default=None,
+    help="None for 70 % of what is free.",
+    quiet=True,
+    how=True,
+)
+
+
+class Room(NamedTuple):
+    """Bytes for training, and bytes left for the matrix of an exact kernel."""
+
+    need: int
+    left: float
+
+
+def room_for(
+    data: RankingData, feature_map: str, kernel: str, m: int, loss: str, solver: str, limit: float | None
+) -> Room:
+    """Return the bytes for training out of `limit` (default: the free memory), and the bytes left.
+
+    Raises `DataError`, with a remedy, if it does not fit even without the matrix of an exact kernel.
+    """
+    budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
+    pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
+    if listed:
+        pairs = int(count_pairs(data.y, data.ptr).sum())
+    _refuse_long_lists(pairs, budget, loss, solver)
+    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
+    formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.kept.base else 0.0
+    check_fits(sizes, budget, formed, "" if listed else _in_shards(sizes, budget))
+    return Room(sizes.bytes + int(formed), budget - sizes.bytes)
+
+
+def _in_shards(sizes: TrainingSizes, budget: float) -> str:
+    """Suggest shards if they would fit: they store features in single precision, or not at all."""
+    if not sizes.base_bytes or sizes.kind.is_exact or sizes.bytes - sizes.base_bytes > budget:
+        return ""
+    return "Or fit in shards, which need not keep them: fit_in_shards(data, Here()), or --where here."
+
+
+def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:
+    """Raise `DataError` if the listed pairs alone do not fit, with an alternative that needs no list."""
+    if pairs * PAIR_BYTES <= budget:
+        return
+    by_solver, nearest = SOLVERS[solver].lists_pairs, LOSSES[loss].unlisted
+    instead = f"solver={USUAL!r}" if by_solver else f"loss={nearest!r}" if nearest else ""
+    remedy = (
+        f"Choose {instead}, which needs no list, or fewer documents."
+        if instead
+        else "Choose fewer documents."
+    )
+    raise DataError(
+        f"{f'solver={solver!r}' if by_solver else f'loss={loss!r}'} lists its pairs: {pairs:,} take about "
+        f"{megabytes(pairs * PAIR_BYTES)}",
+        expected=f"at most {megabytes(budget)} of memory",
+        remedy=remedy,
+    )

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
-from rankviz.common.settings import Setting
+from rankviz.common.settings import Setting, instance, listed
 from rankviz.datasets.query_weights import documents_digest
-from rankviz.datasets.types import RankingData
-from rankviz.features.family import MapFamily
-from rankviz.learning import Risk, risk_of
-from rankviz.learning.costs import Costs, frozen_costs, pair_costs
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.memory_check import Room, room_for
-from rankviz.learning.result import Solver
-from rankviz.learning.risk_settings import COSTS, LOSS, LOSS_WEIGHT
-from rankviz.learning.solver_settings import PRECONDITIONERS, TOL
-from rankviz.learning.solvers import SOLVER, SOLVERS, SolverSettings, check_kernel_space, check_solver
-from rankviz.learning.spaces import KernelSpace, Space, Task, space_of
-from rankviz.learning.training import Fit, Training
-from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
-from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.models.inputs import refuse_unusable
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.datasets.types import RankingData, require_data
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.learning.kernel_space import KernelSpace
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.learning.memory import Room, room_for
+from rankviz.learning.objective import Solver, Status
+from rankviz.learning.pairs import COSTS, Costs, frozen_costs, pair_costs
+from rankviz.learning.risk import Risk
+from rankviz.learning.solvers import (
+    PRECONDITIONERS,
+    SOLVER,
+    SOLVERS,
+    TOL,
+    SolverSettings,
+    check_kernel_space,
+    check_solver,
+)
+from rankviz.learning.sorted_risk import risk_of
+from rankviz.learning.training import FeatureSpace, Fit, MapFamily, Space, Task, Training
+from rankviz.models.feature_ranker import (
+    FeatureRanker,
+    refuse_drowned,
+    refuse_huge_kernel,
+    refuse_huge_weight,
+)
+from rankviz.models.ranker import refuse_unusable
 from rankviz.shards.backend import Backend
-from rankviz.shards.plan import Plan, check_solver_in_shards, plan_for
-from rankviz.shards.space import ShardedSpace
+from rankviz.shards.objective import ShardedSpace
+from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for
 
 
 class RankSVM(FeatureRanker):
@@ -112,7 +124,7 @@ class RankSVM(FeatureRanker):
     n_iter_ : int
         Newton steps taken.
     trace_ : DataFrame
-        One row per iteration (see `rankviz.learning.result.TraceRow`).
+        One row per iteration (see `rankviz.learning.objective.TraceRow`).
     memory_need_ : int
         Bytes counted for training before it started. Optional memory is not counted: the matrix of an exact
         kernel, and a copy of wide features in single precision.
@@ -245,9 +257,12 @@ class RankSVM(FeatureRanker):
         self.memory_need_ = room.need
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        space = space_of(family, data.X, room.left, keep_arguments=keep_arguments)
-        if isinstance(space, KernelSpace):
+        space: Space
+        if family.drawn.in_kernel_space:
             check_kernel_space(self.solver, data.n_documents)
+            space = KernelSpace(family, data.X, room.left)
+        else:
+            space = FeatureSpace(family, data.X, room.left, keep_arguments=keep_arguments)
         return self.training_in(space, data, seed, weights)
 
     def room(self, data: RankingData) -> Room:
@@ -316,3 +331,56 @@ class RankSVM(FeatureRanker):
             able = ", ".join(repr(name) for name, choice in SOLVERS.items() if not choice.own_rule)
             words = f"tol={self.tol!r} is not read with solver={self.solver!r}, which has its own rule"
             yield TOL, f"{words}; it is with solver={able}"
+
+
+def fit_curve(
+    model: RankSVM,
+    data: RankingData,
+    *,
+    n_components: Sequence[int] = (),
+    C: Sequence[float] = (),
+    gamma: Sequence[float] = (),
+    callback: Callback | None = None,
+) -> Iterator[RankSVM]:
+    """Fit copies of a model with every combination of these settings, and yield each when it is done.
+
+    The order is γ outermost, then m, then C, each ascending; omitted settings keep the model's own value.
+    Features are computed once, for the largest m, and each fit starts from the weights of an earlier one. The
+    results equal those of separate fits to the tolerance `tol`. Maps truncated to a `rank` are not nested, so
+    each m then has its own features.
+
+    A `callback` that returns True ends the curve: with the current model if Newton steps have begun,
+    otherwise with `StopRequested`. Warns like `fit` if a model's solver ended before its tolerance was met,
+    or if all its scores are equal.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, fit_curve
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> for model in fit_curve(RankSVM("fourier"), data, n_components=[20, 10], C=[0.01, 0.1]):
+    ...     print(model.n_components, model.C, model.start_)
+    10 0.01 zero
+    10 0.1 the weights for C = 0.01
+    20 0.01 the weights for m = 10
+    20 0.1 the weights for m = 10
+    """
+    require_data(data, "Give fit_curve RankingData.from_arrays(X, y, qid).")
+    instance("model", model, RankSVM, "a RankSVM")
+    base = clone(model).set_params(random_state=model.seed())
+    gammas: list[float | str] = sorted(listed("gamma", gamma)) or [model.gamma]
+    ms = sorted(listed("n_components", n_components)) or [model.n_components]
+    Cs = sorted(listed("C", C)) or [model.C]
+    report, keep = reporter(callback), len(gammas) > 1
+    widths = [[m] for m in ms] if model.rank is not None else [ms]
+    for nested in widths:
+        training = clone(base).set_params(n_components=nested[-1]).training(data, report, keep_arguments=keep)
+        for g, m, c in product(gammas, nested, Cs):
+            fitted = clone(base).set_params(gamma=g, n_components=m, C=c)
+            fitted.warn_of_settings()
+            fitted.fit_in(training, report)
+            fitted.warn_of_equal_scores(data)
+            fitted.warn_of_doubt()
+            yield fitted
+            if fitted.status_ is Status.STOPPED:
+                return

@@ -16,14 +16,12 @@ import pandas as pd
 from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
 from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
-from rankviz.features.kernels import kernel_name
-from rankviz.features.settings import GAMMA, KERNEL
-from rankviz.learning.costs import frozen_costs
-from rankviz.learning.result import Status
-from rankviz.models.inputs import Columns
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
-from rankviz.models.ranker import Ranker
+from rankviz.features.kernels import GAMMA, kernel_name
+from rankviz.features.registry import KERNEL
+from rankviz.learning.objective import Status
+from rankviz.learning.pairs import frozen_costs
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
+from rankviz.models.ranker import Columns, Ranker
 from rankviz.models.ranksvm import RankSVM
 
 FORMAT = 1

@@ -9,9 +9,8 @@ from typing import Any, Self
 from rankviz.common.settings import Setting, active
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.features import FEATURE_MAPS
-from rankviz.features.settings import N_COMPONENTS
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import DataSpec, RunSpec
 
 MAP = FEATURE_MAP.name

@@ -19,13 +19,11 @@ from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import Fold
 from rankviz.features import KERNELS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
-from rankviz.learning.effort import Work
-from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
+from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, document_flops, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
-from rankviz.learning.preconditioner import document_flops
+from rankviz.learning.solvers import START, Work
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
-from rankviz.models.settings import START
 from rankviz.runs.families import families
 from rankviz.runs.rates import Rates, measured_rates
 from rankviz.runs.shape import Shape

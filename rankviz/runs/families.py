@@ -16,9 +16,8 @@ from rankviz.common.progress import Callback, Progress, Report, silent
 from rankviz.common.settings import instance, listed
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.features.family import FamilyFeatures
 from rankviz.learning.memory import TrainingSizes
-from rankviz.learning.training import Fit
+from rankviz.learning.training import FamilyFeatures, Fit
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.spec import RunSpec

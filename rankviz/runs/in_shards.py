@@ -10,7 +10,7 @@ from rankviz.runs.families import shares
 from rankviz.runs.shape import Shape
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend
-from rankviz.shards.plan import Plan, check_solver_in_shards, refuse_coefficients
+from rankviz.shards.storage import Plan, check_solver_in_shards, refuse_coefficients
 
 
 def ranksvm_in_shards(spec: RunSpec) -> RankSVM:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankviz.features.settings import N_COMPONENTS
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.description import method_label
 from rankviz.runs.spec import RunSpec
 

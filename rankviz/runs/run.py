@@ -14,11 +14,11 @@ from rankviz.common.timing import Stopwatch
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
-from rankviz.learning.result import Status
+from rankviz.learning.solvers import STARTS
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
-from rankviz.models.settings import STARTS
 from rankviz.runs.families import Evaluated, SharedRuns, families, shares
 from rankviz.runs.in_shards import ranksvm_in_shards
 from rankviz.runs.record import RunRecord

@@ -10,7 +10,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.families import Evaluated, within

@@ -7,17 +7,14 @@ from typing import Self
 
 from rankviz.datasets.types import Fold
 from rankviz.features import LINEAR
-from rankviz.features.settings import KERNEL, N_COMPONENTS
-from rankviz.learning import sorting_pays
-from rankviz.learning.effort import Sizes
+from rankviz.features.registry import FEATURE_MAP, KERNEL, N_COMPONENTS
 from rankviz.learning.kernel_space import first_landmarks
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.pairs import count_pairs, grade_codes
-from rankviz.learning.risk_settings import LOSS
-from rankviz.learning.solvers import SOLVER
+from rankviz.learning.solvers import SOLVER, Sizes
+from rankviz.learning.sorted_risk import sorting_pays
 from rankviz.models.low_rank.blocks import rectangle_entries
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import RunSpec
 
 

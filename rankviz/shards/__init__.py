@@ -6,9 +6,7 @@ m-vector and gets one back. Landmarks, their factor and the preconditioner are s
 """
 
 from rankviz.shards.backend import Backend, Held, Here
-from rankviz.shards.cutting import cut
-from rankviz.shards.objective import ShardedObjective
-from rankviz.shards.part import Part
-from rankviz.shards.space import ShardedSpace
+from rankviz.shards.objective import ShardedObjective, ShardedSpace
+from rankviz.shards.part import Part, cut
 
 __all__ = ["Backend", "Held", "Here", "Part", "ShardedObjective", "ShardedSpace", "cut"]

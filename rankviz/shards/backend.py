@@ -5,12 +5,15 @@ See docs/decisions/0012-backends-and-dask-futures.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from rankviz.common.settings import Whole
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Whole, instance
 from rankviz.common.threads import cores, single_blas
 from rankviz.learning.memory import default_budget
 
@@ -149,3 +152,33 @@ def dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         tuple(argument.parts[i] if isinstance(argument, Held) else argument for argument in arguments)
         for i in range(count)
     ]
+
+
+HERE, LOCAL = "here", "local:"
+
+
+@contextmanager
+def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
+    """Open the backend named `where`, and close it at the end.
+
+    "here" uses threads of this process; "local:2" starts two local worker processes; other values are the
+    address of a Dask scheduler, as "tcp://host:8786". Raises `SettingError` for an invalid address, a
+    scheduler that does not answer, or without Dask.
+    """
+    instance("where", where, str, "a text: 'here', 'local:2' or the address of a Dask scheduler")
+    if where == HERE:
+        yield Here(shards)
+        return
+    if find_spec("distributed") is None:
+        raise SettingError(f'where={where!r} needs Dask: pip install "rankviz[dask]"')
+    from rankviz.shards.cluster import OnCluster, local_cluster
+
+    if not where.startswith(LOCAL):
+        with OnCluster(where, shards) as backend:
+            yield backend
+        return
+    workers = where.removeprefix(LOCAL)
+    if not (workers.isascii() and workers.isdecimal() and len(workers) <= 4 and 1 <= int(workers) <= 1024):
+        raise SettingError(f"where={where!r} names no number of workers from 1 to 1,024, as local:2 does")
+    with local_cluster(int(workers)) as address, OnCluster(address, shards) as backend:
+        yield backend

@@ -16,21 +16,64 @@ from typing import Any
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.mapped import let_pages_go
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.bases import Basis
-from rankviz.features.operator import FeatureOperator
+from rankviz.common.timing import Stopwatch
+from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_base import largest_value
+from rankviz.features.maps import FittedMap
+from rankviz.features.operator import FAR, Basis, FeatureOperator
 from rankviz.learning.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
+    NOISE,
+    CholeskyPreconditioner,
+    DocumentPreconditioner,
+    copy_bytes,
+    noise_of,
     pairs_to_sample,
+    spread_of_basis,
     wider_than_tall,
 )
-from rankviz.learning.precision import NOISE, noise_of, spread_of_basis
-from rankviz.learning.preconditioner import CholeskyPreconditioner, DocumentPreconditioner, Preconditioner
+from rankviz.learning.losses import Loss
+from rankviz.learning.objective import Preconditioner
+from rankviz.learning.pairs import PairCosts, count_pairs
+from rankviz.learning.training import MapFamily, MapSpace, Task
 from rankviz.shards import part as work
-from rankviz.shards.backend import Backend, Held, quiet
-from rankviz.shards.risk import ShardedRisk
+from rankviz.shards.backend import Backend, Held, Tell, quiet
+from rankviz.shards.part import cut
+from rankviz.shards.storage import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedRisk:
+    """The risk of documents in shards (see `rankviz.learning.risk.RiskFacts`).
+
+    Attributes
+    ----------
+    loss : Loss
+    costs : PairCosts
+        Costs of all pairs.
+    n_pairs : int
+    total : (Loss) -> float
+        Σ c_ij, fetched from the shards on demand.
+    """
+
+    loss: Loss
+    costs: PairCosts
+    n_pairs: int
+    total: Callable[[Loss], float]
+
+    @property
+    def total_cost(self) -> float:
+        """Σ_P c_ij."""
+        return self.total(self.loss)
+
+    def with_loss(self, loss: Loss) -> ShardedRisk:
+        """Return the same with another loss."""
+        return replace(self, loss=loss)
+
 
 FRESH_AFTER = 4
 """Number of steps after which remote shards recompute scores from the weights, instead of from the previous
@@ -39,7 +82,7 @@ step. More steps would mean more recomputation after a lost worker; fewer cost a
 
 @dataclass(frozen=True)
 class SummedRisk:
-    """Sums over all shards (see `rankviz.learning.RiskSums`), and the number of active pairs of each."""
+    """Sums over all shards (see `rankviz.learning.risk.RiskSums`), and the number of active pairs of each."""
 
     value: float
     total_slope: float
@@ -297,3 +340,91 @@ def _sum(parts: Sequence[FloatArray]) -> FloatArray:
     for part in parts:
         total += part
     return total
+
+
+class ShardedSpace(MapSpace):
+    """Weights of feature maps, with objectives that are sums over shards; features are computed once per γ.
+
+    Parameters
+    ----------
+    family : MapFamily
+        Maps outside the kernel's own space.
+    data : RankingData
+    loss : Loss
+        The first loss of training.
+    costs : PairCosts
+    backend : Backend
+    plan : Plan
+    """
+
+    def __init__(
+        self,
+        family: MapFamily,
+        data: RankingData,
+        loss: Loss,
+        costs: PairCosts,
+        backend: Backend,
+        plan: Plan,
+    ) -> None:
+        super().__init__(family, data.X)
+        self.backend, self._costs, self._loss, self.plan = backend, costs, loss, plan
+        self._n_pairs = int(count_pairs(data.y, data.ptr).sum())
+        self._parts = backend.deal(cut(data, plan.shards, loss, costs))
+        self._of: FittedMap | None = None
+        self._shards: Held | None = None
+        self._featured_seconds = 0.0
+
+    def risk(self) -> ShardedRisk:
+        """Return the facts about the risk of all documents."""
+        return ShardedRisk(self._loss, self._costs, self._n_pairs, self._total_cost)
+
+    def objective(
+        self, task: Task, risk: ShardedRisk, seed: int, report: Report = silent
+    ) -> ShardedObjective:
+        """Return ½‖w‖² + C·risk(Φw) over shards."""
+        fitted = self.map(task, report)
+        shards, basis = self._featured(task.gamma, report), self.plan.keeping.basis(fitted.basis)
+        n, k = len(self.X), basis.shape[0]
+        # a single-precision copy pays if features are stored in double precision, and memory allows
+        kept = self.plan.keeping.bytes(n, k) == 8 * n * k and fitted.basis.nested
+        copies = kept and 0 < copy_bytes(n, k) <= self.plan.left
+        largest = max(1.0, largest_value(fitted.kernel, self.X))
+        return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
+
+    def seconds(self, task: Task) -> float:
+        """Return the seconds of the draw, and of the map's share of factor and features."""
+        fitted = self.map(task)
+        return self.family.seconds(fitted) + self.family.share(fitted) * self._featured_seconds
+
+    def _featured(self, gamma: float, report: Report) -> Held:
+        """Return the shards with the features of the widest map at γ."""
+        widest = self.family.widest(gamma, report)
+        if self._shards is None or self._of is not widest:
+            self._shards, clock = None, Stopwatch()
+
+            def tell(done: int, of: int) -> None:
+                report(Progress("features", done / of, shards=(done, of)))
+
+            let_pages_go(self.X)  # free pages read by checks of the data: features need the memory
+            self._of, self._shards = widest, self._with_features(widest, tell)
+            clock.lap("features")
+            self._featured_seconds = clock.laps["features"]
+        return self._shards
+
+    def _with_features(self, widest: FittedMap, tell: Tell) -> Held:
+        if widest.kernel is None:  # the documents are the features: nothing to compute or store
+            return self.backend.each(work.moved, self._parts, self._far_columns(), tell=tell)
+        return self.backend.each(work.featured, self._parts, widest, self.plan.keeping, tell=tell)
+
+    def _far_columns(self) -> IntArray:
+        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query."""
+        seen = self.backend.bring(work.glimpse, self._parts)
+        size, spread = (np.max(found, axis=0) for found in zip(*seen, strict=True))
+        likely = np.flatnonzero(size > FAR * spread)
+        if len(likely) == 0:
+            return likely
+        widest = np.max(self.backend.bring(work.spread_of, self._parts, likely), axis=0)
+        return np.asarray(likely[size[likely] > FAR * widest], np.int64)
+
+    def _total_cost(self, loss: Loss) -> float:
+        return math.fsum(self.backend.bring(work.total_cost, self._parts, loss))

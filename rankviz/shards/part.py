@@ -6,6 +6,7 @@ common to all, and store nothing.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,14 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.types import RankingData
 from rankviz.features.maps import FittedMap
-from rankviz.learning import Risk, RiskPoint, limit_of, risk_of
-from rankviz.learning.centring import moved_to_zero, sizes, spreads
-from rankviz.learning.costs import PairCosts
+from rankviz.features.operator import moved_to_zero, sizes, spreads
+from rankviz.learning.feature_space import curvature_roots, largest_eigenvalue
 from rankviz.learning.losses import Loss
-from rankviz.learning.precision import largest_eigenvalue
-from rankviz.learning.preconditioner import curvature_roots
-from rankviz.shards.keeping import Base, Keeping, Stored
+from rankviz.learning.pairs import PairCosts, grade_codes
+from rankviz.learning.risk import Risk, RiskPoint, limit_of
+from rankviz.learning.sorted_risk import risk_of
+from rankviz.shards.storage import Base, Keeping, Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,3 +213,33 @@ def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single
 def stiffness(shard: Shard, point: Evaluated) -> float:
     """Return the largest eigenvalue of a shard's Hessian R in the space of scores, roughly."""
     return largest_eigenvalue(point.risk.hessian_product, len(shard.part.y))
+
+
+def borders(ptr: IntArray, count: int) -> IntArray:
+    """Return the queries at which to cut offsets ptr (Q + 1,), (parts + 1,).
+
+    There are `count` parts, but at most one per query: every part has a query. The work for a document hardly
+    depends on its query, so parts have similar numbers of documents, as far as whole queries allow.
+    """
+    n_queries = len(ptr) - 1
+    count = min(count, n_queries)
+    aims = np.linspace(0, ptr[-1], count + 1)
+    after = np.searchsorted(ptr, aims)
+    before = np.maximum(after - 1, 0)
+    nearer = np.where(aims - ptr[before] < ptr[after] - aims, before, after)
+    nearer[[0, -1]] = 0, n_queries
+    each = np.arange(count + 1)  # borders must rise by at least 1; minus `each`, they only must not fall
+    rising = np.maximum.accumulate(nearer - each) + each
+    return np.asarray(np.minimum(rising, n_queries - count + each), np.int64)
+
+
+def cut(data: RankingData, count: int, loss: Loss, costs: PairCosts) -> list[Part]:
+    """Return the parts of data (views of its arrays), each with the costs of its own queries and grades."""
+    levels = grade_codes(data.y, data.ptr).levels
+    parts = []
+    for first, last in itertools.pairwise(borders(data.ptr, count)):
+        rows = slice(int(data.ptr[first]), int(data.ptr[last]))
+        y, ptr = data.y[rows], data.ptr[first : last + 1] - data.ptr[first]
+        own = np.searchsorted(levels, grade_codes(y, ptr).levels)
+        parts.append(Part(data.X[rows], y, ptr, loss, costs.of_queries(slice(first, last), own)))
+    return parts

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rankviz.common.progress import Progress
-from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import TOL
 from rankviz.runs.estimate import Estimate
 from rankviz.runs.remaining import Remaining
 from rankviz.runs.spec import RunSpec

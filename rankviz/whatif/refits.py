@@ -26,7 +26,7 @@ from rankviz.common.threads import single_blas
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.objective import Preconditioner
 from rankviz.learning.solvers import USUAL
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM

@@ -22,12 +22,11 @@ from distributed import Client
 import rankviz
 from rankviz import DataError, Progress, RankingData, RankSVM
 from rankviz.common.errors import SettingError
-from rankviz.learning.costs import PLAIN
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import PLAIN
 from rankviz.shards import Part
-from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster, same
-from rankviz.shards.cutting import cut
-from rankviz.shards.sending import ByPath, digest
+from rankviz.shards.cluster import ByPath, ClusterLost, OnCluster, digest, local_cluster, same
+from rankviz.shards.part import cut
 
 DATA = awkward_data()
 WHOLE: dict[str, Any] = {"feature_map": "nystroem", "n_components": 40, "gamma": 0.3, "C": 0.02}

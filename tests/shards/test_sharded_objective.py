@@ -12,16 +12,16 @@ from rankviz import RankSVM
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.features import RBF
-from rankviz.features.family import MapFamily
-from rankviz.learning import PairRisk, adapted_risk, risk_of, smoothed_risk
-from rankviz.learning.costs import frozen_costs, pair_costs
-from rankviz.learning.feature_space import RankObjective, certificate
+from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.spaces import FeatureSpace, Task
+from rankviz.learning.objective import certificate
+from rankviz.learning.pairs import frozen_costs, pair_costs
+from rankviz.learning.risk import PairRisk, adapted_risk, smoothed_risk
+from rankviz.learning.sorted_risk import risk_of
+from rankviz.learning.training import FeatureSpace, MapFamily, Task
 from rankviz.shards import Backend, Here, ShardedObjective, ShardedSpace
-from rankviz.shards.cutting import borders, cut
-from rankviz.shards.keeping import AsComputed, InSingle, Keeping, NotKept, Recomputed
-from rankviz.shards.plan import Plan
+from rankviz.shards.part import borders, cut
+from rankviz.shards.storage import AsComputed, InSingle, Keeping, NotKept, Plan, Recomputed
 
 DATA = awkward_data()
 TABLE = [[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 1.5, 2.5], [2.0, 1.5, 0.0, 1.0], [3.0, 2.5, 1.0, 0.0]]

@@ -7,7 +7,7 @@ from test_commands import MODEL, SQLITE, Command, as_json, command  # noqa: F401
 
 from rankviz.common.errors import SettingError
 from rankviz.shards import Here
-from rankviz.shards.places import place_of
+from rankviz.shards.backend import place_of
 from rankviz.store import RunStore
 
 
@@ -60,6 +60,6 @@ def test_here_is_this_process() -> None:
 
 
 def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankviz.shards.places.find_spec", lambda name: None)
+    monkeypatch.setattr("rankviz.shards.backend.find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r"rankviz\[dask\]"), place_of("tcp://127.0.0.1:1"):
         pass
