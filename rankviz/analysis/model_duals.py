@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankviz.common.errors import SettingError
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import DataError, RankingData, require_data
-from rankviz.learning.losses import LOSSES, Loss
+from rankviz.learning.losses import Loss, loss_of
 from rankviz.learning.pairs import AllPairs, PairCosts, count_pairs, frozen_costs, pair_costs
 from rankviz.models.dual_variables import Duals, SlopeDuals
 from rankviz.models.low_rank.blocks import entry_duals, factor_duals
@@ -102,9 +102,11 @@ class RunDuals(SlopeDuals):
         super().__init__(train, record.scores["train"], spec.C, loss, costs, _last(record.trace, "gap"))
 
 
-def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame) -> Loss:
+def _trained_loss(
+    loss: str | Loss, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame
+) -> Loss:
     """Return the loss at the end of training; its slopes are the dual variables."""
-    adapted = LOSSES[name].at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
+    adapted = loss_of(loss).at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
     return adapted.ended_with(_last(trace, "smoothing"))
 
 

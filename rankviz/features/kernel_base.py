@@ -3,8 +3,8 @@
 A kernel may declare properties of its functions of single features. They are used to find the turning points
 of sums of such functions.
 
-To add a kernel, derive a frozen dataclass from `BlockKernel` and enter it in `KERNELS` of
-`rankviz.features.kernels`.
+To add a kernel, derive a frozen dataclass from `BlockKernel`. `RankSVM(kernel=...)` takes the object. Enter
+the class in `KERNELS` of `rankviz.features.kernels` to give it a name, for runs, files and the app.
 
 See docs/decisions/0031-contracts-of-extensions.md.
 """
@@ -15,7 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -178,6 +178,7 @@ class KernelFacts(Protocol):
         ...
 
 
+@runtime_checkable
 class Kernel(KernelFacts, Protocol):
     """A positive semidefinite kernel κ with its parameters."""
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, silent
 from rankviz.common.settings import Positive, Powers, Real, Setting, Steps, Whole
 from rankviz.features.kernel_base import (
@@ -22,6 +23,7 @@ from rankviz.features.kernel_base import (
     EntryCost,
     Fill,
     Kernel,
+    KernelFacts,
     Panels,
     Smooth,
     Spectrum,
@@ -390,11 +392,24 @@ KERNELS: dict[str, KernelKind] = {
 """Kernels by their names in `RankSVM(kernel=...)` and the app, which are scikit-learn's."""
 
 
+def kernel_facts(kernel: str | Kernel) -> KernelFacts:
+    """Return the properties of a kernel given by its name in `KERNELS`, or as an object."""
+    return KERNELS[kernel] if isinstance(kernel, str) else kernel
+
+
+def usual_kernel(kernel: str | Kernel) -> Kernel:
+    """Return a kernel given as an object, or by its name in `KERNELS` with default settings."""
+    return KERNELS[kernel].usual if isinstance(kernel, str) else kernel
+
+
 def kernel_name(kernel: Kernel) -> str:
-    """Return a kernel's name in `KERNELS`; ValueError for others."""
+    """Return a kernel's name in `KERNELS`; `SettingError` for others."""
     found = next((name for name, kind in KERNELS.items() if kind.kernel is type(kernel)), None)
     if found is None:
-        raise ValueError(f"{type(kernel).__name__} is no kernel of KERNELS; these are: {', '.join(KERNELS)}")
+        raise SettingError(
+            f"the kernel {kernel!r} has no name to store; enter its class in "
+            f"rankviz.features.kernels.KERNELS, or choose one of {', '.join(map(repr, KERNELS))}"
+        )
     return found
 
 

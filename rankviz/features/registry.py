@@ -16,12 +16,12 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
-from rankviz.common.settings import SEED, Choice, Setting, Steps, Typed, Whole, active
+from rankviz.common.settings import SEED, Choice, ChoiceOrObject, Setting, Steps, Typed, Whole, active
 from rankviz.features import exact
 from rankviz.features.exact import ExactKernel, FittedExact, FittedKernelPCA
 from rankviz.features.fourier import FREQUENCIES, FittedFourier, RandomFourier
 from rankviz.features.kernel_base import EntryCost, Kernel, KernelFacts, Straight, lacks_density
-from rankviz.features.kernels import KERNELS, RBF, KernelKind
+from rankviz.features.kernels import KERNELS, RBF, kernel_facts
 from rankviz.features.maps import FeatureMap, FittedMap, Move, SumForm
 from rankviz.features.nystroem import LANDMARKS, FittedNystroem, Nystroem
 from rankviz.features.operator import FeatureOperator, IdentityBasis
@@ -43,11 +43,25 @@ N_COMPONENTS = Setting(
     named=True,
 )
 
+
+@dataclass(frozen=True, eq=False)
+class KernelDomain(ChoiceOrObject):
+    """The names of `KERNELS`, or a kernel with its parameters."""
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` for another value, or a kernel of `KERNELS` with invalid parameters."""
+        for kind in KERNELS.values():
+            if kind.kernel is type(value):
+                for setting in kind.settings:
+                    setting.check(getattr(value, setting.name))
+        super().check(name, value)
+
+
 KERNEL = Setting(
     name="kernel",
     symbol="kernel",
     label="Kernel",
-    domain=Choice(KERNELS),
+    domain=KernelDomain(KERNELS, Kernel, "rankviz.features.kernel_base.BlockKernel"),
     default="rbf",
     help="κ(x, z): " + "; ".join(f"{kind.label} {kind.formula}" for kind in KERNELS.values()) + ".",
     key="kernel",
@@ -377,17 +391,17 @@ def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
     kind = FEATURE_MAPS[feature_map]
     if not kind.has_kernel:
         return
-    kernel = KERNELS[str(values.get(KERNEL.name, KERNEL.default))]
+    kernel = kernel_facts(values.get(KERNEL.name, KERNEL.default))
     if not kind.takes(kernel):
         raise _mismatch("feature_map", feature_map, FEATURE_MAPS, kernel, taken(kind))
     for setting, value in active(kind.settings, lambda setting: values.get(setting.name, setting.default)):
-        if setting.options and not goes_with(setting.options[value], kernel):
+        if setting is not KERNEL and setting.options and not goes_with(setting.options[value], kernel):
             kernels = taken(kind, setting.options[value])
             raise _mismatch(str(setting.parameter), value, setting.options, kernel, kernels)
 
 
 def _mismatch(
-    parameter: str, value: str, options: Mapping[str, Any], kernel: KernelKind, kernels: Sequence[str]
+    parameter: str, value: str, options: Mapping[str, Any], kernel: KernelFacts, kernels: Sequence[str]
 ) -> SettingError:
     """Return the error for an option that does not support a kernel; it supports `kernels`."""
     others = [name for name, option in options.items() if goes_with(option, kernel)]

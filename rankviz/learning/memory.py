@@ -10,12 +10,13 @@ from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import Positive, Setting, one_of
 from rankviz.datasets.types import DataError, RankingData
-from rankviz.features.kernels import KERNELS
+from rankviz.features.kernel_base import Kernel
+from rankviz.features.kernels import kernel_facts, usual_kernel
 from rankviz.features.registry import FEATURE_MAPS, KERNEL, MapKind
 from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
 from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, copy_bytes, document_entries, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks, preconditioner_bytes
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import Loss, loss_of
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.solvers import SOLVERS, USUAL
 from rankviz.learning.sorted_risk import risk_sizes
@@ -40,8 +41,8 @@ class TrainingSizes:
         Documents and features.
     pairs, cuts : int
         Preference pairs if the risk lists them; else documents times other grades.
-    kernel : str
-        A name in `rankviz.features.KERNELS`; ignored by maps without a kernel.
+    kernel : str or Kernel
+        A name in `rankviz.features.KERNELS`, or an object; ignored by maps without a kernel.
     """
 
     feature_map: str
@@ -50,7 +51,7 @@ class TrainingSizes:
     d: int
     pairs: int = 0
     cuts: int = 0
-    kernel: str = KERNEL.default
+    kernel: str | Kernel = KERNEL.default
 
     @property
     def kind(self) -> MapKind:
@@ -105,8 +106,8 @@ class TrainingSizes:
 
     def _scratch(self, columns: int) -> int:
         """Return temporary entries for a base with so many columns: in a block, and documents as factors."""
-        one_of("kernel", self.kernel, KERNELS)
-        scratch = KERNELS[self.kernel].usual.scratch(self.d) if self.kind.has_kernel else 0
+        KERNEL.check(self.kernel)
+        scratch = usual_kernel(self.kernel).scratch(self.d) if self.kind.has_kernel else 0
         block = min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
         return scratch * block + (min(self.n, ROWS) + 2 * columns) * (self.d + 2)
 
@@ -131,10 +132,10 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwis
     )
 
 
-def _approximation(kernel: str) -> str:
+def _approximation(kernel: str | Kernel) -> str:
     """Name an approximation of the exact kernel that needs less memory."""
     kinds = FEATURE_MAPS.values()
-    found = next((k for k in kinds if k.approximates and k.takes(KERNELS[kernel])), None)
+    found = next((k for k in kinds if k.approximates and k.takes(kernel_facts(kernel))), None)
     return "an approximation" if found is None else f"the {found.label} approximation"
 
 
@@ -175,14 +176,20 @@ class Room(NamedTuple):
 
 
 def room_for(
-    data: RankingData, feature_map: str, kernel: str, m: int, loss: str, solver: str, limit: float | None
+    data: RankingData,
+    feature_map: str,
+    kernel: str | Kernel,
+    m: int,
+    loss: str | Loss,
+    solver: str,
+    limit: float | None,
 ) -> Room:
     """Return the bytes for training out of `limit` (default: the free memory), and the bytes left.
 
     Raises `DataError`, with a remedy, if it does not fit even without the matrix of an exact kernel.
     """
     budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
-    pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
+    pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
     if listed:
         pairs = int(count_pairs(data.y, data.ptr).sum())
     _refuse_long_lists(pairs, budget, loss, solver)
@@ -199,11 +206,11 @@ def _in_shards(sizes: TrainingSizes, budget: float) -> str:
     return "Or fit in shards, which need not keep them: fit_in_shards(data, Here()), or --where here."
 
 
-def _refuse_long_lists(pairs: int, budget: float, loss: str, solver: str) -> None:
+def _refuse_long_lists(pairs: int, budget: float, loss: str | Loss, solver: str) -> None:
     """Raise `DataError` if the listed pairs alone do not fit, with an alternative that needs no list."""
     if pairs * PAIR_BYTES <= budget:
         return
-    by_solver, nearest = SOLVERS[solver].lists_pairs, LOSSES[loss].unlisted
+    by_solver, nearest = SOLVERS[solver].lists_pairs, loss_of(loss).unlisted
     instead = f"solver={USUAL!r}" if by_solver else f"loss={nearest!r}" if nearest else ""
     remedy = (
         f"Choose {instead}, which needs no list, or fewer documents."

@@ -5,10 +5,11 @@ Row (i, j) of A (p, n) has +1 at i and −1 at j, so A f is the vector of margin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 from scipy import sparse
@@ -146,8 +147,8 @@ def count_pairs(y: IntArray, ptr: IntArray) -> IntArray:
     return (np.diff(ptr) ** 2 - same_grade) // 2
 
 
-Costs = str | tuple[object, ...] | None
-"""None, a name in `RULES`, a table λ[r][s] as nested tuples, or ("query", table)."""
+Costs = Union[str, tuple[object, ...], "CostRule", None]
+"""None, a name in `RULES`, a rule, a table λ[r][s] as nested tuples, or ("query", table)."""
 
 LARGEST_TABLE = 20_000_000
 """Largest number of entries Q·R² of a table of costs by query and grades: 160 MB."""
@@ -229,8 +230,8 @@ def pair_costs(costs: Costs, y: IntArray, ptr: IntArray) -> PairCosts:
     if costs is None or len(y) == 0:
         return PLAIN
     codes = grade_codes(y, ptr)
-    if isinstance(costs, str):
-        return RULES[costs].costs(codes, y, ptr)
+    if isinstance(costs, str | CostRule):
+        return (RULES[costs] if isinstance(costs, str) else costs).checked(codes, y, ptr)
     if costs[0] == "query":
         return PairCosts(_by_query(codes, y, ptr).weight * _from_table(costs[1], codes))
     return PairCosts(_from_table(costs, codes))
@@ -238,7 +239,7 @@ def pair_costs(costs: Costs, y: IntArray, ptr: IntArray) -> PairCosts:
 
 def check_costs(costs: object) -> None:
     """Raise `SettingError` unless `costs` is valid."""
-    if costs is None or (isinstance(costs, str) and costs in RULES):
+    if costs is None or isinstance(costs, CostRule) or (isinstance(costs, str) and costs in RULES):
         return
     if isinstance(costs, str):
         raise SettingError(f"costs={costs!r} is not known; choose one of {choices_in_words()}")
@@ -255,7 +256,7 @@ def check_costs(costs: object) -> None:
 
 def choices_in_words() -> str:
     """List the valid costs in words."""
-    return f"None, {', '.join(map(repr, RULES))}, a table, or ('query', a table)"
+    return f"None, {', '.join(map(repr, RULES))}, a table, ('query', a table), or a CostRule"
 
 
 def _as_table(costs: object) -> FloatArray:
@@ -347,6 +348,24 @@ class CostRule:
     costs: Callable[[GradeCodes, IntArray, IntArray], PairCosts]
     rescales_margins: bool = False
 
+    def checked(self, codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+        """Return its costs; `SettingError` for tables of another shape, or with invalid numbers."""
+        found, shape = self.costs(codes, y, ptr), (codes.n_queries, len(codes.levels), len(codes.levels))
+        if not isinstance(found, PairCosts):
+            raise SettingError(f"costs {self.label!r} returned {type(found).__name__}; return PairCosts")
+        for name, table, least in (("weights", found.weight, 0.0), ("margins", found.margin, math.ulp(0.0))):
+            if table is None:
+                continue
+            if len(table.shape) != 3 or any(k not in (1, n) for k, n in zip(table.shape, shape, strict=True)):
+                raise SettingError(
+                    f"costs {self.label!r} returned {name} of shape {table.shape}; return 3 axes for "
+                    f"queries, preferred and other grades, here {shape}, each of full length or 1"
+                )
+            if not (np.isfinite(table) & (table >= least)).all():
+                sign = "at least 0" if least == 0.0 else "above 0"
+                raise SettingError(f"costs {self.label!r} returned {name} that are not finite and {sign}")
+        return found
+
 
 RULES = {
     "query": CostRule("μ by query", _by_query),
@@ -360,7 +379,7 @@ RULES = {
 
 def frozen_costs(costs: object) -> Costs:
     """Return the costs as a hashable value: lists and arrays become tuples of floats."""
-    if costs is None or isinstance(costs, str):
+    if costs is None or isinstance(costs, str | CostRule):
         return costs
     if isinstance(costs, list | tuple) and len(costs) == 2 and isinstance(costs[0], str):
         return (costs[0], frozen_costs(costs[1]))
@@ -370,6 +389,20 @@ def frozen_costs(costs: object) -> Costs:
     return tuple(tuple(float(v) for v in row) for row in table)
 
 
+def stored_costs(costs: object) -> str | tuple[object, ...] | None:
+    """Return `frozen_costs` with a rule's name in `RULES`; `SettingError` if it has none."""
+    frozen = frozen_costs(costs)
+    if not isinstance(frozen, CostRule):
+        return frozen
+    name = next((name for name, rule in RULES.items() if rule == frozen), None)
+    if name is None:
+        raise SettingError(
+            f"costs {frozen.label!r} have no name to store; enter the rule in rankviz.learning.pairs.RULES, "
+            f"or choose one of {choices_in_words()}"
+        )
+    return name
+
+
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -377,8 +410,8 @@ def cost_words(costs: Costs) -> str:
     """Describe costs in words: "λ by grades", "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3"."""
     if costs is None:
         return "every pair costs 1"
-    if isinstance(costs, str):
-        return RULES[costs].label
+    if isinstance(costs, str | CostRule):
+        return (RULES[costs] if isinstance(costs, str) else costs).label
     pairs = [f"{r}{s}".translate(_SUBSCRIPT) for r in range(12) for s in range(r)]
     words = ", ".join(f"λ{pair} = {value:g}" for pair, value in zip(pairs, triangle(costs), strict=False))
     return f"{words}, × μ by query" if costs[0] == "query" else words
@@ -399,8 +432,8 @@ class CostDomain:
         check_costs(value)
 
     def plain(self, value: Any) -> Any:
-        """Return the value as nested tuples."""
-        return frozen_costs(value)
+        """Return the value as nested tuples; `SettingError` for a rule without a name."""
+        return stored_costs(value)
 
     @property
     def words(self) -> str:

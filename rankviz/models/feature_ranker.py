@@ -162,7 +162,7 @@ class FeatureRanker(Ranker):
     """
 
     feature_map: str
-    kernel: str
+    kernel: str | Kernel
     n_components: int
     gamma: float | str
     degree: int
@@ -197,6 +197,8 @@ class FeatureRanker(Ranker):
         """Return the chosen kernel at γ; None for a map without one."""
         if not FEATURE_MAPS[self.feature_map].has_kernel:
             return None
+        if not isinstance(self.kernel, str):
+            return self.kernel  # an object has its own parameters
         kind = KERNELS[self.kernel]
         values = {setting.name: self._value_of(setting) for setting in kind.settings}
         return kind.make(values | {"gamma": gamma})
@@ -273,10 +275,11 @@ class FeatureRanker(Ranker):
             raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def gamma_for(self, X: FloatArray) -> float:
-        """Return γ for documents X (n, d) as a number; 1 for a map without γ."""
-        if "gamma" not in self._map_values():
-            return 1.0
-        return scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
+        """Return γ for documents X (n, d) as a number: that of a kernel object; 1 for a map without γ."""
+        if "gamma" in self._map_values():
+            return scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
+        kernel = self.kernel_at(1.0)
+        return 1.0 if kernel is None else float(kernel.gamma)
 
     def check_settings(self) -> None:
         """Raise `SettingError` for settings outside their range, or an invalid combination.

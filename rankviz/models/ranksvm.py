@@ -16,9 +16,10 @@ from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting, instance, listed
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData, require_data
+from rankviz.features.kernel_base import Kernel
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.kernel_space import KernelSpace
-from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, loss_of
 from rankviz.learning.memory import Room, room_for
 from rankviz.learning.objective import Solver, Status
 from rankviz.learning.pairs import COSTS, Costs, frozen_costs, pair_costs
@@ -63,8 +64,9 @@ class RankSVM(FeatureRanker):
         γ of the kernel; "scale" is 1/(d·Var X). The linear kernel has none.
     C : float
         Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
-    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"}
-        ℓ, one of `LOSSES` in `rankviz.learning.losses`. "logistic" and "smooth_hinge" list their pairs.
+    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"} or Loss
+        ℓ, one of `LOSSES` in `rankviz.learning.losses`, or an object derived from `Loss` there. "logistic"
+        and "smooth_hinge" list their pairs.
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
@@ -86,15 +88,18 @@ class RankSVM(FeatureRanker):
     memory_limit : float or None
         Bytes that training may use; a fit that needs more is refused before it starts. None: 70 % of the free
         memory. The exact map stores its kernel as precisely as this allows.
-    costs : None, "query", "grade", "grade_query", "slack", "margin", a table, or ("query", a table)
+    costs : None, "query", "grade", "grade_query", "slack", "margin", a table, ("query", a table) or CostRule
         Cost of a pair: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
+        A `CostRule` of `rankviz.learning.pairs` computes other costs from grades and queries.
     solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
         The solver; "newton" supports every loss and map, the others are for comparison (see
         `rankviz.learning.solvers.SOLVERS`). "newton_yuan" uses he2009's own tolerance.
-    kernel : {"rbf", "laplacian", "polynomial", "linear"}
+    kernel : {"rbf", "laplacian", "polynomial", "linear"} or Kernel
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
         exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
+        An object, such as one derived from `rankviz.features.kernel_base.BlockKernel`, has its own
+        parameters: gamma, degree and coef0 are then not read.
     degree : int
         Degree of the polynomial kernel.
     coef0 : float
@@ -163,7 +168,7 @@ class RankSVM(FeatureRanker):
         n_components: int = 500,
         gamma: float | str = "scale",
         C: float = 2.0**-7,
-        loss: str = "squared_hinge",
+        loss: str | Loss = "squared_hinge",
         random_state: int | np.random.RandomState | None = 0,
         rank: int | None = None,
         tol: float = 1e-6,
@@ -174,7 +179,7 @@ class RankSVM(FeatureRanker):
         memory_limit: float | None = None,
         costs: Costs | ArrayLike = None,
         solver: str = "newton",
-        kernel: str = "rbf",
+        kernel: str | Kernel = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
@@ -217,7 +222,7 @@ class RankSVM(FeatureRanker):
         self.memory_need_ = plan.need
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
-        space = ShardedSpace(family, data, LOSSES[self.loss].surrogate(), costs, where, plan)
+        space = ShardedSpace(family, data, loss_of(self.loss).surrogate(), costs, where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
 
     def shard_plan(self, data: RankingData, where: Backend) -> Plan:
@@ -312,17 +317,17 @@ class RankSVM(FeatureRanker):
     def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
         costs = costs if weights is None else costs.weighed(weights)
-        return risk_of(data.y, data.ptr, LOSSES[self.loss].surrogate(), costs)
+        return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), costs)
 
     def _solver(self, seed: int) -> Solver:
         preconditioned = PRECONDITIONERS[self.preconditioner].used
-        settings = SolverSettings(LOSSES[self.loss], self.tol, self.max_iter, preconditioned, seed)
+        settings = SolverSettings(loss_of(self.loss), self.tol, self.max_iter, preconditioned, seed)
         return SOLVERS[self.solver].make(settings)
 
     def check_settings(self) -> None:
         """Raise `SettingError` for settings outside their range, or an invalid combination."""
         super().check_settings()
-        check_solver(self.solver, LOSSES[self.loss])
+        check_solver(self.solver, loss_of(self.loss))
 
     def _unread(self) -> Iterator[tuple[Setting, str]]:
         """Yield also a tolerance given with a solver that has its own stopping rule."""

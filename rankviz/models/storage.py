@@ -18,8 +18,9 @@ from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import GAMMA, kernel_name
 from rankviz.features.registry import KERNEL
+from rankviz.learning.losses import loss_name
 from rankviz.learning.objective import Status
-from rankviz.learning.pairs import frozen_costs
+from rankviz.learning.pairs import frozen_costs, stored_costs
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
 from rankviz.models.ranker import Columns, Ranker
 from rankviz.models.ranksvm import RankSVM
@@ -36,8 +37,9 @@ def save(model: Ranker, path: str | Path) -> Path:
 
     The file has npz and JSON, no pickle. It keeps everything that `fit` set, including trace, status and
     duality gap, and for low-rank models factors or dual variables, for `rankviz.duals`.
-    Raises ValueError for a model that is not fitted or of another class, or whose feature map or kernel is
-    not registered; OSError if the path is not writable.
+    Raises ValueError for a model that is not fitted or of another class, or whose feature map is not
+    registered. Raises `SettingError` if its loss, costs or kernel is an object without a name in the
+    registries, and OSError if the path is not writable.
 
     Examples
     --------
@@ -211,11 +213,26 @@ def _kind_of(model: Ranker) -> str:
 
 
 def _plain_params(model: Ranker) -> dict[str, Any]:
-    """Return the settings as JSON can hold them; a random state that is not a number becomes None."""
+    """Return the settings as JSON can hold them; a random state that is not a number becomes None.
+
+    Losses, costs and kernels given as objects become their names, with the parameters of the kernel.
+    """
     params: dict[str, Any] = model.get_params()
     if not isinstance(params["random_state"], numbers.Integral):
         params["random_state"] = None
-    return params | ({"costs": frozen_costs(params["costs"])} if "costs" in params else {})
+    for name, stored in (("loss", loss_name), ("costs", stored_costs)):
+        if name in params:
+            params[name] = stored(params[name])
+    if not isinstance(params["kernel"], str):
+        params |= _kernel_params(params["kernel"])
+    return params
+
+
+def _kernel_params(kernel: Kernel) -> dict[str, Any]:
+    """Return the name of a kernel in `KERNELS`, and its parameters; `SettingError` without a name."""
+    name = kernel_name(kernel)
+    own = {str(setting.parameter): getattr(kernel, setting.name) for setting in KERNELS[name].settings}
+    return {"kernel": name, **own}
 
 
 def _rank_svm(params: dict[str, Any], arrays: Arrays) -> RankSVM:

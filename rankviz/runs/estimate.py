@@ -17,8 +17,8 @@ import numpy as np
 
 from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import Fold
-from rankviz.features import KERNELS
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
+from rankviz.features.kernels import usual_kernel
 from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, document_flops, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
@@ -249,7 +249,7 @@ def _entry(sizes: TrainingSizes, rates: Rates) -> float:
     """One entry of the base: a kernel value, or a cosine; nothing where the base is X itself."""
     if not sizes.kind.kept.base:
         return 0.0
-    cost = sizes.kind.entry_cost(KERNELS[sizes.kernel].usual, sizes.d)
+    cost = sizes.kind.entry_cost(usual_kernel(sizes.kernel), sizes.d)
     own = 2 * cost.products / rates.flops + cost.exp / rates.exp + cost.cos / rates.cos
     return own + (PLAIN_TRAFFIC * cost.plain + 24) / rates.memory
 

@@ -25,10 +25,11 @@ from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_base import Kernel
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
 from rankviz.features.row_blocks import rounded
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import Loss, loss_of
 from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting
 from rankviz.learning.solvers import SOLVERS, USUAL
 from rankviz.learning.sorted_risk import risk_sizes
@@ -286,9 +287,9 @@ class Plan:
 def plan_for(
     data: RankingData,
     feature_map: str,
-    kernel: str,
+    kernel: str | Kernel,
     m: int,
-    loss: str,
+    loss: str | Loss,
     backend: Backend,
     limit: float | None = None,
     keepings: Sequence[Keeping] = KEEPINGS,
@@ -299,7 +300,7 @@ def plan_for(
     if no plan fits.
     """
     instance("where", backend, Backend, "a place to train, such as rankviz.shards.Here()")
-    pairs, cuts = risk_sizes(data.y, data.ptr, LOSSES[loss].surrogate())
+    pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
     refuse_coefficients(sizes)
     budget = backend.budget() if limit is None else limit
@@ -333,9 +334,9 @@ def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, n_queries: i
     return Plan(shards, keeping, need, budget - need)
 
 
-def _remedy(loss: str, fits: int, need: float) -> str:
+def _remedy(loss: str | Loss, fits: int, need: float) -> str:
     """Suggest alternatives: a loss that lists no pairs, fewer features, more memory."""
-    unlisted = LOSSES[loss].unlisted
+    unlisted = loss_of(loss).unlisted
     instead = f"loss={unlisted!r}, which needs no list; " if unlisted else ""
     fewer = f"m = {fits:,} or fewer features; " if fits else ""
     workers = math.ceil(need / (BUDGET_SHARE * WORKER))

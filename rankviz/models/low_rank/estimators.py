@@ -15,6 +15,7 @@ from rankviz.common.settings import SEED
 from rankviz.common.threads import single_blas
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import centred
@@ -282,7 +283,7 @@ class FactorizedRankSVM(LowRankRanker):
         max_iter: int | None = None,
         solver: str = "lbfgs",
         memory_limit: float | None = None,
-        kernel: str = "rbf",
+        kernel: str | Kernel = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
@@ -403,7 +404,7 @@ class RegularizedRankSVM(LowRankRanker):
         max_iter: int | None = None,
         solver: str = "fista",
         memory_limit: float | None = None,
-        kernel: str = "rbf",
+        kernel: str | Kernel = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
