@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import pandas as pd
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.datasets.types import RankingData
-from rankviz.learning.losses import Loss
-from rankviz.learning.pairs import PLAIN, PairCosts
+from rankviz.learning.losses import Loss, loss_of
+from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +172,21 @@ class SlopeDuals(Duals):
         y = self.train.y[self.train.query_slice(query)]
         w, b = _weights_and_margins(self.train, query, self.costs, *(y[side] for side in sides(y)))
         return self.C * w * b
+
+
+def end_of_training(
+    loss: str | Loss, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame
+) -> tuple[Loss, float]:
+    """Return the loss at the end of training, whose slopes are the dual variables, and the duality gap.
+
+    For the hinge it is the last smoothed hinge, and its dual variables prove the gap. NaN without a gap.
+    """
+
+    def last(column: str) -> float:
+        return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
+
+    adapted = loss_of(loss).at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
+    return adapted.ended_with(last("smoothing")), last("gap")
 
 
 class GivenDuals(Duals):

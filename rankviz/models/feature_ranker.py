@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, SettingError, SettingWarning
+from rankviz.common.npz import Arrays
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
 from rankviz.datasets.types import RankingData
@@ -174,6 +175,10 @@ class FeatureRanker(Ranker):
     """Its settings; their choices may add more."""
     left_out: ClassVar[tuple[Setting, ...]] = ()
     """Settings of these choices that it does not read, because their parameter means something else here."""
+    least_objective: ClassVar[float] = -math.inf
+    """Lower bound of the minimised function."""
+    query_weights_: FloatArray | None = None
+    weighed_digest_: str = ""
     coef_: FloatArray
     feature_map_: FittedMap
     n_features_in_: int
@@ -262,6 +267,15 @@ class FeatureRanker(Ranker):
         """Store `solution` as attributes of the same names with an underscore."""
         for name, found in solution.items():
             setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
+
+    @property
+    def stored(self) -> dict[str, FloatArray | IntArray]:
+        """Results of `fit` that a file keeps as arrays, besides weights and trace."""
+        weights = {} if self.query_weights_ is None else {"query_weights": self.query_weights_}
+        return {**self.solution, **weights}
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set the results in `stored` from a file, after all others; KeyError or ValueError if invalid."""
 
     def seed(self) -> int:
         """Return the seed of landmarks, frequencies and pairs: `random_state`, or a number drawn from it."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
+from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting, instance, listed
 from rankviz.datasets.query_weights import documents_digest
@@ -22,7 +25,7 @@ from rankviz.learning.kernel_space import KernelSpace
 from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, loss_of
 from rankviz.learning.memory import Room, room_for
 from rankviz.learning.objective import Solver, Status
-from rankviz.learning.pairs import COSTS, Costs, frozen_costs, pair_costs
+from rankviz.learning.pairs import COSTS, Costs, PairCosts, frozen_costs, pair_costs
 from rankviz.learning.risk import Risk
 from rankviz.learning.solvers import (
     PRECONDITIONERS,
@@ -35,6 +38,7 @@ from rankviz.learning.solvers import (
 )
 from rankviz.learning.sorted_risk import risk_of
 from rankviz.learning.training import FeatureSpace, Fit, MapFamily, Space, Task, Training
+from rankviz.models.dual_variables import SlopeDuals, end_of_training
 from rankviz.models.feature_ranker import (
     FeatureRanker,
     refuse_drowned,
@@ -157,10 +161,8 @@ class RankSVM(FeatureRanker):
     NDCG@10 0.6
     """
 
-    query_weights_: FloatArray | None = None
-    weighed_digest_: str = ""
-
     settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
+    least_objective = 0.0
 
     def __init__(
         self,
@@ -221,8 +223,8 @@ class RankSVM(FeatureRanker):
         plan, seed = self.shard_plan(data, where), self.seed()
         self.memory_need_ = plan.need
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
-        space = ShardedSpace(family, data, loss_of(self.loss).surrogate(), costs, where, plan)
+        loss = loss_of(self.loss).surrogate()
+        space = ShardedSpace(family, data, loss, self._costs(data), where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
 
     def shard_plan(self, data: RankingData, where: Backend) -> Plan:
@@ -314,10 +316,35 @@ class RankSVM(FeatureRanker):
         self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
         return fit
 
-    def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
+    def duals(self, data: RankingData) -> SlopeDuals:
+        """Return its dual variables α, one block per query; `data` must be its training data."""
+        costs, trace = self._costs(data, self.query_weights_), getattr(self, "trace_", pd.DataFrame())
+        loss, gap = end_of_training(self.loss, float(self.C), data, costs, trace)
+        return SlopeDuals(data, self.predict(data.X), float(self.C), loss, costs, gap)
+
+    def _risk(self, data: RankingData, weights: FloatArray | None) -> Risk:
+        return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), self._costs(data, weights))
+
+    def _costs(self, data: RankingData, weights: FloatArray | None = None) -> PairCosts:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
-        costs = costs if weights is None else costs.weighed(weights)
-        return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), costs)
+        return costs if weights is None else costs.weighed(weights)
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set its query weights; ValueError if gap or number of steps differ from the end of its trace."""
+        self.weighed_digest_ = str(meta["weighed_digest"])
+        weights = arrays.get("query_weights")
+        self.query_weights_ = None if weights is None else shaped(arrays, "query_weights", len(weights))
+        trace = getattr(self, "trace_", pd.DataFrame())
+        if trace.empty:
+            return
+        if "gap" in trace and hasattr(self, "gap_"):
+            last = float(trace["gap"].iloc[-1])
+            if self.gap_ != last and not (math.isnan(self.gap_) and math.isnan(last)):
+                raise ValueError(f"gap is {self.gap_}, and its trace ends at {last}")
+        if "step" in trace and hasattr(self, "n_iter_"):
+            steps = int((trace["step"] > 0).sum())
+            if self.n_iter_ != steps:
+                raise ValueError(f"n_iter is {self.n_iter_}, and its trace has {steps} steps")
 
     def _solver(self, seed: int) -> Solver:
         preconditioned = PRECONDITIONERS[self.preconditioner].used

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Callback, Progress, Report, reporter
 from rankviz.common.settings import SEED
 from rankviz.common.threads import single_blas
@@ -319,6 +321,11 @@ class FactorizedRankSVM(LowRankRanker):
         """The factors V, and the duality gap."""
         return {"factors": self.factors_, "gap": np.array([self.gap_])}
 
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set factors and gap; ValueError unless there is a factor of length `rank` for each document."""
+        factors = shaped(arrays, "factors", len(arrays["factors"]), int(self.rank))
+        self.keep({"factors": factors, "gap": shaped(arrays, "gap", 1)})
+
     def _trained(self, problem: Problem, report: Report) -> tuple[FactorPoint, LowRankResult[FactorPoint]]:
         cells = Cells(problem.data.y, problem.data.ptr)
         task = FactorProblem(cells, problem.gram, float(self.C), int(self.rank))
@@ -444,6 +451,20 @@ class RegularizedRankSVM(LowRankRanker):
     def solution(self) -> dict[str, FloatArray]:
         """α and A, and the duality gap."""
         return {"alpha": self.alpha_, "low_rank": self.low_rank_, "gap": np.array([self.gap_])}
+
+    @property
+    def stored(self) -> dict[str, FloatArray | IntArray]:
+        """α, A, the duality gap, and the ranks, which a stored run has not."""
+        return {**super().stored, **({"ranks": self.ranks_} if hasattr(self, "ranks_") else {})}
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set α, A, gap and ranks; ValueError unless α and A have the same number of entries."""
+        found = {name: shaped(arrays, name, len(arrays["alpha"])) for name in ("alpha", "low_rank")}
+        self.keep({**found, "gap": shaped(arrays, "gap", 1)})
+        if "ranks" in arrays:
+            self.ranks_ = arrays["ranks"]
+            if self.ranks_.ndim != 1 or self.ranks_.dtype != np.int64:
+                raise ValueError("array 'ranks' has no whole numbers")
 
     def check_settings(self) -> None:
         """Raise `SettingError` for settings outside their range, or a coupling whose square overflows."""
