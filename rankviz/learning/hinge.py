@@ -69,7 +69,7 @@ class HingeContinuation:
             proved = certificate(smooth, result.point)
             status = self._status(result.status, proved.gap, h)
             if status is not None:
-                return SolverResult(result.point.worth(proved.value), status, tuple(rows), precondition)
+                return SolverResult(result.point.with_value(proved.value), status, tuple(rows), precondition)
             # Two parts of the gap: ½‖∇‖² falls with inner_tol, and the rest with h. Reduce the larger one.
             unsolved = 0.5 * smooth.inner(result.point.gradient, result.point.gradient) / proved.value
             smoothing = proved.gap - unsolved

@@ -81,7 +81,7 @@ class _Run:
 
     def tell(self, *, begins: bool = False) -> None:
         """Report the row of the current iteration, with scores when it begins."""
-        scores = self.point.told if begins else None
+        scores = self.point.reported_scores if begins else None
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:

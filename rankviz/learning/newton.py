@@ -187,12 +187,12 @@ class _Run:
         """Take Newton steps until the decrement, the iteration limit or rounding ends them."""
         for iteration in range(self.solver.max_iter + 1):
             self.point = point
-            self.report(Progress("newton", None, self._record(), point.told, point.w))
+            self.report(Progress("newton", None, self._record(), point.reported_scores, point.w))
             cg = self._direction(point)
             slope = self.objective.inner(point.gradient, cg.s)
             row = self._row(iteration, point, cg, decrement=0.5 * abs(slope))
             met = cg.converged and row.decrement <= self.solver.tol * point.value
-            done = met and self._borne_out(point)
+            done = met and self._gap_confirms(point)
             if done or iteration == self.solver.max_iter:
                 self.trace.append(row)
                 return self.result(point, Status.CONVERGED if done else Status.MAX_ITERATIONS)
@@ -210,7 +210,7 @@ class _Run:
             point = following
         raise AssertionError("unreachable: the loop returns at max_iter")
 
-    def _borne_out(self, point: Point) -> bool:
+    def _gap_confirms(self, point: Point) -> bool:
         """Return True if the gap ½‖g‖² is small enough to believe the decrement."""
         half = 0.5 * self.objective.inner(point.gradient, point.gradient)
         return half <= UNPROVED * self.solver.tol * point.value
@@ -310,12 +310,12 @@ class NewtonYuan:
         began, rows = time.perf_counter(), list[TraceRow]()
         point = objective.at(objective.start() if w is None else w)
 
-        def told() -> None:
-            report(Progress("newton", None, asdict(rows[-1]) if rows else None, point.told))
+        def tell() -> None:
+            report(Progress("newton", None, asdict(rows[-1]) if rows else None, point.reported_scores))
 
         try:
             while True:
-                told()
+                tell()
                 row, direction = self._iteration(objective, point, len(rows), began, report)
                 if direction is None or len(rows) == self.max_iter:
                     rows.append(row)

@@ -35,7 +35,7 @@ class Point(Protocol):
         ...
 
     @property
-    def told(self) -> FloatArray | None:
+    def reported_scores(self) -> FloatArray | None:
         """The scores for progress reports; None if they stay elsewhere."""
         ...
 
@@ -54,7 +54,7 @@ class Point(Protocol):
         """Facts about the risk at this point."""
         ...
 
-    def worth(self, value: float) -> Point:
+    def with_value(self, value: float) -> Point:
         """Return the same point with another value: the original loss, after training a smoothed one."""
         ...
 
@@ -83,11 +83,11 @@ class ScoredPoint:
     risk: RiskPoint
 
     @property
-    def told(self) -> FloatArray:
+    def reported_scores(self) -> FloatArray:
         """The scores."""
         return self.scores
 
-    def worth(self, value: float) -> ScoredPoint:
+    def with_value(self, value: float) -> ScoredPoint:
         """Return the same point with another value."""
         return replace(self, value=value)
 

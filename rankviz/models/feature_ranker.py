@@ -109,7 +109,7 @@ def _largest(X: FloatArray) -> float:
     return max(ends)
 
 
-def unread_settings(
+def unused_settings(
     settings: Iterable[Setting],
     left_out: Iterable[Setting],
     estimator: type,
@@ -305,19 +305,19 @@ class FeatureRanker(Ranker):
                 setting.check(self._value_of(setting))
         check_combination(self.feature_map, self._map_values())
 
-        for setting, words in self._unread():
+        for setting, words in self._unused():
             if setting is RANK:  # a rank that nothing reads would silently give another model
                 raise SettingError(words)
 
     def warn_of_settings(self, stacklevel: int = 2) -> None:
         """Warn with `SettingWarning` of given settings that are not read, like `fit`."""
         self.check_settings()
-        for _, words in self._unread():
+        for _, words in self._unused():
             warnings.warn(words, SettingWarning, stacklevel=stacklevel + 1)
 
-    def _unread(self) -> Iterator[tuple[Setting, str]]:
+    def _unused(self) -> Iterator[tuple[Setting, str]]:
         """Yield given settings that the current choices do not read, with a sentence for each."""
-        return unread_settings(self.settings, self.left_out, type(self), self._value_of)
+        return unused_settings(self.settings, self.left_out, type(self), self._value_of)
 
     def _map_values(self) -> dict[str, Any]:
         """Return the settings that the chosen map reads, by name."""

@@ -356,9 +356,9 @@ class RankSVM(FeatureRanker):
         super().check_settings()
         check_solver(self.solver, loss_of(self.loss))
 
-    def _unread(self) -> Iterator[tuple[Setting, str]]:
+    def _unused(self) -> Iterator[tuple[Setting, str]]:
         """Yield also a tolerance given with a solver that has its own stopping rule."""
-        yield from super()._unread()
+        yield from super()._unused()
         if SOLVERS[self.solver].own_rule and self.tol != TOL.default:
             able = ", ".join(repr(name) for name, choice in SOLVERS.items() if not choice.own_rule)
             words = f"tol={self.tol!r} is not read with solver={self.solver!r}, which has its own rule"

@@ -27,12 +27,12 @@ POLL_SECONDS = 0.2
 """Seconds between checks for a stop."""
 
 
-def quiet(done: int, of: int) -> None:
+def no_callback(done: int, of: int) -> None:
     """Do nothing: no callback."""
 
 
 @dataclass(frozen=True)
-class Held:
+class PerShard:
     """One item for each shard, stored with the shard: the item itself, or a reference to it."""
 
     parts: tuple[Any, ...]
@@ -45,7 +45,7 @@ class Held:
 class Backend(Protocol):
     """A place that works on shards.
 
-    Arguments of type `Held` are distributed shard by shard; each shard gets all other arguments.
+    Arguments of type `PerShard` are distributed shard by shard; each shard gets all other arguments.
     """
 
     @property
@@ -69,15 +69,15 @@ class Backend(Protocol):
         """Return the bytes that training may use where the shards are."""
         ...
 
-    def deal(self, items: Sequence[Any]) -> Held:
+    def scatter(self, items: Sequence[Any]) -> PerShard:
         """Move one item to the place of each shard."""
         ...
 
-    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+    def map(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> PerShard:
         """Return the result of `work` for each shard, which stays there."""
         ...
 
-    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+    def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the same results in this process."""
         ...
 
@@ -109,15 +109,15 @@ class Here:
         """Return 70 % of the free memory."""
         return default_budget()
 
-    def deal(self, items: Sequence[Any]) -> Held:
+    def scatter(self, items: Sequence[Any]) -> PerShard:
         """Return the items themselves."""
-        return Held(tuple(items))
+        return PerShard(tuple(items))
 
-    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+    def map(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> PerShard:
         """Work on all shards; parallel threads have one thread of BLAS each."""
-        rows = dealt(arguments)
+        rows = arguments_by_shard(arguments)
         if len(rows) == 1 or self.threads == 1:
-            return Held(tuple(_in_turn(work, rows, tell)))
+            return PerShard(tuple(_in_turn(work, rows, tell)))
         with single_blas(), ThreadPoolExecutor(self.threads, thread_name_prefix="rankviz-shards") as pool:
             found = [pool.submit(work, *row) for row in rows]
             try:
@@ -130,11 +130,11 @@ class Here:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return Held(tuple(future.result() for future in found))
+        return PerShard(tuple(future.result() for future in found))
 
-    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+    def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the same as a list."""
-        return list(self.each(work, *arguments, tell=tell).parts)
+        return list(self.map(work, *arguments, tell=tell).parts)
 
 
 def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) -> list[Any]:
@@ -145,11 +145,11 @@ def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) 
     return found
 
 
-def dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def arguments_by_shard(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """Return the arguments for each shard."""
-    (count,) = {len(argument) for argument in arguments if isinstance(argument, Held)}
+    (count,) = {len(argument) for argument in arguments if isinstance(argument, PerShard)}
     return [
-        tuple(argument.parts[i] if isinstance(argument, Held) else argument for argument in arguments)
+        tuple(argument.parts[i] if isinstance(argument, PerShard) else argument for argument in arguments)
         for i in range(count)
     ]
 

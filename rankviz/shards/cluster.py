@@ -38,7 +38,7 @@ from rankviz.common.mapped import mapping_of, offset_in
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import instance
-from rankviz.shards.backend import POLL_SECONDS, SHARDS, Held, Tell, dealt, quiet
+from rankviz.shards.backend import POLL_SECONDS, SHARDS, PerShard, Tell, arguments_by_shard, no_callback
 from rankviz.shards.part import Part
 
 
@@ -249,20 +249,20 @@ class OnCluster:
         limits = [float(worker["memory_limit"] or np.inf) for worker in self.workers.values()]
         return BUDGET_SHARE * sum(limits)
 
-    def deal(self, items: Sequence[Any]) -> Held:
+    def scatter(self, items: Sequence[Any]) -> PerShard:
         """Let workers open documents whose file they see; send all other items.
 
         Sent documents stay until others replace them: the next fit on the same documents sends none.
         """
         parts = [item for item in items if isinstance(item, Part)]
         if not parts:
-            return Held(tuple(items))
+            return PerShard(tuple(items))
         paths = [ByPath.of(part) for part in parts]
         recipes = [path for path in paths if path is not None]
         with self._answering():
             if len(recipes) == len(parts) and all(self._client.run(seen, recipes[0]).values()):
-                return Held(tuple(self._submit(opened, recipe) for recipe in recipes))
-            return Held(tuple(self._sent(parts)))
+                return PerShard(tuple(self._submit(opened, recipe) for recipe in recipes))
+            return PerShard(tuple(self._sent(parts)))
 
     def _sent(self, parts: Sequence[Part]) -> Iterator[Future[Any]]:
         """Yield parts whose documents workers do not see; send only documents that they lack."""
@@ -275,18 +275,18 @@ class OnCluster:
                 there[name] = self._submit(same, part.X)
             yield self._submit(joined, without(part), there[name])
 
-    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+    def map(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> PerShard:
         """Submit work to the workers; wait only if `tell` is given."""
         with self._answering():
             given = [self._shared(argument) for argument in arguments]
-            futures = tuple(self._submit(work, *row) for row in dealt(tuple(given)))
-            if tell is not quiet:
+            futures = tuple(self._submit(work, *row) for row in arguments_by_shard(tuple(given)))
+            if tell is not no_callback:
                 self._wait(futures, tell)
-            return Held(futures)
+            return PerShard(futures)
 
-    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+    def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the workers' results in this process."""
-        futures = self.each(work, *arguments).parts
+        futures = self.map(work, *arguments).parts
         with self._answering():
             self._wait(futures, tell)
             found: list[Any] = self._client.gather(list(futures))
@@ -299,7 +299,7 @@ class OnCluster:
             return self._client.submit(work, *arguments, pure=False)
 
     def _shared(self, argument: Any) -> Any:
-        large = not isinstance(argument, Held | Future) and _size(argument) > LARGE
+        large = not isinstance(argument, PerShard | Future) and _size(argument) > LARGE
         return self._submit(same, argument) if large else argument
 
     def _wait(self, futures: Sequence[Future[Any]], tell: Tell) -> None:

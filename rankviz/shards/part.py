@@ -22,7 +22,7 @@ from rankviz.learning.losses import Loss
 from rankviz.learning.pairs import PairCosts, grade_codes
 from rankviz.learning.risk import Risk, RiskPoint, limit_of
 from rankviz.learning.sorted_risk import risk_of
-from rankviz.shards.storage import Base, Keeping, Stored
+from rankviz.shards.storage import Base, FeatureStorage, Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +99,17 @@ class Trial(NamedTuple):
     curvature: float
 
 
-def featured(part: Part, fitted: FittedMap, keeping: Keeping) -> Shard:
+def with_features(part: Part, fitted: FittedMap, storage: FeatureStorage) -> Shard:
     """Return a part with its features."""
-    return Shard(part, keeping.base(part.X, fitted))
+    return Shard(part, storage.base(part.X, fitted))
 
 
-def moved(part: Part, columns: IntArray) -> Shard:
+def with_documents(part: Part, columns: IntArray) -> Shard:
     """Return a part with its documents as features, after shifting these columns towards zero by query."""
     return Shard(part, Stored(moved_to_zero(part.X, part.ptr, columns)))
 
 
-def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
+def column_ranges(part: Part) -> tuple[FloatArray, FloatArray]:
     """Return each column's largest absolute value, and its spread in the longest query; (d,) each."""
     if len(part.X) == 0:
         return sizes(part.X), sizes(part.X)
@@ -117,7 +117,7 @@ def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
     return sizes(part.X), np.ptp(part.X[part.ptr[longest] : part.ptr[longest + 1]], axis=0)
 
 
-def spread_of(part: Part, columns: IntArray) -> FloatArray:
+def column_spreads(part: Part, columns: IntArray) -> FloatArray:
     """Return the largest spread within a query for these columns of X."""
     return spreads(part.X[:, columns], part.ptr)
 

@@ -147,7 +147,7 @@ class RecomputedColumns:
         return (self.base.of(X[i], self.k) - self.base.of(X[j], self.k)).T
 
 
-class Keeping(Protocol):
+class FeatureStorage(Protocol):
     """A way to store features."""
 
     @property
@@ -167,13 +167,13 @@ class Keeping(Protocol):
         """Return the bytes for n documents."""
         ...
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return the temporary bytes if all n documents were processed at once."""
         ...
 
 
 @dataclass(frozen=True)
-class AsComputed:
+class DoubleStorage:
     """Features in double precision, as a map computes them."""
 
     words: ClassVar[str] = "features in double precision"
@@ -192,13 +192,13 @@ class AsComputed:
         """Return 8nk."""
         return 8 * n * k
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return 0."""
         return 0
 
 
 @dataclass(frozen=True)
-class InSingle:
+class SingleStorage:
     """Φ itself in single precision."""
 
     words: ClassVar[str] = "features in single precision"
@@ -221,13 +221,13 @@ class InSingle:
         """Return 4nk."""
         return 4 * n * k
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return 0."""
         return 0
 
 
 @dataclass(frozen=True)
-class NotKept:
+class NoStorage:
     """Features recomputed for every product."""
 
     words: ClassVar[str] = "features computed again for every product"
@@ -244,16 +244,16 @@ class NotKept:
         """Return 0."""
         return 0
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return 8nk."""
         return 8 * n * k
 
 
-KEEPINGS: tuple[Keeping, ...] = (AsComputed(), InSingle(), NotKept())
+STORAGES: tuple[FeatureStorage, ...] = (DoubleStorage(), SingleStorage(), NoStorage())
 """The fastest first."""
 
 
-PASSING = 64 << 20
+MOST_TEMPORARY = 64 << 20
 """Most bytes of features per shard if they are recomputed for every use."""
 WORKER = 16e9
 """Bytes of a worker's memory, for the suggested number of workers."""
@@ -266,7 +266,7 @@ class Plan:
     Attributes
     ----------
     shards : int
-    keeping : Keeping
+    storage : FeatureStorage
     need : int
         Bytes needed where the shards are, besides the documents.
     left : float
@@ -274,14 +274,14 @@ class Plan:
     """
 
     shards: int
-    keeping: Keeping
+    storage: FeatureStorage
     need: int
     left: float
 
     @property
     def words(self) -> str:
         """The plan as a sentence."""
-        return f"{self.shards} shards, {self.keeping.words}: about {megabytes(self.need)} of memory."
+        return f"{self.shards} shards, {self.storage.words}: about {megabytes(self.need)} of memory."
 
 
 def plan_for(
@@ -292,7 +292,7 @@ def plan_for(
     loss: str | Loss,
     backend: Backend,
     limit: float | None = None,
-    keepings: Sequence[Keeping] = KEEPINGS,
+    storages: Sequence[FeatureStorage] = STORAGES,
 ) -> Plan:
     """Return the fastest plan that fits into `limit` bytes, or into the backend's budget.
 
@@ -304,15 +304,15 @@ def plan_for(
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
     refuse_coefficients(sizes)
     budget = backend.budget() if limit is None else limit
-    ways = list(keepings) if sizes.base_bytes else [AsComputed()]
-    found = [_plan(sizes, keeping, backend, data.n_queries, budget) for keeping in ways]
+    ways = list(storages) if sizes.base_bytes else [DoubleStorage()]
+    found = [_plan(sizes, storage, backend, data.n_queries, budget) for storage in ways]
     for plan in found:
         if plan.left >= 0:
             return plan
     need = min(plan.need for plan in found)
     fits = largest_fitting(
         sizes,
-        lambda less: any(_plan(less, keeping, backend, data.n_queries, budget).left >= 0 for keeping in ways),
+        lambda less: any(_plan(less, storage, backend, data.n_queries, budget).left >= 0 for storage in ways),
     )
     listed = f", {megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs" if pairs else ""
     raise DataError(
@@ -322,16 +322,18 @@ def plan_for(
     )
 
 
-def _plan(sizes: TrainingSizes, keeping: Keeping, backend: Backend, n_queries: int, budget: float) -> Plan:
+def _plan(
+    sizes: TrainingSizes, storage: FeatureStorage, backend: Backend, n_queries: int, budget: float
+) -> Plan:
     """Return the plan with features stored in this way, even if it does not fit."""
     stored = (sizes.n, sizes.width) if sizes.base_bytes else (0, 0)
-    passing = keeping.passing(*stored)
-    shards = min(n_queries, max(backend.count(sizes.n), -(-passing // PASSING)))
-    meanwhile = min(backend.threads, shards) * passing // shards
+    temporary = storage.temporary(*stored)
+    shards = min(n_queries, max(backend.count(sizes.n), -(-temporary // MOST_TEMPORARY)))
+    at_once = min(backend.threads, shards) * temporary // shards
     if sizes.width > sizes.n:  # all features are brought together for the preconditioner
-        meanwhile += 8 * sizes.n * sizes.width
-    need = sizes.bytes - sizes.base_bytes + keeping.bytes(*stored) + meanwhile
-    return Plan(shards, keeping, need, budget - need)
+        at_once += 8 * sizes.n * sizes.width
+    need = sizes.bytes - sizes.base_bytes + storage.bytes(*stored) + at_once
+    return Plan(shards, storage, need, budget - need)
 
 
 def _remedy(loss: str | Loss, fits: int, need: float) -> str:
