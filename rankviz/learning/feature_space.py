@@ -1,7 +1,13 @@
 """The objective ½‖w‖² + C·risk(Φw), which connects features and risk by the chain rule.
 
-Solvers see an `Objective`: points with value and gradient, Hessian products, rays for line searches, and a
-preconditioner. The preconditioner is built here, because it depends on both map and risk.
+Preconditioners are built here, because they depend on both map and risk. They are factored in the space of
+features, (m, m), or of documents, (n, n), whichever is smaller.
+
+Values and gradients are always in double precision. Hessian products and preconditioners only affect
+directions. In single precision they take half the time, most of it spent reading Φ. So they use it if memory
+allows and rounding is harmless.
+
+See docs/decisions/0006-features-are-an-operator.md.
 """
 
 from __future__ import annotations

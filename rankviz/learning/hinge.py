@@ -36,7 +36,7 @@ class HingeContinuation:
     ----------
     tol : float
         Stop once the duality gap is at most tol times the objective.
-    Largest number of Newton steps over all widths.
+    max_iter : int
         Largest number of Newton steps, all widths together.
     preconditioned : bool
         See `TruncatedNewton`.

@@ -1,5 +1,7 @@
 """Truncated Newton: directions by preconditioned conjugate gradients, steps by exact line search.
 
+Newton-YUAN (he2009) has directions by Cholesky factors instead, and step lengths by a rule.
+
 See docs/decisions/0008-conjugate-gradients-not-direct-newton.md.
 """
 

@@ -1,6 +1,12 @@
-"""Preference pairs P = {(i, j) : same query, y_i > y_j} and the pair matrix A, applied but never formed.
+"""Preference pairs P = {(i, j) : same query, y_i > y_j}, their costs, and sums over all of them.
 
-Row (i, j) of A (p, n) has +1 at i and −1 at j, so A f is the vector of margins f_i − f_j.
+The pair matrix A is applied but never formed. Row (i, j) of A (p, n) has +1 at i and −1 at j, so A f is the
+vector of margins f_i − f_j.
+
+Costs are the factors c_ij in C Σ c_ij·ℓ(f_i − f_j), or rescaled margins. A cost depends on the query and the
+two grades only. So risks can be computed by sorting, without forming pairs. To add a cost, write a rule from
+grades to `PairCosts`. `RankSVM(costs=CostRule(...))` takes it. Enter it in `RULES` to give it a name, for
+runs, files and the app.
 """
 
 from __future__ import annotations
@@ -57,9 +63,9 @@ class GradeGroups:
     """Documents in groups of equal query and grade; within a query the grades descend.
 
     Attributes
-    Documents sorted by query, then by descending grade; file order within a group.
+    ----------
     order : (n,) int64
-        Documents sorted by query, then by falling grade; file order within a group.
+        Documents sorted by query, then by descending grade; file order within a group.
     group : (n,) int64
         Group of each sorted document, 0 … G − 1.
     start : (G,) int64

@@ -1,4 +1,6 @@
-"""The common interface of both forms of a risk.
+"""The risk of scores: its interface, the form that lists the pairs, and the limits of smoothed losses.
+
+`PairRisk` takes any loss, in O(p) time and memory. `rankviz.learning.sorted_risk` has the other form.
 
 See docs/decisions/0004-two-forms-of-a-risk.md.
 """

@@ -1,7 +1,10 @@
-"""Solvers by their names in `RankSVM(solver=...)` and the app, with their requirements.
+"""Solvers by their names in `RankSVM(solver=...)` and the app: settings, requirements, typical work.
 
 To add one, write a frozen dataclass with `solve` (see `rankviz.learning.objective.Solver`), and enter it in
 `SOLVERS` with its requirements for a loss and its settings. Invalid combinations are refused from these.
+
+Typical work is in counts that `rankviz.runs.estimate` converts into seconds. Solvers and methods declare
+theirs. The number of steps is unknown in advance, so typical numbers are used.
 """
 
 from __future__ import annotations

@@ -4,6 +4,10 @@ Documents are sorted by grade, then query, then score. A pair is in the zone [lo
 f_i − high < f_j and not f_i − low < f_j. So a document's partners of one grade in a zone are contiguous, and
 sums over them are differences of cumulative sums at two cuts. One binary search finds each cut for both
 roles, winners' and losers'. This keeps the Hessian symmetric.
+
+`risk_of` chooses the faster form of a risk.
+
+See docs/decisions/0004-two-forms-of-a-risk.md.
 """
 
 from __future__ import annotations

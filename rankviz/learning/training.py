@@ -1,5 +1,9 @@
 """Fits that share work: the draw and the base of features, the pairs, and starting weights.
 
+A `MapFamily` has the feature maps of one draw, for every γ and every m up to the largest. A `Space` makes the
+objective of a task, and caches shared parts, such as the base of features. `Training` fits one task after
+the other.
+
 Fits of one training part that differ only in m, γ and C minimise nested or similar objectives. With small m
 first, each fit starts from the weights of an earlier one. This changes the path but not the result. The
 objective is strictly convex, so its minimum is reached from any start, to the solver's tolerance.

@@ -3,6 +3,10 @@
 At the optimum of ½‖w‖² + C Σ_P c_ij·ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with α_ij =
 −C·c_ij·ℓ'(t_ij). So the scores of the training part suffice (`SlopeDuals`). Models that solve for α provide
 it themselves (`GivenDuals`). Pairs are not listed, and one query is in memory at a time.
+
+`ShuffledDuals` permutes dual variables at random over the same pairs, as a baseline for spectra. If the loss
+never rises, no dual variable is negative, and much of the energy of such a matrix lies along its mean. Only a
+difference from this baseline shows structure in the order of rows and columns.
 """
 
 from __future__ import annotations

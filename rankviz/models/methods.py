@@ -1,7 +1,9 @@
 """The methods that runs can train, by their names in `RunSpec(method=...)`.
 
-To add one, write a `Ranker` in its own file, and enter it in `METHODS` with its settings and the offers of a
-fitted model. All other code reads this entry.
+To add one, write a `Ranker` in its own file, and enter it in `METHODS` with its settings, and with what a
+fitted model offers besides scores. All other code reads this entry.
+
+See docs/decisions/0002-declare-do-not-guess.md.
 """
 
 from __future__ import annotations
@@ -108,25 +110,6 @@ Values = Mapping[str, Any]
 """Settings of a run, by name."""
 
 
-def _nothing(values: Values) -> None:
-    """Accept every combination of settings."""
-
-
-def _plain_work(values: Values, sizes: Sizes) -> Work:
-    """Return the typical work of a plain method."""
-    return guessed()
-
-
-def _scores_only(values: Values) -> Offers:
-    """Return no offers besides scores."""
-    return Offers()
-
-
-def _unrelated(values: Values) -> frozenset[str]:
-    """Return no settings: each run is independent."""
-    return frozenset()
-
-
 @dataclass(frozen=True, eq=False)
 class Method:
     """A method to learn a ranker.
@@ -152,17 +135,20 @@ class Method:
         Typical work of training, for estimates; a guess if not declared.
     left_out : tuple of Setting
         Settings that its choices would add, but that it does not read.
+    named_by_map : bool
+        True if captions and colours name its runs by their feature map, not by the method.
     """
 
     label: str
     make: Callable[..., Ranker]
     settings: tuple[Setting, ...]
-    offers: Callable[[Values], Offers] = _scores_only
-    check: Callable[[Values], None] = _nothing
-    varying: Callable[[Values], frozenset[str]] = _unrelated
+    offers: Callable[[Values], Offers] = lambda values: Offers()
+    check: Callable[[Values], None] = lambda values: None
+    varying: Callable[[Values], frozenset[str]] = lambda values: frozenset()
     minimises: str = ""
-    work: Callable[[Values, Sizes], Work] = _plain_work
+    work: Callable[[Values, Sizes], Work] = lambda values, sizes: guessed()
     left_out: tuple[Setting, ...] = ()
+    named_by_map: bool = False
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
         """Return the settings that it reads with these values, in the order of captions."""
@@ -265,6 +251,7 @@ METHODS: dict[str, Method] = {
         _nested,
         "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",
         _rank_svm_work,
+        named_by_map=True,
     ),
     "factorized": Method(
         "factorised RankSVM",

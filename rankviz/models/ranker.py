@@ -1,4 +1,7 @@
-"""Base class of rankers: scikit-learn's conventions, and the results that runs store.
+"""Base class of rankers: scikit-learn's conventions, checks of documents, and results that runs store.
+
+Column names are checked by scikit-learn. Messages about matrices contain scikit-learn's words, so that
+programs that look for these words find them.
 
 See docs/decisions/0033-contracts-of-rankers-and-designs.md.
 """

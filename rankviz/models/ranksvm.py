@@ -1,4 +1,7 @@
-"""RankSVM with scikit-learn's conventions: settings in the constructor, fit(X, y, qid=...)."""
+"""RankSVM with scikit-learn's conventions: settings in the constructor, fit(X, y, qid=...).
+
+`fit_curve` fits one model over many m, γ and C, for little more than the cost of the most expensive one.
+"""
 
 from __future__ import annotations
 

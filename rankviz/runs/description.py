@@ -10,7 +10,6 @@ from rankviz.common.settings import Setting, active
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
-from rankviz.models.methods import USUAL
 from rankviz.runs.spec import DataSpec, RunSpec
 
 MAP = FEATURE_MAP.name
@@ -68,7 +67,7 @@ def describe(spec: RunSpec, part: str | None = None) -> Description:
     beside = {MAP, *of_map, *of_method}
     return Description(
         data=data_words(spec),
-        method=_joined(spec.kind.label, words, of_method) if spec.method != USUAL else "",
+        method="" if spec.kind.named_by_map else _joined(spec.kind.label, words, of_method),
         model=_model(spec, words, of_map),
         settings=tuple((name, text) for name, text in words.items() if text and name not in beside),
         normalisation=_normalisation(spec),
@@ -89,7 +88,7 @@ def _beside_method(spec: RunSpec) -> list[str]:
     """Return the names of settings shown beside the method; none for the usual one."""
     others = {MAP, *_beside_map(spec)}
     named = [name for name, s in spec.declared().items() if s.named and name not in others]
-    return [] if spec.method == USUAL else named
+    return [] if spec.kind.named_by_map else named
 
 
 def _value_in(spec: RunSpec) -> Callable[[Setting], Any]:
@@ -134,4 +133,4 @@ def method_label(spec: RunSpec) -> str:
 
 def in_a_sentence(spec: RunSpec) -> str:
     """Format a run's model for use in a sentence: "the linear model", "the exact kernel", "Nyström"."""
-    return spec.kind.label if spec.method != USUAL else FEATURE_MAPS[spec.feature_map].in_a_sentence
+    return FEATURE_MAPS[spec.feature_map].in_a_sentence if spec.kind.named_by_map else spec.kind.label

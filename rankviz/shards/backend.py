@@ -1,5 +1,7 @@
 """Backends for shards: lists whose entries stay in place, and work on each entry.
 
+`place_of` opens a backend by name: this process, local worker processes, or a cluster's address.
+
 See docs/decisions/0012-backends-and-dask-futures.md.
 """
 
@@ -117,32 +119,28 @@ class Here:
         """Work on all shards; parallel threads have one thread of BLAS each."""
         rows = arguments_by_shard(arguments)
         if len(rows) == 1 or self.threads == 1:
-            return PerShard(tuple(_in_turn(work, rows, tell)))
+            found = []
+            for row in rows:
+                found.append(work(*row))
+                tell(len(found), len(rows))
+            return PerShard(tuple(found))
         with single_blas(), ThreadPoolExecutor(self.threads, thread_name_prefix="rankviz-shards") as pool:
-            found = [pool.submit(work, *row) for row in rows]
+            futures = [pool.submit(work, *row) for row in rows]
             try:
-                left = set(found)
+                left = set(futures)
                 while left:
                     done, left = wait(left, POLL_SECONDS, FIRST_EXCEPTION)
                     for future in done:
                         future.result()
-                    tell(len(found) - len(left), len(found))
+                    tell(len(futures) - len(left), len(futures))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return PerShard(tuple(future.result() for future in found))
+        return PerShard(tuple(future.result() for future in futures))
 
     def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the same as a list."""
         return list(self.map(work, *arguments, tell=tell).parts)
-
-
-def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) -> list[Any]:
-    found = []
-    for row in rows:
-        found.append(work(*row))
-        tell(len(found), len(rows))
-    return found
 
 
 def arguments_by_shard(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:

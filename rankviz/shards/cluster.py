@@ -41,6 +41,34 @@ from rankviz.common.settings import instance
 from rankviz.shards.backend import POLL_SECONDS, SHARDS, PerShard, Tell, arguments_by_shard, no_callback
 from rankviz.shards.part import Part
 
+DOCUMENTS = 250_000
+"""Most documents per shard: more tasks would cost more than they balance."""
+
+LARGE = 100_000
+"""Arguments for all shards above this many bytes go from worker to worker, not with each task."""
+
+PATIENCE = 15.0
+"""Seconds without an answer after which a scheduler counts as lost."""
+
+OWN = {
+    # time to replace a killed worker: Dask gives up after 15 seconds by default, but a busy machine takes
+    # longer, and the worker may have been killed again
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    # nothing is written to disk: every round needs all shards, and mapped documents would be copied
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+}
+"""Dask settings for local clusters."""
+
+MOST_SENT = 4 << 30
+"""Most bytes of documents to send if workers do not see their file; the scheduler keeps them."""
+
+MOST_PORT = 65_535
+
+
+class ClusterLost(SettingError):  # noqa: N818 - it says what happened
+    """The cluster does not answer, or a shard kills its workers."""
+
 
 @dataclass(frozen=True, eq=False)
 class ByPath:
@@ -116,37 +144,6 @@ def seen(recipe: ByPath) -> bool:
     except OSError:
         return False
     return (status.st_size, status.st_mtime_ns) == (recipe.size, recipe.modified)
-
-
-def opened(recipe: ByPath) -> Part:
-    """Open the part on a worker that sees its file."""
-    return recipe.open()
-
-
-DOCUMENTS = 250_000
-"""Most documents per shard: more tasks would cost more than they balance."""
-LARGE = 100_000
-"""Arguments for all shards above this many bytes go from worker to worker, not with each task."""
-PATIENCE = 15.0
-"""Seconds without an answer after which a scheduler counts as lost."""
-OWN = {
-    # time to replace a killed worker: Dask gives up after 15 seconds by default, but a busy machine takes
-    # longer, and the worker may have been killed again
-    "distributed.deploy.lost-worker-timeout": "1 day",
-    # nothing is written to disk: every round needs all shards, and mapped documents would be copied
-    "distributed.worker.memory.target": False,
-    "distributed.worker.memory.spill": False,
-}
-"""Dask settings for local clusters."""
-MOST_SENT = 4 << 30
-"""Most bytes of documents to send if workers do not see their file; the scheduler keeps them."""
-
-
-MOST_PORT = 65_535
-
-
-class ClusterLost(SettingError):  # noqa: N818 - it says what happened
-    """The cluster does not answer, or a shard kills its workers."""
 
 
 class OnCluster:
@@ -261,7 +258,7 @@ class OnCluster:
         recipes = [path for path in paths if path is not None]
         with self._answering():
             if len(recipes) == len(parts) and all(self._client.run(seen, recipes[0]).values()):
-                return PerShard(tuple(self._submit(opened, recipe) for recipe in recipes))
+                return PerShard(tuple(self._submit(ByPath.open, recipe) for recipe in recipes))
             return PerShard(tuple(self._sent(parts)))
 
     def _sent(self, parts: Sequence[Part]) -> Iterator[Future[Any]]:

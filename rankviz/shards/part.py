@@ -1,7 +1,7 @@
 """One shard: documents of some queries with their risk and features, and the work on them.
 
 Functions here are the work (see `rankviz.shards.backend`). They take items stored for one shard and arguments
-common to all, and store nothing.
+common to all, and store nothing. `cut` cuts data between queries into parts of similar work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Storage of features in shards: as computed, as Φ in single precision, or not at all.
+"""Storage of features in shards (as computed, in single precision, or none), and the plan of a fit.
 
 A base K_nm of a Nyström map must not be rounded, because T = L^-T multiplies its errors by 10⁵. So single
 precision stores Φ = K_nm T itself, whose errors are not multiplied. It is computed in double precision as a

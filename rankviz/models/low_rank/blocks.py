@@ -1,7 +1,17 @@
-"""Rectangular blocks of all queries, stacked by shape, with entries in one flat vector.
+"""Blocks of dual variables of all queries, sums over partners, and scores from them.
 
-A row is a document that is preferred to another one; a column is a document that another one is preferred to.
-With three or more grades, some entries of the rectangle are not pairs.
+`Blocks` stacks the queries' rectangles by shape, with entries in one flat vector. A row is a document that is
+preferred to another one; a column is a document that another one is preferred to. With three or more grades,
+some entries of the rectangle are not pairs.
+
+`Cells` has sums over each document's worse or better partners, without forming pairs. Documents of equal
+query and grade form a cell. Two documents form a pair depending on their cells only. So sums over partners
+are sums over a few cells, O(n) for all documents.
+
+A `Gram` gives scores f = G c with the Gram matrix G of documents, which is never formed. Dual variables α
+give each document c_i = Σ_j α_ij − Σ_j α_ji; then w = Σ c_i φ(x_i), f = G c and ‖w‖² = cᵀf.
+
+See docs/decisions/0007-low-rank-models-solve-the-dual.md.
 """
 
 from __future__ import annotations

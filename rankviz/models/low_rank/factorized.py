@@ -8,9 +8,20 @@ better ones: sums over partners of v_j and of f_j·v_j. So α and pairs are neve
 take O(nK) plus one product with the Gram matrix.
 
 More factors help little. A column repeated k times and divided by √k gives the same α, so minima decrease
-along multiples of K (`nested` uses this). But α_ij = C requires v_i = v_j = (√(C/K), …). So if pairs (a, c),
+along multiples of K (`Nested` uses this). But α_ij = C requires v_i = v_j = (√(C/K), …). So if pairs (a, c),
 (a, d) and (b, c) are at C, then (b, d) is too, for every K. Optima of the dual problem do not have this
 structure, so factors cannot reach them.
+
+`Nested` starts K factors from the best result with a divisor of K. So its objective is never above that for
+any divisor of K, whereas K random factors mostly end above a single one. Repeated columns alone would stay
+equal, because all have the same gradient; the curvature separates them. In directions E that sum to zero over
+the copies of a column, α grows by exactly s·EEᵀ at V + √s·E, and D by s·b + ½s²‖w_E‖² with b = ½tr(Eᵀ(T +
+Tᵀ)E). T + Tᵀ has a zero diagonal, so it has a negative eigenvalue unless it is zero. So more factors lower
+the objective if a pair whose margin is not 1 has factors strictly between zero and the ceiling at both ends.
+Mostly it falls very little. `QuerySteps` has the paper's steps query by query. The problem is not convex:
+results depend on the start, and both solvers end at stationary points.
+
+See docs/decisions/0007-low-rank-models-solve-the-dual.md.
 """
 
 from __future__ import annotations
@@ -29,6 +40,20 @@ from rankviz.learning.objective import Status
 from rankviz.learning.solvers import Sizes, Work
 from rankviz.models.low_rank.blocks import Cells, FeatureGram, Gram
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer, Values, by_levels, by_query
+
+MEMORY = 10
+"""Number of corrections that approximate the Hessian."""
+
+NEEDS_ROWS = (
+    "steps query by query need rows of features, which the matrix of an exact kernel has not. Choose "
+    "solver='lbfgs', which does without"
+)
+
+TINY = 1e-24
+"""Shorter steps (squared, relative) are rounding."""
+
+ROUNDS = 8
+"""Products with T + Tᵀ in the search for directions of negative curvature of D."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +153,6 @@ def box_gap(gradient: FloatArray, x: FloatArray, ceiling: float) -> float:
     If the objective is convex, it bounds its distance from the minimum (frank1956).
     """
     return float(np.vdot(gradient, x) - ceiling * np.minimum(gradient, 0.0).sum())
-
-
-MEMORY = 10
-"""Number of corrections that approximate the Hessian."""
-
-NEEDS_ROWS = (
-    "steps query by query need rows of features, which the matrix of an exact kernel has not. Choose "
-    "solver='lbfgs', which does without"
-)
 
 
 class FactorSolver(LowRankSolver[FactorProblem, FactorPoint], Protocol):
@@ -245,8 +261,7 @@ class _BoxedRun:
             raise StopIteration
 
     def _note(self) -> None:
-        gap = box_gap(self.point.gradient, self.point.V, self.problem.ceiling)
-        self.done = self.tracer.note(len(self.tracer.rows), self.point.value, gap, self.point.f)
+        self.done = _note(self.tracer, self.problem, self.point)
 
 
 @dataclass(frozen=True)
@@ -349,14 +364,6 @@ class _Part:
         change_of_w = self.Phi.T @ (there.c - self.c)
         V[self.rows], self.c = moved, there.c
         return change_of_w
-
-
-TINY = 1e-24
-"""Shorter steps (squared, relative) are rounding."""
-
-
-ROUNDS = 8
-"""Products with T + Tᵀ in the search for directions of negative curvature of D."""
 
 
 @dataclass(frozen=True)

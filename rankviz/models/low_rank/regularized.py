@@ -1,11 +1,15 @@
-"""Regularised RankSVM (xu2019 §5.2): the dual problem of the hinge, coupled to matrices of small nuclear
-norm.
+"""Regularised RankSVM (xu2019 §5.2): the hinge's dual, coupled to matrices of small nuclear norm.
 
 Minimise ½αᵀMα − eᵀα + nuclear·Σ_l‖A_l‖_* + coupling·Σ_l‖mat(α)_l − A_l‖_F² over 0 ≤ α ≤ C and matrices A (eq.
 15; the paper's γ and λ). The distance counts all entries of a block, also outside pairs. Over pairs alone,
 thresholding would not give the best A with three or more grades. The best A for given α is
 D_{nuclear/(2·coupling)}(mat(α)). The rest is a convex function of α with the gradient Mα − e + 2·coupling·(α
 − A): a differentiable problem in a box. A has low rank; α does not.
+
+Singular value thresholding is D_τ(X) = argmin_A τ‖A‖_* + ½‖X − A‖_F² = U diag(max(0, σ − τ)) Vᵀ for
+X = U diag(σ) Vᵀ (xu2019 theorem 1, cai2010).
+
+`Fista` takes accelerated steps from the α of plain RankSVM, `Alternating` the paper's steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The settings of the factorised and the regularised model (see `rankviz.common.settings`)."""
+"""Solvers of the factorised and the regularised model by name, and the settings of both models."""
 
 from __future__ import annotations
 

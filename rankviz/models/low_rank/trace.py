@@ -1,4 +1,8 @@
-"""Interface, results and traces of low-rank solvers."""
+"""Interface, results, traces and typical work of low-rank solvers.
+
+Iterations were measured on linear runs on OHSUMED, MQ2008 and the bundled set at C = 2^-13 … 2^-4. Most runs
+take within a factor of four of the estimated seconds.
+"""
 
 from __future__ import annotations
 
