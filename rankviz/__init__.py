@@ -21,9 +21,8 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
     from rankviz.datasets.write import write_letor
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
-    from rankviz.models.curves import fit_curve
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-    from rankviz.models.ranksvm import RankSVM
+    from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.storage import load, save
     from rankviz.runs.record import RunRecord
     from rankviz.runs.run import execute, execute_all
@@ -88,9 +87,8 @@ _HOMES = {
     "rankviz.datasets.scores": ("read_scores",),
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
     "rankviz.datasets.write": ("write_letor",),
-    "rankviz.models.ranksvm": ("RankSVM",),
+    "rankviz.models.ranksvm": ("RankSVM", "fit_curve"),
     "rankviz.runs.record": ("RunRecord",),
-    "rankviz.models.curves": ("fit_curve",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),

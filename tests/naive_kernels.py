@@ -12,8 +12,8 @@ from sklearn.metrics import pairwise
 
 from rankviz.features import KERNELS as KINDS
 from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial
-from rankviz.features.distances import squared_blocks
 from rankviz.features.kernel_base import BlockKernel, Fill, Spectrum
+from rankviz.features.kernels import squared_blocks
 
 RNG = np.random.default_rng(0)
 DOCUMENTS = RNG.normal(size=(60, 5))

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rankviz import RankingData, RankSVM
-from rankviz.learning import SortedRisk, risk_of
 from rankviz.learning.losses import LOSSES, SmoothedHinge, SmoothHinge
+from rankviz.learning.sorted_risk import SortedRisk, risk_of
 from rankviz.metrics import auc
 
 BOUNDS = LOSSES | {"smoothed": SmoothedHinge(0.4), "narrow": SmoothHinge(1e-3)}

@@ -10,9 +10,9 @@ from rankviz import RunSpec
 from rankviz.common.settings import Choice, Setting, Steps, Whole
 from rankviz.datasets import NORMALISATIONS
 from rankviz.features import FEATURE_MAPS
+from rankviz.features.registry import FEATURE_MAP
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.ranker import Ranker
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.description import (
     Description,
     data_words,

@@ -26,8 +26,8 @@ from rankviz import (
 )
 from rankviz.datasets import RankingData, make_fold
 from rankviz.features import RBF
-from rankviz.learning.result import Status
-from rankviz.models.curves import fit_curve
+from rankviz.learning.objective import Status
+from rankviz.models.ranksvm import fit_curve
 from rankviz.runs import families as families_module
 from rankviz.runs.families import families
 
@@ -303,7 +303,7 @@ def test_data_with_nothing_to_learn() -> None:
 
 @pytest.mark.parametrize("name", ["nystroem", "fourier"])
 def test_wide_maps_start_from_fewer_features(fold: Fold, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankviz.learning.spaces.WIDE", 40)
+    monkeypatch.setattr("rankviz.learning.training.WIDE", 40)
     model = RankSVM(name, n_components=60, gamma=0.25, C=0.5, tol=1e-8)
     wide, narrow = (clone(model).set_params(n_components=m).fit_data(fold.train) for m in (60, 30))
     assert wide.start_ == "the weights for m = 5"

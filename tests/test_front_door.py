@@ -40,7 +40,7 @@ NAMES = [
     "rankviz.plots.metric_curve.figure",
     "rankviz.datasets.uploads",
     "rankviz.metrics.significance",
-    "rankviz.models.low_rank.nested",
+    "rankviz.models.low_rank.factorized",
 ]
 EACH_ALONE = """
 import os, sys

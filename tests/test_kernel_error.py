@@ -27,7 +27,7 @@ from rankviz.analysis.kernel_error import (
 from rankviz.analysis.kernel_summary import DECIDING, at, fitted_slope, lower, over_seeds
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.features.landmarks import UniformLandmarks
+from rankviz.features.nystroem import UniformLandmarks
 
 RNG = np.random.default_rng(3)
 X = RNG.random((150, 4))

@@ -20,7 +20,7 @@ from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
 from rankviz.features import KERNELS, KernelKind, Laplacian, LinearKernel, Polynomial
-from rankviz.features.settings import GAMMA
+from rankviz.features.kernels import GAMMA
 from rankviz.learning.memory import TrainingSizes
 from rankviz.models.dual_truncation import Truncator
 

@@ -9,7 +9,7 @@ import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.plots import convergence, convergence_words
 from rankviz.runs.description import distinct_labels
 

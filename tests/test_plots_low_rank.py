@@ -11,8 +11,7 @@ from naive_ranking import random_grades
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.analysis.spectra import MATRICES, Spectra, dimensions_for, numerical_rank, spectra_of
 from rankviz.learning.losses import LOSSES
-from rankviz.models.dual_variables import DualBlock, dual_block
-from rankviz.models.shuffled import ShuffledDuals
+from rankviz.models.dual_variables import DualBlock, ShuffledDuals, dual_block
 from rankviz.plots import (
     block_spectrum,
     dim_histogram,

@@ -14,8 +14,7 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import COLUMNS, Spectra, numerical_rank, spectra_of
 from rankviz.datasets import Fold, find_datasets, open_fold
-from rankviz.models.dual_variables import DualBlock, GivenDuals
-from rankviz.models.hinge_values import hinge_values
+from rankviz.models.dual_variables import DualBlock, GivenDuals, hinge_values
 from rankviz.plots import learning_curves_low_rank, low_rank_sensitivity, rank_by_model
 from rankviz.plots.low_rank_style import MODELS
 from rankviz.runs.record import RunRecord

@@ -10,7 +10,7 @@ from conftest_sweeps import SPEC, made_up
 from rankviz import RunSpec, execute_all
 from rankviz.common.errors import DataError
 from rankviz.datasets import make_fold
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.plots import sweep_curves
 from rankviz.runs import runs_table, select
 from rankviz.runs.presets import PRESETS, Preset

@@ -18,8 +18,8 @@ from rankviz.common.errors import SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
+from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.pairs import preference_pairs
-from rankviz.learning.result import Status, TraceRow
 from rankviz.learning.solvers import SOLVERS
 from rankviz.plots import playback as plot
 from rankviz.runs import run as run_module

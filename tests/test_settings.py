@@ -25,8 +25,7 @@ from rankviz.common.settings import (
     active,
     every,
 )
-from rankviz.learning.costs import RULES
-from rankviz.learning.risk_settings import COSTS
+from rankviz.learning.pairs import COSTS, RULES
 from rankviz.models.methods import METHODS
 
 EVERY = {

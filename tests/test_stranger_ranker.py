@@ -16,8 +16,7 @@ from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_al
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
 from rankviz.datasets import find_datasets, make_fold, open_fold
-from rankviz.models.methods import METHODS
-from rankviz.models.offers import Offers
+from rankviz.models.methods import METHODS, Offers
 from rankviz.runs.description import describe, in_a_sentence, method_label
 from rankviz.runs.estimate import LAPTOP, check_budget, estimate, total_in_words, total_seconds
 from rankviz.runs.families import families

@@ -36,7 +36,7 @@ from rankviz.metrics import auc, kendall_tau, top_overlap
 from rankviz.models.dual_truncation import Truncator
 from rankviz.runs import Design, runs_table
 from rankviz.shards import Here
-from rankviz.shards.places import place_of
+from rankviz.shards.backend import place_of
 from rankviz.whatif.crossings import margin_along
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares

@@ -21,7 +21,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features import FEATURE_MAPS, Drawn, FeatureMap, Kernel, MapSettings
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.landmarks import distinct_rows
+from rankviz.features.nystroem import distinct_rows
 from rankviz.features.registry import goes_with
 
 MAPS = tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)

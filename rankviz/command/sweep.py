@@ -24,7 +24,7 @@ from rankviz.runs.axes import KINDS
 from rankviz.runs.estimate import Shape
 from rankviz.runs.presets import PRESETS
 from rankviz.runs.selection import Choice
-from rankviz.shards.places import HERE, place_of
+from rankviz.shards.backend import HERE, place_of
 from rankviz.store import RunStore, Study
 from rankviz.store.execution import Execution, LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, TASKS, StudyStatus

@@ -15,8 +15,7 @@ from rankviz.runs.description import describe
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import execute, open_named, plan_in_shards
 from rankviz.runs.spec import RunSpec
-from rankviz.shards.backend import Backend, Here
-from rankviz.shards.places import HERE, place_of
+from rankviz.shards.backend import HERE, Backend, Here, place_of
 from rankviz.store import RunStore
 
 METRICS = ("MAP", "MeanNDCG", "NDCG@1", "NDCG@5", "NDCG@10")

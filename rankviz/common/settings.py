@@ -172,6 +172,55 @@ class Choice:
         return f"one of {', '.join(map(repr, self.options))}"
 
 
+@dataclass(frozen=True, eq=False)
+class ChoiceOrObject(Choice):
+    """The names of a registry, or an object of a kind that need not be in it.
+
+    Estimators take objects; runs and files take names only, because they store names.
+
+    Attributes
+    ----------
+    kind : type
+        Class of the objects.
+    base : str
+        Dotted name of the class to derive from.
+    declares : tuple of str
+        Attributes that an object must have.
+    """
+
+    kind: type[Any]
+    base: str
+    declares: tuple[str, ...] = ()
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of the names, or an object of this kind."""
+        if isinstance(value, str) and value in self.options:
+            return
+        if isinstance(value, type):
+            raise SettingError(f"{name} is the class {value.__name__}; give an object of it")
+        if not isinstance(value, self.kind):
+            raise SettingError(f"{name}={value!r} is not known; choose {self.words}")
+        lacking = [attribute for attribute in self.declares if not hasattr(value, attribute)]
+        if lacking:
+            raise SettingError(
+                f"{name}={value!r} does not define {', '.join(lacking)}; see {self.base} for what they are"
+            )
+
+    def plain(self, value: Any) -> str:
+        """Return the name; `SettingError` for an object."""
+        if not isinstance(value, str):
+            raise SettingError(
+                f"{value!r} is an object, but runs and files store names; enter it in the registry, beside "
+                f"{', '.join(map(repr, self.options))}, and give its name"
+            )
+        return value
+
+    @property
+    def words(self) -> str:
+        """Valid values, in words."""
+        return f"{super().words}, or give an object of a class derived from {self.base}"
+
+
 @dataclass(frozen=True)
 class Powers:
     """Offered as powers of `base`, by their exponents from `low` to `high`, as the papers write them."""
@@ -281,9 +330,9 @@ class Setting:
 
     def settings_of(self, value: Any) -> tuple[Setting, ...]:
         """The settings that a value brings along: those that what is chosen declares to read."""
-        if not self.options:  # then the value may be a list, which has no hash
+        if not isinstance(value, str) or value not in self.options:  # a list or an object may have no hash
             return ()
-        return tuple(getattr(self.options[value], "settings", ())) if value in self.options else ()
+        return tuple(getattr(self.options[value], "settings", ()))
 
     def words(self, value: Any) -> str:
         """The setting in a caption, "" where it goes without saying."""

@@ -1,25 +1,79 @@
-"""The interface of kernels: arguments independent of γ, computed in blocks, and an entrywise function of
-them.
+"""The interface of kernels: arguments independent of γ, computed in blocks, and a function of each.
 
-To add a kernel, derive a frozen dataclass from `BlockKernel` and enter it in `KERNELS` of
-`rankviz.features.kernels`.
+A kernel may declare properties of its functions of single features. They are used to find the turning points
+of sums of such functions.
+
+To add a kernel, derive a frozen dataclass from `BlockKernel`. `RankSVM(kernel=...)` takes the object. Enter
+the class in `KERNELS` of `rankviz.features.kernels` to give it a name, for runs, files and the app.
 
 See docs/decisions/0031-contracts-of-extensions.md.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.features import row_blocks
-from rankviz.features.courses import Course
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Straight lines."""
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """Functions k_i whose derivatives have bounds: |k_i⁽ⁿ⁾(x)| ≤ factor(n)·rate_iⁿ at every x.
+
+    Attributes
+    ----------
+    rates : (m,) float64
+        Per unit of the feature.
+    factor : n -> float
+    """
+
+    rates: FloatArray
+    factor: Callable[[int], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Tents:
+    """Functions exp(−rate·|x − centre_i|).
+
+    Attributes
+    ----------
+    rate : float
+        Per unit of the feature.
+    centres : (m,) float64
+    """
+
+    rate: float
+    centres: FloatArray
+
+
+Course = Straight | Smooth | Tents
+
+
+def wave_bound(n: int) -> float:
+    """Return the factor of e^{iωx}, whose rate is |ω|: 1."""
+    return 1.0
+
+
+def bell_bound(n: int) -> float:
+    """Return the factor of exp(−γ(x − z)²), whose rate is √(2γ): 1.0865·√(n!).
+
+    This is Cramér's inequality for Hermite polynomials, |H_n(x)| e^{−x²/2} ≤ 1.0865·√(2ⁿ n!).
+    """
+    return 1.0865 * math.sqrt(math.factorial(n))
+
 
 Fill = Callable[[FloatArray, FloatArray], object]
 """Function that fills a block (s, m) for documents (s, d)."""
@@ -124,6 +178,7 @@ class KernelFacts(Protocol):
         ...
 
 
+@runtime_checkable
 class Kernel(KernelFacts, Protocol):
     """A positive semidefinite kernel κ with its parameters."""
 

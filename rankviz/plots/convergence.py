@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
+from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS
 from rankviz.plots.style import finished, line_of, look_of, style_of
 from rankviz.runs.description import distinct_parts, without_common
 from rankviz.runs.record import RunRecord

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from rankviz.common.numbers import small
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.plots.convergence import AXES, data, told
 from rankviz.runs.record import RunRecord
 

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb, sample_colorscale
 
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.features.registry import FEATURE_MAP
 from rankviz.plots.setting_words import on_a_scale, scale_title, setting_words, ticks, value_words
 from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, LOW_TO_HIGH, finished, style_of
 from rankviz.runs.designs import Design

@@ -9,9 +9,7 @@ from typing import Self
 from rankviz.common.settings import active
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.features import FEATURE_MAPS
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.runs.spec import DataSpec, RunSpec
 
 MAP = FEATURE_MAP.name
@@ -69,7 +67,7 @@ def describe(spec: RunSpec, part: str | None = None) -> Description:
     beside = {MAP, *of_map, *of_method}
     return Description(
         data=data_words(spec),
-        method=_joined(spec.kind.label, words, of_method) if spec.method != USUAL else "",
+        method="" if spec.kind.named_by_map else _joined(spec.kind.label, words, of_method),
         model=_model(spec, words, of_map),
         settings=tuple((name, text) for name, text in words.items() if text and name not in beside),
         normalisation=_normalisation(spec),
@@ -91,7 +89,7 @@ def _beside_method(spec: RunSpec) -> list[str]:
     """Return the names of settings shown beside the method; none for the usual one."""
     others = {MAP, *_beside_map(spec)}
     named = [name for name, s in spec.declared().items() if s.named and name not in others]
-    return [] if spec.method == USUAL else named
+    return [] if spec.kind.named_by_map else named
 
 
 def _joined(name: str, words: Mapping[str, str], beside: Iterable[str]) -> str:
@@ -132,7 +130,7 @@ def method_label(spec: RunSpec) -> str:
 
 def in_a_sentence(spec: RunSpec) -> str:
     """Format a run's model for use in a sentence: "the linear model", "the exact kernel", "Nyström"."""
-    return spec.kind.label if spec.method != USUAL else FEATURE_MAPS[spec.feature_map].in_a_sentence
+    return FEATURE_MAPS[spec.feature_map].in_a_sentence if spec.kind.named_by_map else spec.kind.label
 
 
 _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
@@ -140,7 +138,7 @@ _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
 
 def look_of(spec: RunSpec) -> str:
     """Return the name of a run's look: one colour per method on all pages, for RankSVM per feature map."""
-    return str(spec.feature_map) if spec.method == USUAL else spec.method
+    return str(spec.feature_map) if spec.kind.named_by_map else spec.method
 
 
 def short_labels(specs: Sequence[RunSpec]) -> list[str]:
@@ -189,6 +187,6 @@ def _words(spec: RunSpec, name: str) -> str:
 
 def _in_the_name(spec: RunSpec) -> set[str]:
     """Return the settings that `method_label` includes."""
-    if spec.method == USUAL:
+    if spec.kind.named_by_map:
         return {FEATURE_MAP.name, N_COMPONENTS.name}
     return {setting.name for setting in spec.kind.settings if setting.named} - {FEATURE_MAP.name}

@@ -19,22 +19,19 @@ import numpy as np
 
 from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import Fold
-from rankviz.features import KERNELS, LINEAR
+from rankviz.features import LINEAR
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
-from rankviz.features.settings import KERNEL, N_COMPONENTS
-from rankviz.learning import sorting_pays
-from rankviz.learning.effort import Sizes, Work
-from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
+from rankviz.features.kernels import usual_kernel
+from rankviz.features.registry import FEATURE_MAP, KERNEL, N_COMPONENTS
+from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, document_flops, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
 from rankviz.learning.pairs import count_pairs, grade_codes
-from rankviz.learning.preconditioner import document_flops
-from rankviz.learning.risk_settings import LOSS
-from rankviz.learning.solvers import SOLVER
+from rankviz.learning.solvers import SOLVER, START, Sizes, Work
+from rankviz.learning.sorted_risk import sorting_pays
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.low_rank.blocks import rectangle_entries
-from rankviz.models.settings import FEATURE_MAP, START
 from rankviz.runs.families import families
 from rankviz.runs.spec import DataSpec, RunSpec
 
@@ -386,7 +383,7 @@ def _entry(sizes: TrainingSizes, rates: Rates) -> float:
     """Return the seconds of one entry of the base, a kernel value or a cosine; 0 if the base is X itself."""
     if not sizes.kind.kept.base:
         return 0.0
-    cost = sizes.kind.entry_cost(KERNELS[sizes.kernel].usual, sizes.d)
+    cost = sizes.kind.entry_cost(usual_kernel(sizes.kernel), sizes.d)
     own = 2 * cost.products / rates.flops + cost.exp / rates.exp + cost.cos / rates.cos
     return own + (PLAIN_TRAFFIC * cost.plain + 24) / rates.memory
 

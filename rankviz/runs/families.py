@@ -17,10 +17,10 @@ from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.settings import instance, listed
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.features.family import FamilyFeatures
 from rankviz.learning.memory import TrainingSizes
+from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
-from rankviz.learning.result import Status
+from rankviz.learning.training import FamilyFeatures
 from rankviz.metrics import evaluate
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM

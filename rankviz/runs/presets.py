@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from rankviz.features import FEATURE_MAPS
+from rankviz.features.registry import FEATURE_MAP
 from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.axes import Values, powers
 from rankviz.runs.designs import Design
 from rankviz.runs.selection import Choice, select

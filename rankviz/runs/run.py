@@ -16,18 +16,18 @@ from rankviz.common.timing import Stopwatch
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
-from rankviz.learning.result import Status
+from rankviz.learning.solvers import STARTS
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
-from rankviz.models.settings import STARTS
 from rankviz.runs.estimate import Shape
 from rankviz.runs.families import Evaluated, SampledRuns, SharedRuns, families, shares, single_run
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.shards import Backend
-from rankviz.shards.plan import Plan, check_solver_in_shards, refuse_coefficients
+from rankviz.shards.storage import Plan, check_solver_in_shards, refuse_coefficients
 
 
 def ranksvm_in_shards(spec: RunSpec) -> RankSVM:

@@ -16,8 +16,7 @@ from rankviz.common.json_text import json_object
 from rankviz.common.settings import Setting, instance, one_of
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
-from rankviz.models.methods import METHODS, USUAL, Method
-from rankviz.models.offers import Offers
+from rankviz.models.methods import METHODS, USUAL, Method, Offers
 from rankviz.whatif.samples import Sample
 
 

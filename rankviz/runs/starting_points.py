@@ -20,8 +20,9 @@ from rankviz.common.settings import Powers, Setting
 from rankviz.datasets.folds import recognise_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import Fold
-from rankviz.features.settings import GAMMA, N_COMPONENTS
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.estimate import LAPTOP, Shape, estimate, total_seconds
 from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec

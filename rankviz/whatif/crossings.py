@@ -14,8 +14,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import as_float
 from rankviz.common.threads import single_blas
-from rankviz.models.inputs import check_width, features_of
-from rankviz.models.ranker import Ranker
+from rankviz.models.ranker import Ranker, check_width, features_of
 from rankviz.whatif.documents import check_feature, column_of, fitted, one_pair
 from rankviz.whatif.lines import lines_of
 from rankviz.whatif.looks import Line, Look, Margin

@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
 from rankviz.common.settings import Whole, instance
-from rankviz.models.inputs import check_width, features_of
-from rankviz.models.ranker import Ranker
+from rankviz.models.ranker import Ranker, check_width, features_of
 
 
 def pairs_of(model: Ranker, A: ArrayLike, B: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -21,7 +21,7 @@ from rankviz.common.progress import Callback, Progress, reporter
 from rankviz.common.timing import Stopwatch
 from rankviz.features.maps import FittedMap
 from rankviz.learning.feature_space import RankObjective
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import loss_of
 from rankviz.learning.pairs import count_pairs
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import QueryOut
@@ -75,7 +75,7 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
             "estimates of left-out queries need the Hessian of a RankSVM; train again without each"
         )
     model, objective = refits.optimum.model, refits.optimum.objective
-    if LOSSES[model.loss].by_continuation:
+    if loss_of(model.loss).by_continuation:
         raise SettingError(
             f"loss={model.loss!r} has no second derivative to estimate with; train again without each query, "
             "or choose loss='huber'"

@@ -15,12 +15,12 @@ import numpy as np
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.common.progress import Report, silent
 from rankviz.datasets.types import RankingData
-from rankviz.features.family import MapFamily, OneMap
 from rankviz.features.kernel_base import needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap, Move
 from rankviz.features.operator import FeatureOperator
-from rankviz.learning.spaces import FeatureSpace, KernelSpace
+from rankviz.learning.kernel_space import KernelSpace
+from rankviz.learning.training import FeatureSpace, MapFamily, OneMap
 
 
 @dataclass(frozen=True, eq=False)

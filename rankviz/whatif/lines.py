@@ -16,8 +16,8 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import silent
-from rankviz.features.courses import Smooth, Straight, Tents
-from rankviz.features.forms import Form, ProductForm
+from rankviz.features.kernel_base import Smooth, Straight, Tents
+from rankviz.features.maps import Form, ProductForm
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.looks import Line, Margin, of_smooth, of_tents, scanned, straight
 

@@ -26,7 +26,7 @@ from numpy.polynomial.chebyshev import chebder, chebroots, chebtrim
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
-from rankviz.features.courses import Smooth, Tents
+from rankviz.features.kernel_base import Smooth, Tents
 
 Margin = Callable[[FloatArray], FloatArray]
 """Function of values (s,) of a feature -> (s,)."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
-from rankviz.features.forms import Form, ProductForm, SumForm
+from rankviz.features.maps import Form, ProductForm, SumForm
 
 ENTRIES = 300_000
 """Number of products in memory: features · nodes · terms, about the size of outer caches."""

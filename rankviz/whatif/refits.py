@@ -25,8 +25,8 @@ from rankviz.common.settings import instance, listed
 from rankviz.common.threads import single_blas
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData, require_data
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.losses import loss_of
+from rankviz.learning.objective import Preconditioner
 from rankviz.learning.solvers import USUAL
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
@@ -270,7 +270,7 @@ def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
 def _settings_of(model: RankSVM) -> RankSVM:
     """Return the same problem with settings of refits: the default solver with a small tolerance."""
     settings: RankSVM = clone(model).set_params(
-        tol=min(model.tol, TIGHT_GAP if LOSSES[model.loss].by_continuation else TIGHT),
+        tol=min(model.tol, TIGHT_GAP if loss_of(model.loss).by_continuation else TIGHT),
         solver=USUAL,
         max_iter=None,
         preconditioner="auto",

@@ -16,10 +16,8 @@ from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import FeatureOperator
-from rankviz.learning.feature_space import Objective
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.spaces import Task
-from rankviz.learning.training import Fit
+from rankviz.learning.objective import Objective, Preconditioner
+from rankviz.learning.training import Fit, Task
 from rankviz.models.ranksvm import RankSVM
 from rankviz.whatif.kept import Moved, place_of
 

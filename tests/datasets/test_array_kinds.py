@@ -15,7 +15,7 @@ from rankviz import DataError, RankingData, RankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets import array_checks, make_fold
 from rankviz.datasets.array_checks import dense_features
-from rankviz.learning.costs import check_costs
+from rankviz.learning.pairs import check_costs
 from rankviz.metrics.significance import interval
 
 VALUES = np.array([[0.5, 0.0, -2.0], [0.0, 0.25, 1.0]])

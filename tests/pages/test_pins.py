@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
-from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import RULES
 from rankviz.learning.solvers import SOLVERS
 from rankviz.models.methods import METHODS
 from ui.shared.pins import MOST, from_token, token

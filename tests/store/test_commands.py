@@ -19,7 +19,7 @@ from rankviz.command import sweep
 from rankviz.command.values import number, settings_of, value_of
 from rankviz.common.errors import SettingError
 from rankviz.shards import Here
-from rankviz.shards.places import place_of
+from rankviz.shards.backend import place_of
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.execution import worker_processes
@@ -387,6 +387,6 @@ def test_here_is_this_process() -> None:
 
 
 def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankviz.shards.places.find_spec", lambda name: None)
+    monkeypatch.setattr("rankviz.shards.backend.find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r"rankviz\[dask\]"), place_of("tcp://127.0.0.1:1"):
         pass

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.learning.costs import Costs, cost_words
+from rankviz.learning.pairs import Costs, cost_words
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, tied

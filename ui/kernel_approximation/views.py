@@ -12,9 +12,8 @@ from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.registry import needs_of
-from rankviz.features.settings import KERNEL
-from rankviz.learning.risk_settings import LOSS
+from rankviz.features.registry import KERNEL, needs_of
+from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER
 from rankviz.plots import kernel_error, kernel_variants
 from rankviz.plots.style import approximations

@@ -12,7 +12,7 @@ from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
 from rankviz.common.numbers import small, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.settings import LANDMARK_CHOICE
+from rankviz.features.registry import LANDMARK_CHOICE
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
 from rankviz.plots.kernel_variants import name

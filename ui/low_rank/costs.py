@@ -11,8 +11,7 @@ import streamlit as st
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.numbers import power_of_two
 from rankviz.metrics.significance import compare
-from rankviz.models.dual_variables import Duals
-from rankviz.models.hinge_values import hinge_values
+from rankviz.models.dual_variables import Duals, hinge_values
 from rankviz.models.methods import USUAL
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.runs.description import PART_NAMES

@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import DataError
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.solvers import SOLVER
 from rankviz.models.low_rank.settings import COUPLING, FACTORS, NUCLEAR
 from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.style import look_of
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord

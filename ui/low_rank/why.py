@@ -15,7 +15,7 @@ from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_erro
 from rankviz.analysis.spectra import RANK_TOLERANCE
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
-from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import TOL
 from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
 from rankviz.plots.style import look_of

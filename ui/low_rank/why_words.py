@@ -6,7 +6,7 @@ import pandas as pd
 
 from rankviz.common.numbers import power_of_two, small
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import TOL
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.runs.spec import RunSpec
 from ui.low_rank.words import off, off_by, percent, power_of_ten, queries

@@ -15,8 +15,7 @@ from rankviz.common.progress import Progress
 from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
 from rankviz.models.dual_truncation import Truncation, Truncator
-from rankviz.models.dual_variables import Duals
-from rankviz.models.shuffled import ShuffledDuals
+from rankviz.models.dual_variables import Duals, ShuffledDuals
 from rankviz.plots import dim_histogram, truncation_loss
 from rankviz.plots.style import look_of
 from rankviz.runs.record import RunRecord

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankviz.common.errors import SettingError
-from rankviz.features.settings import N_COMPONENTS
+from rankviz.features.registry import N_COMPONENTS
 from rankviz.plots.style import approximations, look_of, style_of
 from rankviz.runs.description import Description
 from rankviz.runs.spec import RunSpec

@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
-from rankviz.models.offers import WORDS
+from rankviz.models.methods import WORDS
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.spec import RunSpec
 from ui.shared.settings import METHOD

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rankviz.common.settings import Powers, Setting, Steps
-from rankviz.features.settings import GAMMA, N_COMPONENTS
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
 
 
 def exponents(setting: Setting) -> tuple[int, int]:

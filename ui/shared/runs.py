@@ -22,7 +22,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
 from rankviz.datasets.upload_folders import visitor_root
-from rankviz.models.settings import STARTS
+from rankviz.learning.solvers import STARTS
 from rankviz.runs.families import families
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import execute_all

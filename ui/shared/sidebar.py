@@ -11,13 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.settings import SEED, Setting
 from rankviz.datasets import NORMALISATIONS, DataError, Dataset
 from rankviz.features import FEATURE_MAPS
-from rankviz.features.settings import FREQUENCY_CHOICE, GAMMA, LANDMARK_CHOICE, N_COMPONENTS, RANK
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.risk_settings import COSTS, LOSS, LOSS_WEIGHT
-from rankviz.learning.solver_settings import TOL
-from rankviz.learning.solvers import SOLVER
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CHOICE, N_COMPONENTS, RANK
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.learning.pairs import COSTS
+from rankviz.learning.solvers import SOLVER, TOL
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.settings import FEATURE_MAP
 from ui.shared import words
 from ui.shared.compared import send_button
 from ui.shared.controls import control_of, place, value_from

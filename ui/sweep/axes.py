@@ -8,7 +8,7 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps
-from rankviz.learning.risk_settings import COSTS
+from rankviz.learning.pairs import COSTS
 from rankviz.plots.setting_words import setting_words
 from rankviz.runs.axes import Axis, Range, Values, powers, usual_axes
 from rankviz.runs.spec import RunSpec

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.plots.setting_words import listed, setting_words, value_words
 from rankviz.runs.axes import Range
 from rankviz.runs.designs import Design

@@ -11,9 +11,9 @@ import streamlit as st
 from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import RankingData
 from rankviz.features import LINEAR
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.learning.costs import RULES, Costs
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.learning.pairs import RULES, Costs
 from rankviz.metrics.margins import summary
 from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot

@@ -12,7 +12,7 @@ import streamlit as st
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.features.registry import FEATURE_MAP
 from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_waterfall
 from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import look_of

@@ -1,4 +1,4 @@
-"""Storage of features in shards: as computed, as Φ in single precision, or not at all.
+"""Storage of features in shards (as computed, in single precision, or none), and the plan of a fit.
 
 A base K_nm of a Nyström map must not be rounded, because T = L^-T multiplies its errors by 10⁵. So single
 precision stores Φ = K_nm T itself, whose errors are not multiplied. It is computed in double precision as a
@@ -10,6 +10,8 @@ See docs/decisions/0011-fits-in-shards.md.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, cast
@@ -17,11 +19,21 @@ from typing import ClassVar, Protocol, cast
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.mapped import let_pages_go
-from rankviz.features.bases import Basis, IdentityBasis
+from rankviz.common.memory import BUDGET_SHARE
+from rankviz.common.numbers import megabytes
+from rankviz.common.settings import instance
+from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_base import Kernel
 from rankviz.features.maps import FittedMap
-from rankviz.features.operator import FeatureOperator
+from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
 from rankviz.features.row_blocks import rounded
+from rankviz.learning.losses import Loss, loss_of
+from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting
+from rankviz.learning.solvers import SOLVERS, USUAL
+from rankviz.learning.sorted_risk import risk_sizes
+from rankviz.shards.backend import Backend
 
 ROWS = 4096
 """Rows of features to compute before they are rounded."""
@@ -135,7 +147,7 @@ class RecomputedColumns:
         return (self.base.of(X[i], self.k) - self.base.of(X[j], self.k)).T
 
 
-class Keeping(Protocol):
+class FeatureStorage(Protocol):
     """A way to store features."""
 
     @property
@@ -155,13 +167,13 @@ class Keeping(Protocol):
         """Return the bytes for n documents."""
         ...
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return the temporary bytes if all n documents were processed at once."""
         ...
 
 
 @dataclass(frozen=True)
-class AsComputed:
+class DoubleStorage:
     """Features in double precision, as a map computes them."""
 
     words: ClassVar[str] = "features in double precision"
@@ -180,13 +192,13 @@ class AsComputed:
         """Return 8nk."""
         return 8 * n * k
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return 0."""
         return 0
 
 
 @dataclass(frozen=True)
-class InSingle:
+class SingleStorage:
     """Φ itself in single precision."""
 
     words: ClassVar[str] = "features in single precision"
@@ -209,13 +221,13 @@ class InSingle:
         """Return 4nk."""
         return 4 * n * k
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return 0."""
         return 0
 
 
 @dataclass(frozen=True)
-class NotKept:
+class NoStorage:
     """Features recomputed for every product."""
 
     words: ClassVar[str] = "features computed again for every product"
@@ -232,10 +244,121 @@ class NotKept:
         """Return 0."""
         return 0
 
-    def passing(self, n: int, k: int) -> int:
+    def temporary(self, n: int, k: int) -> int:
         """Return 8nk."""
         return 8 * n * k
 
 
-KEEPINGS: tuple[Keeping, ...] = (AsComputed(), InSingle(), NotKept())
+STORAGES: tuple[FeatureStorage, ...] = (DoubleStorage(), SingleStorage(), NoStorage())
 """The fastest first."""
+
+
+MOST_TEMPORARY = 64 << 20
+"""Most bytes of features per shard if they are recomputed for every use."""
+WORKER = 16e9
+"""Bytes of a worker's memory, for the suggested number of workers."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan of a fit in shards.
+
+    Attributes
+    ----------
+    shards : int
+    storage : FeatureStorage
+    need : int
+        Bytes needed where the shards are, besides the documents.
+    left : float
+        Remaining bytes there.
+    """
+
+    shards: int
+    storage: FeatureStorage
+    need: int
+    left: float
+
+    @property
+    def words(self) -> str:
+        """The plan as a sentence."""
+        return f"{self.shards} shards, {self.storage.words}: about {megabytes(self.need)} of memory."
+
+
+def plan_for(
+    data: RankingData,
+    feature_map: str,
+    kernel: str | Kernel,
+    m: int,
+    loss: str | Loss,
+    backend: Backend,
+    limit: float | None = None,
+    storages: Sequence[FeatureStorage] = STORAGES,
+) -> Plan:
+    """Return the fastest plan that fits into `limit` bytes, or into the backend's budget.
+
+    Raises `SettingError` for a map whose weights are coefficients of all documents; `DataError` with a remedy
+    if no plan fits.
+    """
+    instance("where", backend, Backend, "a place to train, such as rankviz.shards.Here()")
+    pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
+    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
+    refuse_coefficients(sizes)
+    budget = backend.budget() if limit is None else limit
+    ways = list(storages) if sizes.base_bytes else [DoubleStorage()]
+    found = [_plan(sizes, storage, backend, data.n_queries, budget) for storage in ways]
+    for plan in found:
+        if plan.left >= 0:
+            return plan
+    need = min(plan.need for plan in found)
+    fits = largest_fitting(
+        sizes,
+        lambda less: any(_plan(less, storage, backend, data.n_queries, budget).left >= 0 for storage in ways),
+    )
+    listed = f", {megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs" if pairs else ""
+    raise DataError(
+        f"training on {sizes.n:,} documents in shards needs about {megabytes(need)} of memory{listed}",
+        expected=f"at most {megabytes(budget)}",
+        remedy=_remedy(loss, fits, need),
+    )
+
+
+def _plan(
+    sizes: TrainingSizes, storage: FeatureStorage, backend: Backend, n_queries: int, budget: float
+) -> Plan:
+    """Return the plan with features stored in this way, even if it does not fit."""
+    stored = (sizes.n, sizes.width) if sizes.base_bytes else (0, 0)
+    temporary = storage.temporary(*stored)
+    shards = min(n_queries, max(backend.count(sizes.n), -(-temporary // MOST_TEMPORARY)))
+    at_once = min(backend.threads, shards) * temporary // shards
+    if sizes.width > sizes.n:  # all features are brought together for the preconditioner
+        at_once += 8 * sizes.n * sizes.width
+    need = sizes.bytes - sizes.base_bytes + storage.bytes(*stored) + at_once
+    return Plan(shards, storage, need, budget - need)
+
+
+def _remedy(loss: str | Loss, fits: int, need: float) -> str:
+    """Suggest alternatives: a loss that lists no pairs, fewer features, more memory."""
+    unlisted = loss_of(loss).unlisted
+    instead = f"loss={unlisted!r}, which needs no list; " if unlisted else ""
+    fewer = f"m = {fits:,} or fewer features; " if fits else ""
+    workers = math.ceil(need / (BUDGET_SHARE * WORKER))
+    some = "a worker" if workers == 1 else f"{workers:,} workers"
+    return f"Choose {instead}{fewer}fewer documents; or a cluster with {some} of {megabytes(WORKER)}."
+
+
+def refuse_coefficients(sizes: TrainingSizes) -> None:
+    """Raise `SettingError` for a model with one coefficient per document."""
+    if sizes.in_kernel_space:
+        raise SettingError(
+            f"feature_map={sizes.feature_map!r} of {sizes.n:,} documents has a coefficient for each of them, "
+            "which shards cannot share; choose an approximation of the kernel, or train without shards"
+        )
+
+
+def check_solver_in_shards(solver: str) -> None:
+    """Raise `SettingError` for a solver that needs more than sums over documents."""
+    if SOLVERS[solver].lists_pairs:
+        raise SettingError(
+            f"solver={solver!r} lists the pairs of all documents in one place, which shards do not have; "
+            f"choose solver={USUAL!r}"
+        )
