@@ -1,7 +1,7 @@
 """What pyproject.toml cannot say: the app and the demonstration folds go into the package when it is built.
 
 They stand at the top of the repository and stay there. In a wheel they lie below rankviz/_shipped in the same
-order, where rankviz/common/shipped.py finds them.
+order, where rankviz/common/files.py finds them.
 """
 
 import re

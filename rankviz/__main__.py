@@ -14,7 +14,7 @@ from pathlib import Path
 import rankviz
 from rankviz.command.arguments import add_commands
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.shipped import shipped
+from rankviz.common.files import shipped
 
 NO_STREAMLIT = (
     "rankviz: the app needs Streamlit, which is not installed here. Install it together with rankviz: "

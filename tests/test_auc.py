@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from rankviz import RankingData, RankSVM
 from rankviz.learning import SortedRisk, risk_of
 from rankviz.learning.losses import LOSSES, SmoothedHinge, SmoothHinge
-from rankviz.metrics import auc
+from rankviz.metrics import pairwise
 
 BOUNDS = LOSSES | {"smoothed": SmoothedHinge(0.4), "narrow": SmoothHinge(1e-3)}
 
@@ -31,14 +31,14 @@ def slow_auc(f: np.ndarray, y: np.ndarray, ties: float) -> float:
 def test_equals_scikit_learn_with_ties_as_halves(n: int, digits: int) -> None:
     data = binary(n)
     f = np.round(data.X[:, 0], digits)
-    assert auc(f, data) == pytest.approx(roc_auc_score(data.y, f), abs=1e-12)
+    assert pairwise(f, data) == pytest.approx(roc_auc_score(data.y, f), abs=1e-12)
 
 
 @pytest.mark.parametrize("ties", [0.0, 0.5, 1.0])
 def test_equals_loops_whatever_ties_count(ties: float) -> None:
     data = binary(60)
     f = np.round(data.X[:, 0], 0)
-    assert auc(f, data, ties=ties) == pytest.approx(slow_auc(f, data.y, ties), abs=1e-15)
+    assert pairwise(f, data, ties=ties) == pytest.approx(slow_auc(f, data.y, ties), abs=1e-15)
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -49,7 +49,7 @@ def test_risk_over_pairs_bounds_the_complement(name: str, seed: int) -> None:
     for f in (data.X[:, 0], -data.X[:, 1], 10 * data.X[:, 0], np.round(data.X[:, 0]), 0 * data.X[:, 0]):
         risk = sum(loss.value(f[i] - f[data.y == 0]).sum() for i in np.flatnonzero(data.y))
         pairs = data.y.sum() * (1 - data.y).sum()
-        assert 1 - auc(f, data, ties=0.0) <= risk / (pairs * at_zero) * (1 + 1e-12)
+        assert 1 - pairwise(f, data, ties=0.0) <= risk / (pairs * at_zero) * (1 + 1e-12)
 
 
 def test_the_losses_at_zero_are_what_the_documentation_says() -> None:
@@ -64,7 +64,7 @@ def test_training_on_many_examples_lists_no_pair() -> None:
     assert isinstance(risk_of(data.y, data.ptr, LOSSES["squared_hinge"]), SortedRisk)
     svm = RankSVM(C=1e-9, max_iter=5).fit_data(data)
     assert svm.n_pairs_ == int(data.y.sum()) * int((1 - data.y).sum())
-    found = auc(svm.predict(data.X), data)
+    found = pairwise(svm.predict(data.X), data)
     assert found == pytest.approx(roc_auc_score(data.y, svm.predict(data.X)), abs=1e-12)
     loss = (svm.objective_ - svm.coef_ @ svm.coef_ / 2) / svm.C
     assert 1 - found <= loss / svm.n_pairs_
@@ -73,10 +73,10 @@ def test_training_on_many_examples_lists_no_pair() -> None:
 
 def test_without_a_pair_there_is_none() -> None:
     data = RankingData.from_arrays(np.ones((3, 1)), [1, 1, 1], [0, 0, 0])
-    assert np.isnan(auc(np.arange(3.0), data))
+    assert np.isnan(pairwise(np.arange(3.0), data))
 
 
 @pytest.mark.parametrize(("y", "qid"), [([0, 1, 2], [0, 0, 0]), ([0, 1, 1], [0, 1, 1])])
 def test_other_data_are_refused(y: list[int], qid: list[int]) -> None:
     with pytest.raises(ValueError, match="one query with two grades"):
-        auc(np.arange(3.0), RankingData.from_arrays(np.ones((3, 1)), y, qid))
+        pairwise(np.arange(3.0), RankingData.from_arrays(np.ones((3, 1)), y, qid))

@@ -12,9 +12,8 @@ from naive_metrics import slow_evaluate
 
 from rankviz import NDCG, DataError, Fold, RankingData, RankSVM, evaluate
 from rankviz.datasets import make_fold
-from rankviz.metrics import auc, kendall_tau, top_overlap
-from rankviz.metrics.max_statistic import max_statistic
-from rankviz.metrics.paired_tests import holm
+from rankviz.metrics import kendall_tau, pairwise, top_overlap
+from rankviz.metrics.paired_tests import holm, max_statistic
 from rankviz.metrics.significance import interval
 
 RNG = np.random.default_rng(0)
@@ -177,7 +176,7 @@ def test_scores_of_other_types_are_taken_as_they_are(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "measure", [auc, lambda f, d: kendall_tau(f, f, d), lambda f, d: top_overlap(f, f, d)]
+    "measure", [pairwise, lambda f, d: kendall_tau(f, f, d), lambda f, d: top_overlap(f, f, d)]
 )
 def test_other_measures_refuse_scores_of_other_documents(measure: Any) -> None:
     data = RankingData.from_arrays(np.zeros((3, 1)), [0, 1, 0], [1, 1, 1])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankviz.common.mapped import let_pages_go, mapping_of, offset_in
+from rankviz.common.arrays import let_pages_go, mapping_of, offset_in
 
 
 @pytest.fixture

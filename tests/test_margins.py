@@ -10,7 +10,7 @@ import pytest
 from rankviz.datasets import RankingData, make_fold
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.pairs import preference_pairs
-from rankviz.metrics.margins import histogram, summary
+from rankviz.metrics.pairwise import histogram, summary
 from rankviz.plots import margins as plot
 
 

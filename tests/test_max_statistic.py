@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankviz.metrics.max_statistic import max_statistic
-from rankviz.metrics.paired_tests import holm
+from rankviz.metrics.paired_tests import holm, max_statistic
 
 
 def slow(d: np.ndarray) -> np.ndarray:
@@ -61,7 +60,7 @@ def test_drawn_signs_come_near_to_all_signs() -> None:
 def test_of_many_queries_signs_are_not_kept_and_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     d = alike(np.random.default_rng(5), 40, 3, 1.0) + 0.3
     kept = max_statistic(d, n_resamples=700)
-    monkeypatch.setattr("rankviz.metrics.max_statistic._KEPT", 0)
+    monkeypatch.setattr("rankviz.metrics.paired_tests._KEPT", 0)
     assert (max_statistic(d, n_resamples=700) == kept).all()
 
 

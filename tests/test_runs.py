@@ -14,7 +14,7 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute
 from rankviz.common import npz
 from rankviz.common.memory import peak_memory, reset_peak_memory
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.learning.result import Status, TraceRow
 from rankviz.runs import run as run_module

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.errors import SettingError
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import DataError, RankingData, require_data
 from rankviz.learning.all_pairs import AllPairs
 from rankviz.learning.costs import PairCosts, frozen_costs, pair_costs

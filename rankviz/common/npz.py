@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
-from rankviz.common.files import appearing
+from rankviz.common.files import write_whole
 
 MAX_BYTES = 4 * 2**30
 """The arrays of a file may not claim more than this together."""
@@ -32,7 +32,7 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
     Raises ValueError for an array of Python objects, which NumPy would pickle.
     """
     content = npz_bytes(meta, arrays)
-    with appearing(path) as file:
+    with write_whole(path) as file:
         file.write(content)
     return path
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+
+import pandas as pd
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -64,3 +67,16 @@ def megabytes(size: float) -> str:
 def counted(n: int, one: str) -> str:
     """A number of things: "1 job", "3,000 jobs"."""
     return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """Format a table as CSV, without its index; put an apostrophe before texts that look like formulas."""
+    texts = table.select_dtypes(exclude="number").columns
+    return table.assign(**{name: table[name].map(_in_a_cell) for name in texts}).to_csv(index=False)
+
+
+def _in_a_cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

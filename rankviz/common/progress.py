@@ -6,6 +6,7 @@ wants it stopped raises `StopRequested` from there. A user's callback is turned 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -93,3 +94,23 @@ def reporter(callback: Callback | None) -> Report:
             raise StopRequested("stopped by the callback")
 
     return report
+
+
+class Stopwatch:
+    """Seconds between calls of `lap`, by name; laps of the same name add up.
+
+    Attributes
+    ----------
+    laps : dict
+        Stage -> seconds.
+    """
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """End a stage."""
+        now = time.perf_counter()
+        self.laps[stage] = self.laps.get(stage, 0.0) + now - self._last
+        self._last = now

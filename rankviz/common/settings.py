@@ -10,6 +10,7 @@ See docs/decisions/0002-declare-do-not-guess.md.
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -365,3 +366,16 @@ SEED = Setting(
     draws=True,
     parameter="random_state",
 )
+
+
+def json_object(text: object, what: str) -> dict[str, Any]:
+    """Return the object in a JSON text; `SettingError` for all else. `what` names it there: "a run spec"."""
+    if not isinstance(text, str | bytes):
+        raise SettingError(f"{what} is a JSON text, not {type(text).__name__}")
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SettingError(f"{what} is a JSON object; this text cannot be read ({error})") from error
+    if not isinstance(values, dict):
+        raise SettingError(f"{what} is a JSON object, not {type(values).__name__}")
+    return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from rankviz.common.system import ALONE
-
 ENVIRONMENT = "RANKVIZ_THREADS"
+IN_BROWSER = sys.platform in ("emscripten", "wasi")
+"""True in a browser (Pyodide), which has neither threads nor further processes."""
 
 
 def cores() -> int:
@@ -30,7 +31,7 @@ def limit_threads(n: int) -> None:
 
 def _allowed() -> int:
     """Return the cores that the system allows this process; 1 without threads (in a browser)."""
-    if ALONE:
+    if IN_BROWSER:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

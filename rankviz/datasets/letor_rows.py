@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.array_checks import check_memory
 from rankviz.datasets.letor_lines import Block
-from rankviz.datasets.sizes import check_memory
 
 CELLS_PER_VALUE = 1.5
 """Rows are filled with zeros up to this many entries per value; column numbers would take as much."""

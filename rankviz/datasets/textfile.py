@@ -1,7 +1,6 @@
 """Text files and uploads as chunks of whole, checked lines: gzip, line ends, encoding and progress.
 
 `letor` and `scores` read through it, and so report a truncated archive or a UTF-16 file in the same words.
-`written_aside` writes a file completely or not at all.
 """
 
 from __future__ import annotations
@@ -11,15 +10,12 @@ import gzip
 import io
 import os
 import re
-import secrets
 import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, NamedTuple
 
-from rankviz.common.files import replace
 from rankviz.datasets.types import DataError
 
 Progress = Callable[[float], None]
@@ -214,14 +210,7 @@ def _sound_part(block: bytes) -> tuple[bytes, str | None]:
     return block[: block.rfind(b"\n", 0, at) + 1], faults[at]
 
 
-@contextmanager
-def written_aside(path: StrPath) -> Iterator[IO[bytes]]:
-    """Give a stream that becomes the file `path` at the end; on an exception nothing changes."""
-    target = Path(path)
-    aside = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(aside, "xb") as stream:
-            yield stream
-        replace(aside, target)
-    finally:
-        aside.unlink(missing_ok=True)
+def show(token: bytes, limit: int = 40) -> str:
+    """Quote a token for a message, shortened to `limit` characters."""
+    text = token.decode("utf-8", errors="backslashreplace")
+    return repr(text if len(text) <= limit else text[:limit] + "…")

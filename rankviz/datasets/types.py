@@ -12,8 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, DataWarning
-from rankviz.datasets.array_checks import dense_features, document_texts, grade_array, mismatch
-from rankviz.datasets.query_ids import Names, group_queries, number_queries, refuse_apart
+from rankviz.datasets.array_checks import (
+    Names,
+    dense_features,
+    document_texts,
+    grade_array,
+    group_queries,
+    mismatch,
+    number_queries,
+    refuse_apart,
+)
 
 __all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries", "require_data"]
 

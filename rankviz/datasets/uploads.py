@@ -17,18 +17,15 @@ from functools import partial
 from pathlib import Path
 
 from rankviz.common.numbers import megabytes
-from rankviz.datasets.archives import members, unpacked
-from rankviz.datasets.folders import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
+from rankviz.datasets.archives import Limits, Member, Upload, members, shown_name, unpacked
+from rankviz.datasets.array_checks import check_room
+from rankviz.datasets.folds import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
 from rankviz.datasets.group_files import ENDINGS, told_apart
-from rankviz.datasets.letor import read_noting
-from rankviz.datasets.members import Limits, Member, Upload, shown_name
+from rankviz.datasets.letor import read_noting, write_letor
 from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
-from rankviz.datasets.sizes import check_room
 from rankviz.datasets.textfile import Progress
 from rankviz.datasets.types import DataError, Fold, RankingData
-from rankviz.datasets.upload_folders import aside, moved
-from rankviz.datasets.upload_room import Room, undisturbed, writing
-from rankviz.datasets.write import write_letor
+from rankviz.datasets.upload_folders import Room, aside, moved, undisturbed, writing
 
 LIMITS = Limits()
 _SHARE_OF_UNPACKING = 0.2  # for progress

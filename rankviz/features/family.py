@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Report, Stopwatch, silent
 from rankviz.features.maps import Drawn, FittedMap
 from rankviz.features.operator import FeatureOperator
 

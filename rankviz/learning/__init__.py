@@ -7,7 +7,7 @@ kernels. Two classes share one interface: `PairRisk` lists the pairs, `SortedRis
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 from rankviz.learning.pair_risk import PairRisk
 from rankviz.learning.risk_forms import risk_of, risk_sizes, sorting_pays
 from rankviz.learning.risk_limits import adapted_risk, limit_of, smoothed_risk

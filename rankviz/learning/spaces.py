@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Report, Stopwatch, silent
 from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_base import Kernel, largest_value, needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix

@@ -15,8 +15,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.features.family import MapFamily
 from rankviz.features.kernel_base import largest_value
 from rankviz.features.maps import FittedMap

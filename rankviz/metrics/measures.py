@@ -16,12 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataWarning, SettingError
 from rankviz.datasets.array_checks import plain_array, score_array
-from rankviz.datasets.parts import take_queries
-from rankviz.datasets.query_weights import query_weights
+from rankviz.datasets.parts import query_weights, take_queries
 from rankviz.datasets.types import DataError, RankingData
 from rankviz.metrics.definitions import Definition, definition_of
-from rankviz.metrics.evaluation import evaluate
-from rankviz.metrics.ties import MANY, tied_shares, worst_and_best
+from rankviz.metrics.evaluation import MANY, evaluate, tied_shares, worst_and_best
 
 USUAL = "textbook"
 """The default definition: it counts queries with few documents too."""

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
-from rankviz.datasets.query_weights import query_weights, weighed
+from rankviz.datasets.parts import query_weights, weighed
 from rankviz.datasets.types import DataWarning, RankingData
 from rankviz.features.forms import Expansion, Form
 from rankviz.learning.pairs import count_pairs

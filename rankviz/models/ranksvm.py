@@ -12,7 +12,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.learning import Risk, risk_of

@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.json_text import json_object
-from rankviz.common.settings import SEED, Setting, every, one_of
+from rankviz.common.settings import SEED, Setting, every, json_object, one_of
 from rankviz.runs.axes import Axis, axis_from, axis_setting
 from rankviz.runs.kinds import KINDS, Cell
 from rankviz.runs.plan import Plan, plan_of

@@ -12,9 +12,8 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.memory import BUDGET_SHARE, free_memory
-from rankviz.common.progress import Callback, Progress, Report, silent
+from rankviz.common.progress import Callback, Progress, Report, Stopwatch, silent
 from rankviz.common.settings import instance, listed
-from rankviz.common.timing import Stopwatch
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.features.family import FamilyFeatures
 from rankviz.learning.memory import TrainingSizes

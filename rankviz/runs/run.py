@@ -9,8 +9,7 @@ from importlib.metadata import version
 
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
-from rankviz.common.progress import Callback, Progress, Report, reporter
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import DataError, Fold, RankingData

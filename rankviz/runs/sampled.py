@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
+from rankviz.datasets.samples import Sample
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.learning.result import Status
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.families import Evaluated, within
 from rankviz.whatif.retraining import Retraining, Trained
-from rankviz.whatif.samples import Sample
 
 
 @dataclass(frozen=True, eq=False)

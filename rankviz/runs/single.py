@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
+from rankviz.datasets.samples import Sample
 from rankviz.datasets.types import Fold
 from rankviz.learning.pairs import count_pairs
 from rankviz.metrics import evaluate
 from rankviz.models.ranker import Ranker
 from rankviz.runs.families import Evaluated
-from rankviz.whatif.samples import Sample
 
 ALL = Sample()
 

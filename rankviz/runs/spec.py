@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.json_text import json_object
-from rankviz.common.settings import Setting, instance, one_of
+from rankviz.common.settings import Setting, instance, json_object, one_of
+from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Method
 from rankviz.models.offers import Offers
-from rankviz.whatif.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class DataSpec:
     normalisation : str
         A name in `rankviz.datasets.NORMALISATIONS`.
     share, flipped, draw
-        What of the training part it learns from (see `rankviz.whatif.samples.Sample`).
+        What of the training part it learns from (see `rankviz.datasets.samples.Sample`).
     """
 
     dataset: str
@@ -88,7 +87,7 @@ class RunSpec:
     method : str
         A name in `rankviz.models.methods.METHODS`.
     share, flipped, draw
-        What of the training part is learned from (see `rankviz.whatif.samples`): by default all of it.
+        What of the training part is learned from (see `rankviz.datasets.samples`): by default all of it.
     **settings
         Settings of the method. Raises `SettingError` for one that it does not read, or out of range.
 

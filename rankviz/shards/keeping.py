@@ -16,8 +16,7 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.mapped import let_pages_go
+from rankviz.common.arrays import FloatArray, IntArray, let_pages_go
 from rankviz.features.bases import Basis, IdentityBasis
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import FeatureOperator

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, mapping_of, offset_in
 from rankviz.common.errors import DataError
-from rankviz.common.mapped import mapping_of, offset_in
 from rankviz.shards.part import Part
 
 

@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 
-from rankviz.common.arrays import IntArray
-from rankviz.common.mapped import let_pages_go
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.arrays import IntArray, let_pages_go
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.features.kernel_base import largest_value

@@ -41,7 +41,7 @@ from sqlalchemy import (
     true,
 )
 
-from rankviz.common.locks import locked
+from rankviz.common.files import locked
 from rankviz.store.errors import StoreOutOfReach
 
 LOG = logging.getLogger("rankviz.store")

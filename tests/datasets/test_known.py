@@ -20,7 +20,7 @@ from rankviz.datasets import (
     write_letor,
 )
 from rankviz.datasets import cache as cache_module
-from rankviz.datasets.folders import dataset_at
+from rankviz.datasets.folds import dataset_at
 from rankviz.datasets.known import KNOWN_SETS, contents_of, features_of_set
 from rankviz.datasets.normalise import normalise
 from rankviz.runs.starting_points import starting_point

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from naive_letor import NaiveFile, RefusedError, naive_read
 
 from rankviz.datasets import textfile
-from rankviz.datasets.letor import parse_letor
+from rankviz.datasets.letor import parse_letor, write_letor
 from rankviz.datasets.types import DataError, DataWarning, RankingData
-from rankviz.datasets.write import write_letor
 
 ODD_PARTS = """
 0 1 2 -1 2.0 9223372036854775807 9223372036854775808 qid:1 qid:2 qid:-3 qid: qid:x qid:1:2

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankviz.datasets.letor import parse_letor, read_letor
+from rankviz.datasets.letor import parse_letor, read_letor, write_letor
 from rankviz.datasets.types import DataError, DataWarning, RankingData
-from rankviz.datasets.write import write_letor
 
 SMALL = (
     b"2 qid:7 1:0.5 3:-1e-3 #docid = a\n0 qid:7 3:2 1:.25\n\n# a comment\n1 qid:-8 2:5. # docid = c inc = 1\n"

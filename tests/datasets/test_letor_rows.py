@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankviz.datasets import letor_rows, read_letor, textfile
-from rankviz.datasets.cache_files import InFolder
+from rankviz.datasets.cache import InFolder
 from rankviz.datasets.letor import read_noting
 from rankviz.datasets.letor_lines import parse_lines
 from rankviz.datasets.letor_rows import InMemory, Rows

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from rankviz.common.progress import StopRequested
 from rankviz.datasets import letor_lines, letor_workers, read_letor, textfile
-from rankviz.datasets.binary import load_binary
+from rankviz.datasets.letor import load_binary
 from rankviz.datasets.types import DataError, DataWarning
 
 CHUNK_BYTES = 300

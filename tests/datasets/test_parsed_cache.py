@@ -17,9 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankviz.common.progress import StopRequested
-from rankviz.datasets import cache, cache_files, textfile
-from rankviz.datasets.cache import cache_folder, read_cached
-from rankviz.datasets.cache_files import InFolder
+from rankviz.datasets import cache, textfile
+from rankviz.datasets.cache import InFolder, cache_folder, read_cached
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import DataError, DataWarning, RankingData
 
@@ -312,8 +311,8 @@ def test_entry_that_says_it_is_of_another_file_is_not_used(
 
 
 def test_large_matrices_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_files, "_SAMPLES", 5)
-    monkeypatch.setattr(cache_files, "_SAMPLE_BYTES", 10)
+    monkeypatch.setattr(cache, "_SAMPLES", 5)
+    monkeypatch.setattr(cache, "_SAMPLE_BYTES", 10)
     file = tmp_path / "matrix"
     file.write_bytes(bytes(1001))
     said = {}
@@ -323,7 +322,7 @@ def test_large_matrices_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             content[at] = 1
         file.write_bytes(content)
         os.utime(file, (1, 1))
-        said[at] = cache_files.state_of(file)
+        said[at] = cache.state_of(file)
     assert [at for at, state in said.items() if state != said[None]] == [0, 9, 500, 991, 1000]
     assert [state[:2] for state in said.values()] == [[1001, 10**9]] * 7
 
@@ -358,7 +357,7 @@ def full(*_: object, **__: object) -> None:
 def test_full_disk_is_done_without(
     where: str, source: Path, parses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = {"the matrix": (InFolder, "stream"), "its sync": (cache_files, "sync")}
+    place = {"the matrix": (InFolder, "stream"), "its sync": (cache, "sync")}
     monkeypatch.setattr(*place.get(where, (np, "savez")), full)
     data = read_cached(source, cache_dir=tmp_path / "cache")
     assert_same(data, read_letor(source))
@@ -413,7 +412,7 @@ def test_entries_used_longest_ago_are_dropped(tmp_path: Path, monkeypatch: pytes
         os.utime(cache._entry(path, folder), (1000 + age, 1000 + age))
     read_cached(paths[0], cache_dir=folder)  # now the youngest
     size = entries(folder)[0].stat().st_size + matrices(folder)[0].stat().st_size
-    monkeypatch.setattr(cache_files, "CACHE_BYTES", 3 * size)
+    monkeypatch.setattr(cache, "CACHE_BYTES", 3 * size)
     read_cached(paths[3], cache_dir=folder)
     assert {by_path[entry] for entry in entries(folder)} == {paths[0], paths[2], paths[3]}
     assert {file.name[:32] for file in matrices(folder)} == {entry.stem for entry in entries(folder)}
@@ -422,18 +421,18 @@ def test_entries_used_longest_ago_are_dropped(tmp_path: Path, monkeypatch: pytes
 def test_entries_beyond_the_whole_cache_are_not_written(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_files, "CACHE_BYTES", 10)
+    monkeypatch.setattr(cache, "CACHE_BYTES", 10)
     read_cached(source, cache_dir=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
 
 
 def test_the_cache_leaves_half_of_a_small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_files.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
-    assert cache_files.room(tmp_path / "none" / "yet") == 500
+    monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    assert cache.room(tmp_path / "none" / "yet") == 500
     (tmp_path / "entry").write_bytes(bytes(600))
-    assert cache_files.room(tmp_path) == 800
-    monkeypatch.setattr(cache_files, "CACHE_BYTES", 700)
-    assert cache_files.room(tmp_path) == 700
+    assert cache.room(tmp_path) == 800
+    monkeypatch.setattr(cache, "CACHE_BYTES", 700)
+    assert cache.room(tmp_path) == 700
 
 
 def test_leftovers_of_dead_processes_are_removed_and_nothing_else(source: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankviz.common.errors import SettingError
-from rankviz.datasets.plane import MOST_EACH, PLANES, make_plane
+from rankviz.datasets.synthetic import MOST_EACH, PLANES, make_plane
 
 
 @pytest.mark.parametrize("name", PLANES)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rankviz.datasets.recipes import Recipe
+from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.uploads import _tidy
 
 

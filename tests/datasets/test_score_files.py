@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankviz.datasets.scores import read_scores, write_scores
+from rankviz.datasets.group_files import read_scores, write_scores
 from rankviz.datasets.types import DataError, RankingData
 
 

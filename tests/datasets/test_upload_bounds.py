@@ -16,10 +16,17 @@ from conftest_uploads import FOLD, TEXTS, WHOLE, fold_at, send, zipped
 from filelock import FileLock, Timeout
 
 from rankviz.datasets import DataError, find_datasets
-from rankviz.datasets.members import Upload
-from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import bytes_below, moved, remove, uploads_folder, visitor_root
-from rankviz.datasets.upload_room import LOCK, room_of
+from rankviz.datasets.archives import Upload
+from rankviz.datasets.synthetic import Recipe
+from rankviz.datasets.upload_folders import (
+    LOCK,
+    bytes_below,
+    moved,
+    remove,
+    room_of,
+    uploads_folder,
+    visitor_root,
+)
 from rankviz.datasets.uploads import accept, keep_fold
 
 Bounded = Callable[..., None]

@@ -11,7 +11,7 @@ from helpers import assert_no_errors_shown, sidebar
 from playwright.sync_api import Locator, Page, expect
 from test_uploads import GOOD
 
-from rankviz.datasets.recipes import Recipe
+from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.upload_folders import bytes_below
 from tools.browser import Server, open_page, wait_settled
 

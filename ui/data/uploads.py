@@ -9,10 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.memory import return_freed_memory
 from rankviz.datasets import DataError
-from rankviz.datasets.members import Upload
-from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import note_use, remove, remove_expired
-from rankviz.datasets.upload_room import room_of
+from rankviz.datasets.archives import Upload
+from rankviz.datasets.synthetic import Recipe
+from rankviz.datasets.upload_folders import note_use, remove, remove_expired, room_of
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
 from ui.data import held, words
 from ui.shared.fold_memory import FOLDS

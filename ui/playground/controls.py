@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.settings import SEED, Choice, Powers, Setting, Steps, Typed, active
-from rankviz.datasets.plane import MOST_EACH, PLANES
+from rankviz.datasets.synthetic import MOST_EACH, PLANES
 from rankviz.features import LINEAR
 from rankviz.features.settings import GAMMA, N_COMPONENTS
 from rankviz.learning.losses import LOSSES

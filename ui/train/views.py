@@ -14,7 +14,7 @@ from rankviz.features import LINEAR
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.learning.costs import RULES, Costs
 from rankviz.learning.risk_settings import LOSS_WEIGHT
-from rankviz.metrics.margins import summary
+from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot

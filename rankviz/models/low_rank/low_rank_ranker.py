@@ -10,8 +10,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.progress import Callback, Progress, Report, reporter
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
