@@ -29,7 +29,7 @@ from rankviz.learning.memory import PAIR_BYTES
 from rankviz.learning.newton import TruncatedNewton
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.solvers import SOLVERS
-from rankviz.metrics import pairwise
+from rankviz.metrics import auc
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 
 Ranker = RankSVM | FactorizedRankSVM | RegularizedRankSVM
@@ -328,7 +328,7 @@ def binary_row(n: int, form: str, repetitions: int) -> dict[str, object] | None:
     risk = result = None
     row = {"n": n, "pairs": pairs, "form": form, "seconds": min(seconds(train, repetitions))}
     f = result.point.scores
-    row |= {"Newton steps": len(result.trace) - 1, "objective": result.point.value, "AUC": pairwise(f, data)}
+    row |= {"Newton steps": len(result.trace) - 1, "objective": result.point.value, "AUC": auc(f, data)}
     row["less scikit-learn's"] = row["AUC"] - roc_auc_score(data.y, f)
     return row | {"mean loss of a pair": risk.at(f).value / pairs}
 

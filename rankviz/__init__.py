@@ -12,12 +12,12 @@ from rankviz.common import names_of, submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.analysis.model_duals import duals
-    from rankviz.common.errors import SettingError, SettingWarning
+    from rankviz.common.errors import DataError, DataWarning, SettingError, SettingWarning
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.folds import load_demo, load_fold
     from rankviz.datasets.group_files import read_scores
     from rankviz.datasets.letor import load_binary, read_letor, write_letor
-    from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+    from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
     from rankviz.models.curves import fit_curve
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
@@ -83,7 +83,7 @@ _HOMES = {
     "rankviz.datasets.folds": ("load_demo", "load_fold"),
     "rankviz.datasets.letor": ("load_binary", "read_letor", "write_letor"),
     "rankviz.datasets.group_files": ("read_scores",),
-    "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
+    "rankviz.datasets.types": ("Fold", "RankingData"),
     "rankviz.models.ranksvm": ("RankSVM",),
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.models.curves": ("fit_curve",),
@@ -92,7 +92,7 @@ _HOMES = {
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
-    "rankviz.common.errors": ("SettingError", "SettingWarning"),
+    "rankviz.common.errors": ("DataError", "DataWarning", "SettingError", "SettingWarning"),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
     "rankviz.whatif.crossings": ("crossings", "smallest_swap"),

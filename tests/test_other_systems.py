@@ -132,7 +132,7 @@ def test_free_memory_as_each_system_tells_it(no_proc: None, monkeypatch: pytest.
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
     assert memory.free_memory() == 4096 * 500
     monkeypatch.delattr(os, "sysconf")
-    assert memory.free_memory() == memory.UNTOLD
+    assert memory.free_memory() == memory.UNKNOWN_FREE_BYTES
 
 
 def test_a_record_whose_peak_memory_is_not_known(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, o
             monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     if "fcntl" in lacking:
-        monkeypatch.setattr(files, "_kind", lambda: SoftFileLock)
+        monkeypatch.setattr(files, "_lock_class", lambda: SoftFileLock)
     monkeypatch.setenv("ELSEWHERE", lacking)
     monkeypatch.setenv("PYTHONPATH", str(STAND_IN))
 

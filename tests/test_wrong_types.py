@@ -32,7 +32,7 @@ from rankviz import (
 )
 from rankviz.analysis.spectra import spectra_of
 from rankviz.datasets import find_datasets, make_data, normalise
-from rankviz.metrics import kendall_tau, pairwise, top_overlap
+from rankviz.metrics import auc, kendall_tau, top_overlap
 from rankviz.models.dual_truncation import Truncator
 from rankviz.runs import Design, runs_table
 from rankviz.shards import Here
@@ -102,7 +102,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     "from_dict": (RunSpec.from_dict, [*SCALARS, [], np.zeros((2, 2))]),
     "Design.from_json": (Design.from_json, [*SCALARS, DEEP, "[]", "nonsense"]),
     "runs_table": (runs_table, [*SCALARS, "ab", [1], [(1, 2)]]),
-    "auc(data)": (lambda value: pairwise(SCORES, value), [*SCALARS, DATA.X]),
+    "auc(data)": (lambda value: auc(SCORES, value), [*SCALARS, DATA.X]),
     "kendall_tau(data)": (lambda value: kendall_tau(SCORES, SCORES, value), SCALARS),
     "top_overlap(data)": (lambda value: top_overlap(SCORES, SCORES, value), SCALARS),
     "top_overlap(k)": (lambda value: top_overlap(SCORES, SCORES, DATA, value), [None, *SMALL, 0]),

@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets.parts import documents_digest
-from rankviz.datasets.types import DataError, RankingData, require_data
+from rankviz.datasets.types import RankingData, require_data
 from rankviz.learning.all_pairs import AllPairs
 from rankviz.learning.costs import PairCosts, frozen_costs, pair_costs
 from rankviz.learning.losses import LOSSES, Loss

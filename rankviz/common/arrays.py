@@ -28,7 +28,7 @@ def offset_in(X: np.ndarray, mapping: np.memmap[Any, Any]) -> int:
     return int(mapping.offset) + int(start)
 
 
-def let_pages_go(X: np.ndarray) -> None:
+def release_pages(X: np.ndarray) -> None:
     """Release the memory of the pages of X if it is mapped; the file still holds them."""
     mapping = mapping_of(X)
     if mapping is None or not X.flags.c_contiguous or X.size == 0 or not hasattr(mmap, "MADV_DONTNEED"):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 WINDOWS = sys.platform == "win32"
+IN_BROWSER = sys.platform in ("emscripten", "wasi")
+"""True in a browser (Pyodide), which has neither threads nor further processes."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Error numbers of a disk that is full or read-only."""
 REPLACE_SECONDS = 0.5

@@ -1,4 +1,4 @@
-"""Free memory and this process's memory, as each system reports them.
+"""Free memory and this process's memory, as each system and its control groups report them.
 
 Linux reports in files, other systems through psutil or `resource`. Both are imported at use and optional; a
 browser (Pyodide) has neither.
@@ -14,7 +14,101 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-MEMBERSHIP = Path("/proc/self/cgroup")
+BUDGET_SHARE = 0.7
+"""Largest share of the free memory for one object."""
+UNKNOWN_FREE_BYTES = 1 << 30
+"""Assumed free bytes if the system reports none."""
+
+
+def reset_peak_memory() -> None:
+    """Start a new measurement of peak memory, if the system can (Linux)."""
+    # otherwise the peak counts from the start of the process, an upper bound
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory() -> float:
+    """Return peak resident memory of this process in bytes, since `reset_peak_memory` if the system can.
+
+    NaN if unknown.
+    """
+    if (peak := _linux_status("VmHWM")) is not None:
+        return peak
+    with contextlib.suppress(ImportError):  # Windows and Pyodide
+        import resource
+
+        # kilobytes on Linux and the BSDs, bytes on macOS
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    with contextlib.suppress(ImportError):
+        import psutil
+
+        return float(getattr(psutil.Process().memory_info(), "peak_wset", math.nan))
+    return math.nan
+
+
+def resident_memory() -> float:
+    """Return resident memory of this process in bytes; the peak if the system reports only that."""
+    if (size := _linux_status("VmRSS")) is not None:
+        return size
+    try:
+        import psutil
+    except ImportError:
+        return peak_memory()
+    return int(psutil.Process().memory_info().rss)
+
+
+def free_memory() -> int:
+    """Return the bytes a program may still take, as the system or a control group limits them."""
+    return min([_available(), *free_in_groups()])
+
+
+def prefer_oom_kill() -> None:
+    """Ask the system to end this process before larger ones when memory runs out (Linux)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+def return_freed_memory() -> None:
+    """Return freed memory to the system if the C library keeps it (glibc)."""
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):  # other C libraries have no such call
+            import ctypes
+
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def _linux_status(name: str) -> int | None:
+    """Return the bytes under a name in the process's status file; None without this file."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return 1024 * int(line.split()[1])
+    return None
+
+
+def _available() -> int:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    try:
+        import psutil
+    except ImportError:
+        return _half_of_all()
+    return int(psutil.virtual_memory().available)
+
+
+def _half_of_all() -> int:
+    """Return half of all memory, a careful guess; a constant if even the total is unknown."""
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNKNOWN_FREE_BYTES
+    except (AttributeError, OSError, ValueError):
+        return UNKNOWN_FREE_BYTES
+
+
+# Control groups of Linux: /proc/self/cgroup lists this process's groups. Any group above may set a limit; a
+# container sees its own group as the top.
 
 
 @dataclass(frozen=True)
@@ -39,26 +133,26 @@ _VERSIONS = {
 """By the controllers in /proc/self/cgroup; version 2 names none."""
 
 
-def left_in_groups() -> Iterator[int]:
+def free_in_groups() -> Iterator[int]:
     """Yield the free bytes of each group with a limit, the process's own group first."""
-    for line in _text(MEMBERSHIP).splitlines():
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
-        if (kept := _VERSIONS.get(controllers)) is not None:
+        if (version := _VERSIONS.get(controllers)) is not None:
             own = PurePosixPath("/", path)
             for group in (own, *own.parents):
-                yield from _left(kept, kept.root / group.relative_to("/"))
+                yield from _free_in_group(version, version.root / group.relative_to("/"))
 
 
-def _left(kept: _Hierarchy, folder: Path) -> Iterator[int]:
-    limit, used = _text(folder / kept.limit), _text(folder / kept.used)
+def _free_in_group(version: _Hierarchy, folder: Path) -> Iterator[int]:
+    limit, used = _text(folder / version.limit), _text(folder / version.used)
     if limit.strip().isdigit() and used.strip().isdigit():  # "max", or no group of this name in here
-        yield max(0, int(limit) - int(used) + _reclaimable(kept, folder))
+        yield max(0, int(limit) - int(used) + _reclaimable(version, folder))
 
 
-def _reclaimable(kept: _Hierarchy, folder: Path) -> int:
+def _reclaimable(version: _Hierarchy, folder: Path) -> int:
     """Return the used bytes of files read once, which the system frees first."""
-    told = (line.split() for line in _text(folder / "memory.stat").splitlines())
-    return next((int(value) for name, value in told if name == kept.reclaimable), 0)
+    lines = (line.split() for line in _text(folder / "memory.stat").splitlines())
+    return next((int(value) for name, value in lines if name == version.reclaimable), 0)
 
 
 def _text(path: Path) -> str:
@@ -66,109 +160,3 @@ def _text(path: Path) -> str:
         return path.read_text()
     except OSError:
         return ""
-
-
-BUDGET_SHARE = 0.7
-"""Largest share of the free memory for one object."""
-UNTOLD = 1 << 30
-"""Assumed free bytes if the system reports none."""
-
-
-def reset_peak_memory() -> None:
-    """Start a new measurement of peak memory, if the system can (Linux)."""
-    # otherwise the peak counts from the start of the process, an upper bound
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_memory() -> float:
-    """Return peak resident memory of this process in bytes, since `reset_peak_memory` if the system can.
-
-    NaN if unknown.
-    """
-    for told in (_peak_of_linux, _peak_of_unix, _peak_of_windows):
-        if (peak := told()) is not None:
-            return peak
-    return math.nan
-
-
-def resident_memory() -> float:
-    """Return resident memory of this process in bytes; the peak if the system reports only that."""
-    if (told := _told_by_linux("VmRSS")) is not None:
-        return told
-    try:
-        import psutil
-    except ImportError:
-        return peak_memory()
-    return int(psutil.Process().memory_info().rss)
-
-
-def free_memory() -> int:
-    """Return the bytes a program may still take, as the system or a control group limits them."""
-    return min([_available(), *left_in_groups()])
-
-
-def go_first() -> None:
-    """Ask the system to end this process before larger ones when memory runs out (Linux)."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("500")
-
-
-def return_freed_memory() -> None:
-    """Return freed memory to the system if the C library keeps it (glibc)."""
-    if sys.platform == "linux":
-        with contextlib.suppress(ImportError, OSError, AttributeError):  # other C libraries have no such call
-            import ctypes
-
-            ctypes.CDLL(None).malloc_trim(0)
-
-
-def _peak_of_linux() -> int | None:
-    return _told_by_linux("VmHWM")
-
-
-def _told_by_linux(name: str) -> int | None:
-    """Return the bytes under a name in the process's status file; None without this file."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith(f"{name}:"):
-                return 1024 * int(line.split()[1])
-    return None
-
-
-def _peak_of_unix() -> int | None:
-    try:
-        import resource
-    except ImportError:  # Windows and Pyodide
-        return None
-    # kilobytes on Linux and the BSDs, bytes on macOS
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _peak_of_windows() -> int | None:
-    try:
-        import psutil
-    except ImportError:
-        return None
-    peak: int | None = getattr(psutil.Process().memory_info(), "peak_wset", None)
-    return peak
-
-
-def _available() -> int:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    try:
-        import psutil
-    except ImportError:
-        return _half_of_all()
-    return int(psutil.virtual_memory().available)
-
-
-def _half_of_all() -> int:
-    """Return half of all memory, a careful guess; a constant if even the total is unknown."""
-    try:
-        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNTOLD
-    except (AttributeError, OSError, ValueError):
-        return UNTOLD

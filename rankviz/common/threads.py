@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +11,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from rankviz.common.files import IN_BROWSER
+
 ENVIRONMENT = "RANKVIZ_THREADS"
-IN_BROWSER = sys.platform in ("emscripten", "wasi")
-"""True in a browser (Pyodide), which has neither threads nor further processes."""
 
 
 def cores() -> int:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from rankviz.common import names_of, submodules
+from rankviz.common.errors import DataError, DataWarning
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folds import (
     Dataset,
@@ -19,7 +20,7 @@ from rankviz.datasets.letor import parse_letor, read_letor, write_letor
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
 from rankviz.datasets.statistics import Summary, describe, feature_table, query_table
 from rankviz.datasets.synthetic import make_data, make_fold
-from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+from rankviz.datasets.types import Fold, RankingData
 
 __all__ = [
     "NORMALISATIONS",

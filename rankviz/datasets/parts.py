@@ -1,4 +1,4 @@
-"""Parts of a data set: picking queries, splitting by query, padding to a common width."""
+"""Parts of a data set: pick queries, split by query, pad to a common width, weight queries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +41,7 @@ def take_queries(data: RankingData, indices: ArrayLike, *, name: str | None = No
         rows=data.rows[documents],
         name=data.name if name is None else name,
     )
-    if "query_digests" in vars(data):  # those of each query are what they were
+    if "query_digests" in vars(data):  # digests of single queries stay valid
         vars(taken)["query_digests"] = data.query_digests[queries]
     return taken
 
@@ -71,15 +72,15 @@ def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEE
 
 
 def part_name(fold_name: str, part: str) -> str:
-    """Name of a part of a fold in messages and captions."""
+    """Return the name of a fold's part for messages and captions."""
     return f"{fold_name}, {part}" if fold_name else part
 
 
 def pad_to_widest(parts: Mapping[str, RankingData]) -> dict[str, RankingData]:
-    """Give all parts the width of the widest by adding zero features, with a `DataWarning` for each padded.
+    """Pad all parts with zero features to the width of the widest; warn for each with `DataWarning`.
 
-    A feature that LETOR text never mentions is zero, so a part whose last features are all zero may come out
-    narrower than the others. Raises `DataError` where that takes more memory than may be.
+    LETOR text may omit zero features, so a part whose last features are all zero may be narrower. Raises
+    `DataError` if padding takes too much memory.
     """
     width = max(part.n_features for part in parts.values())
     widest = next(part for part in parts.values() if part.n_features == width)
@@ -100,24 +101,18 @@ def _padded(part: RankingData, width: int) -> RankingData:
     return replace(part, X=X, feature_names=None)
 
 
-def refuse_shared_queries(parts: Mapping[str, RankingData]) -> None:
-    """Raise `DataError` where one query id occurs in two parts, for then the parts are not independent."""
-    names = list(parts)
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            shared = np.intersect1d(parts[first].query_ids, parts[second].query_ids)
-            if len(shared):
-                raise _shared(parts[first], parts[second], shared)
-
-
-def _shared(first: RankingData, second: RankingData, shared: IntArray) -> DataError:
-    more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
-    return DataError(
-        f"query {shared[0]}{more} is in {first.name} as well",
-        expected="every query in one part only",
-        remedy="Move all documents of a query to one part, or renumber the queries.",
-        path=second.name,
-    )
+def check_shared_queries(parts: Mapping[str, RankingData]) -> None:
+    """Raise `DataError` if a query id occurs in two parts: the parts must be independent."""
+    for first, second in combinations(parts.values(), 2):
+        shared = np.intersect1d(first.query_ids, second.query_ids)
+        if len(shared):
+            more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
+            raise DataError(
+                f"query {shared[0]}{more} is in {first.name} as well",
+                expected="every query in one part only",
+                remedy="Move all documents of a query to one part, or renumber the queries.",
+                path=second.name,
+            )
 
 
 def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | None = None) -> FloatArray:
@@ -159,15 +154,15 @@ def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | 
     return of_query
 
 
-def weighed(
+def weighted_queries(
     data: RankingData, sample_weight: ArrayLike, rows: IntArray | None = None
 ) -> tuple[RankingData, FloatArray]:
     """Return the queries of positive weight, and their weights; see `query_weights`."""
     weights = query_weights(sample_weight, data, rows)
     counted = np.flatnonzero(weights)
-    return (
-        (data, weights) if len(counted) == len(weights) else (take_queries(data, counted), weights[counted])
-    )
+    if len(counted) == len(weights):
+        return data, weights
+    return take_queries(data, counted), weights[counted]
 
 
 def documents_digest(data: RankingData) -> str:

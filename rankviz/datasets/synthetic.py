@@ -1,4 +1,4 @@
-"""A seeded generator of ranking data that is known to be non-linear.
+"""Generated data: a seeded, non-linear generator, its arguments as a `Recipe`, and sets in the plane.
 
 All steps are vectorised over documents. For document i of query q, with k = min(4, d) hidden factors:
 
@@ -98,7 +98,25 @@ def make_data(
 
     Raises `SettingError` for an argument outside these limits, or for more than 10¹⁰ numbers together.
     """
-    _check(n_queries, documents_per_query, n_features, n_grades, nonlinearity, noise, seed)
+    count = Whole(most=MOST)
+    sizes = listed("documents_per_query", documents_per_query)
+    for size in sizes:
+        count.check("documents_per_query", size)
+    if len(sizes) != 2 or sizes[0] > sizes[1]:
+        raise SettingError(
+            f"documents_per_query={documents_per_query!r} must be (smallest, largest), 1 ≤ smallest ≤ largest"
+        )
+    count.check("n_queries", n_queries)
+    count.check("n_features", n_features)
+    Whole(least=2, most=MOST).check("n_grades", n_grades)
+    Share().check("nonlinearity", nonlinearity)
+    Real(low=0).check("noise", noise)
+    SEED.domain.check("seed", seed)
+    if int(n_queries) * int(sizes[1]) * int(n_features) > MOST:
+        raise SettingError(
+            f"{n_queries} queries of up to {sizes[1]} documents with {n_features} features are more than "
+            f"{MOST:,} numbers; choose fewer"
+        )
     rng = np.random.default_rng(seed)
     ptr = _offsets(rng, n_queries, documents_per_query)
     mixing = rng.standard_normal((n_features, min(FACTORS, n_features)))
@@ -112,46 +130,15 @@ def make_data(
     return replace(data, y=_grades(latent, n_grades))
 
 
-def _check(
-    n_queries: int,
-    sizes: tuple[int, int],
-    n_features: int,
-    n_grades: int,
-    nonlinearity: float,
-    noise: float,
-    seed: int,
-) -> None:
-    """Raise `SettingError` for an argument outside its limits."""
-    count = Whole(most=MOST)
-    pair = listed("documents_per_query", sizes)
-    for size in pair:
-        count.check("documents_per_query", size)
-    if len(pair) != 2 or pair[0] > pair[1]:
-        raise SettingError(
-            f"documents_per_query={sizes!r} must be (smallest, largest), 1 ≤ smallest ≤ largest"
-        )
-    count.check("n_queries", n_queries)
-    count.check("n_features", n_features)
-    Whole(least=2, most=MOST).check("n_grades", n_grades)
-    Share().check("nonlinearity", nonlinearity)
-    Real(low=0).check("noise", noise)
-    SEED.domain.check("seed", seed)
-    if int(n_queries) * int(pair[1]) * int(n_features) > MOST:
-        raise SettingError(
-            f"{n_queries} queries of up to {pair[1]} documents with {n_features} features are more than "
-            f"{MOST:,} numbers; choose fewer"
-        )
-
-
 def _offsets(rng: np.random.Generator, n_queries: int, sizes: tuple[int, int]) -> IntArray:
-    """Query offsets (Q + 1,) for log-uniform sizes."""
+    """Draw query offsets (Q + 1,) with log-uniform sizes."""
     logs = rng.uniform(np.log(sizes[0]), np.log(sizes[1] + 1), n_queries)
     drawn = np.clip(np.floor(np.exp(logs)), sizes[0], sizes[1]).astype(np.int64)
     return np.concatenate(([0], np.cumsum(drawn))).astype(np.int64)
 
 
 def _documents(rng: np.random.Generator, ptr: IntArray, mixing: FloatArray, name: str) -> RankingData:
-    """Ungraded documents with the features of step 2, each with an identifier that says query and place."""
+    """Draw ungraded documents with the features of step 2; identifiers contain query and place."""
     n, (d, k) = int(ptr[-1]), mixing.shape
     X = rng.standard_normal((n, k)) @ mixing.T + OWN_VARIATION * rng.standard_normal((n, d))
     query_ids = np.arange(1, len(ptr), dtype=np.int64)
@@ -162,7 +149,7 @@ def _documents(rng: np.random.Generator, ptr: IntArray, mixing: FloatArray, name
 
 
 def _smooth_part(rng: np.random.Generator, X: FloatArray, mixing: FloatArray) -> FloatArray:
-    """Step 4: a smooth function of the hidden subspace, (n,), with its linear part removed."""
+    """Draw step 4: a smooth function of the hidden subspace, (n,), without its linear part."""
     k = mixing.shape[1]
     amplitude = rng.standard_normal(FREQUENCIES)
     frequency = rng.standard_normal((k, FREQUENCIES)) / LENGTH_SCALE
@@ -177,14 +164,14 @@ def _smooth_part(rng: np.random.Generator, X: FloatArray, mixing: FloatArray) ->
 
 
 def _standardised(values: FloatArray) -> FloatArray:
-    """Mean 0 and variance 1; all zero where there is no variation to speak of."""
+    """Return values with mean 0 and variance 1; zeros for values without variation."""
     centred = values - values.mean()
     spread = float(centred.std())
     return centred / spread if spread > 1e-9 else np.zeros_like(centred)
 
 
 def _grades(latent: FloatArray, n_grades: int) -> IntArray:
-    """Step 6: grades (n,) by global quantiles."""
+    """Return step 6: grades (n,) by global quantiles."""
     shares = GRADE_RATIO ** np.arange(n_grades)
     cuts = np.quantile(latent, np.cumsum(shares)[:-1] / shares.sum())
     return np.searchsorted(cuts, latent, side="left").astype(np.int64)
@@ -243,7 +230,7 @@ class Recipe:
 
     @property
     def expected_documents(self) -> float:
-        """Mean number of documents: Q (b − a + 1) / ln((b + 1) / a) for sizes log-uniform from a to b."""
+        """Return the mean number of documents, Q (b − a + 1) / ln((b + 1) / a) for sizes from a to b."""
         if not 1 <= self.smallest <= self.largest:
             return 0.0
         width = self.largest + 1 - self.smallest
@@ -251,7 +238,7 @@ class Recipe:
 
     @property
     def expected_bytes(self) -> float:
-        """Approximate size of its text."""
+        """Return the approximate size of its text."""
         return self.expected_documents * (BYTES_PER_DOCUMENT + BYTES_PER_CELL * self.features)
 
     def check_size(self) -> None:

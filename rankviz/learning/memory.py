@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from rankviz.common.errors import DataError
 from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import one_of
-from rankviz.datasets.types import DataError
 from rankviz.features.kernels import KERNELS
 from rankviz.features.kinds import MapKind
 from rankviz.features.registry import FEATURE_MAPS

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rankviz.common.errors import DataError
 from rankviz.common.numbers import megabytes
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import RankingData
 from rankviz.learning import risk_sizes
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget

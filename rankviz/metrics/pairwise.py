@@ -1,4 +1,4 @@
-"""Margins of all preference pairs, counted by sorting, without forming pairs."""
+"""Measures of pairs: margins of preference pairs, the area under the ROC curve, agreement of two rankings."""
 
 from __future__ import annotations
 
@@ -82,10 +82,7 @@ def kendall_tau(left: FloatArray, right: FloatArray, data: RankingData) -> pd.Se
     NaN for a query with one document or with all scores equal. Source: kendall1945, as in
     `scipy.stats.kendalltau`.
     """
-    require_data(data, "Call RankingData.from_arrays(X, y, qid).")
-    left, right = (
-        score_array(scores, data.n_documents, data.name, data.query_of) for scores in (left, right)
-    )
+    left, right = _checked_pair(left, right, data)
     found = [
         kendalltau(left[rows], right[rows]).statistic if rows.stop - rows.start > 1 else np.nan
         for rows in map(data.query_slice, range(data.n_queries))
@@ -100,15 +97,21 @@ def top_overlap(left: FloatArray, right: FloatArray, data: RankingData, k: int =
     file order, as in `evaluate`. Raises `SettingError` for k < 1.
     """
     Whole().check("k", k)
-    require_data(data, "Call RankingData.from_arrays(X, y, qid).")
-    left, right = (
-        score_array(scores, data.n_documents, data.name, data.query_of) for scores in (left, right)
-    )
+    left, right = _checked_pair(left, right, data)
     found = []
     for rows in map(data.query_slice, range(data.n_queries)):
         first, second = (np.argsort(-scores[rows], kind="stable")[:k] for scores in (left, right))
         found.append(len(np.intersect1d(first, second)) / len(first))
     return _by_query(found, data, "overlap")
+
+
+def _checked_pair(left: FloatArray, right: FloatArray, data: RankingData) -> tuple[FloatArray, FloatArray]:
+    """Return both vectors of scores. Raises `DataError` unless they are finite and fit the data."""
+    require_data(data, "Call RankingData.from_arrays(X, y, qid).")
+    return (
+        score_array(left, data.n_documents, data.name, data.query_of),
+        score_array(right, data.n_documents, data.name, data.query_of),
+    )
 
 
 def _by_query(values: list[float], data: RankingData, name: str) -> pd.Series[float]:

@@ -19,10 +19,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataWarning, SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
-from rankviz.datasets.parts import query_weights, weighed
-from rankviz.datasets.types import DataWarning, RankingData
+from rankviz.datasets.parts import query_weights, weighted_queries
+from rankviz.datasets.types import RankingData
 from rankviz.features.forms import Expansion, Form
 from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.definitions import Definition
@@ -213,7 +213,7 @@ class Ranker(BaseEstimator):
         if sample_weight is None:
             self.fit_data(data, callback=callback)
         else:
-            data, weights = weighed(data, sample_weight, data.rows)
+            data, weights = weighted_queries(data, sample_weight, data.rows)
             self.fit_weighted(data, weights, callback)
         columns.put_on(self)
         self.warn_of_equal_scores(data)

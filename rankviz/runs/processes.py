@@ -19,8 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from rankviz.common.files import WINDOWS
-from rankviz.common.threads import IN_BROWSER
+from rankviz.common.files import IN_BROWSER, WINDOWS
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.metadata import version
 
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
-from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.datasets.types import Fold, RankingData
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.result import Status
 from rankviz.models.feature_ranker import FeatureRanker

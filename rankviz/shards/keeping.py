@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray, IntArray, let_pages_go
+from rankviz.common.arrays import FloatArray, IntArray, release_pages
 from rankviz.features.bases import Basis, IdentityBasis
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import FeatureOperator
@@ -168,7 +168,7 @@ class AsComputed:
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Return all features."""
         stored = Stored(fitted.operator(X).compact().base)
-        let_pages_go(X)
+        release_pages(X)
         return stored
 
     def basis(self, basis: Basis) -> Basis:
@@ -197,7 +197,7 @@ class InSingle:
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
             out[rows] = fitted.operator(X[rows]).base @ T
-        let_pages_go(X)
+        release_pages(X)
         return Stored(cast(FloatArray, out))
 
     def basis(self, basis: Basis) -> Basis:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rankviz.common.arrays import IntArray, let_pages_go
+from rankviz.common.arrays import IntArray, release_pages
 from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
@@ -89,7 +89,7 @@ class ShardedSpace(MapSpace):
             def tell(done: int, of: int) -> None:
                 report(Progress("features", done / of, shards=(done, of)))
 
-            let_pages_go(self.X)  # free pages read by checks of the data: features need the memory
+            release_pages(self.X)  # free pages read by checks of the data: features need the memory
             self._of, self._shards = widest, self._with_features(widest, tell)
             clock.lap("features")
             self._featured_seconds = clock.laps["features"]

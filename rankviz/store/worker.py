@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 
 from rankviz.common.bounds import bounds
-from rankviz.common.memory import go_first, resident_memory
+from rankviz.common.memory import prefer_oom_kill, resident_memory
 from rankviz.runs.processes import ProcessId
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import log_folder
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m rankviz.store.worker NAME", file=sys.stderr)  # noqa: T201
         return 2
-    go_first()  # if memory runs out, lose a worker rather than the server
+    prefer_oom_kill()  # if memory runs out, lose a worker rather than the server
     name = arguments[0]
     store = RunStore()
     store.queue.register(name, ProcessId.of(os.getpid()))

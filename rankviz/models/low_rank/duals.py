@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.common.errors import DataError
+from rankviz.datasets.types import RankingData
 from rankviz.models.dual_variables import GivenDuals, sides
 from rankviz.models.low_rank.blocks import Blocks
 
