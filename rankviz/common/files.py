@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import sys
 import time
 import warnings
@@ -49,7 +48,7 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(path).resolve()  # a link stays one
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "cannot save here (this is no file)", str(path))
-    aside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    aside = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
         opened = aside.open("xb")
     except OSError as error:  # it names the temporary file, which the caller does not know
