@@ -8,18 +8,16 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.analysis.model_duals import duals
-    from rankviz.common.errors import SettingError, SettingWarning
+    from rankviz.common.errors import DataError, DataWarning, SettingError, SettingWarning
     from rankviz.common.progress import Progress, StopRequested
-    from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_demo, load_fold
-    from rankviz.datasets.letor import read_letor
-    from rankviz.datasets.scores import read_scores
-    from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
-    from rankviz.datasets.write import write_letor
+    from rankviz.datasets.group_files import read_scores
+    from rankviz.datasets.letor import load_binary, read_letor, write_letor
+    from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM, fit_curve
@@ -81,12 +79,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "rankviz.datasets.binary": ("load_binary",),
     "rankviz.datasets.folds": ("load_demo", "load_fold"),
-    "rankviz.datasets.letor": ("read_letor",),
-    "rankviz.datasets.scores": ("read_scores",),
-    "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
-    "rankviz.datasets.write": ("write_letor",),
+    "rankviz.datasets.letor": ("load_binary", "read_letor", "write_letor"),
+    "rankviz.datasets.group_files": ("read_scores",),
+    "rankviz.datasets.types": ("Fold", "RankingData"),
     "rankviz.models.ranksvm": ("RankSVM", "fit_curve"),
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.runs.run": ("execute", "execute_all"),
@@ -94,7 +90,7 @@ _HOMES = {
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
-    "rankviz.common.errors": ("SettingError", "SettingWarning"),
+    "rankviz.common.errors": ("DataError", "DataWarning", "SettingError", "SettingWarning"),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
     "rankviz.whatif.crossings": ("crossings", "smallest_swap"),

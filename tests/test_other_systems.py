@@ -20,7 +20,7 @@ from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 from filelock import SoftFileLock
 
 from rankviz import RunSpec, execute
-from rankviz.common import locks, memory, processes, threads
+from rankviz.common import files, memory, processes, threads
 from rankviz.common.processes import ProcessId
 from rankviz.datasets import Fold, make_fold
 from rankviz.features import row_blocks
@@ -130,7 +130,7 @@ def test_free_memory_as_each_system_tells_it(no_proc: None, monkeypatch: pytest.
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
     assert memory.free_memory() == 4096 * 500
     monkeypatch.delattr(os, "sysconf")
-    assert memory.free_memory() == memory.UNTOLD
+    assert memory.free_memory() == memory.UNKNOWN_FREE_BYTES
 
 
 def test_a_record_whose_peak_memory_is_not_known(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_nothing_is_shared_out_where_there_are_no_threads(monkeypatch: pytest.Mo
     def refuse() -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads, "ALONE", True)
+    monkeypatch.setattr(threads, "IN_BROWSER", True)
     monkeypatch.setattr(row_blocks, "_pool", refuse)
     assert threads.cores() == 1
     assert row_blocks.each(abs, [-1, 2]) == [1, 2]
@@ -172,7 +172,7 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, o
             monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     if "fcntl" in lacking:
-        monkeypatch.setattr(locks, "_kind", lambda: SoftFileLock)
+        monkeypatch.setattr(files, "_lock_class", lambda: SoftFileLock)
     monkeypatch.setenv("ELSEWHERE", lacking)
     monkeypatch.setenv("PYTHONPATH", str(STAND_IN))
 
@@ -308,7 +308,7 @@ def test_processes_are_started_apart_in_each_systems_way(
 def test_a_browser_says_that_it_has_no_jobs(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "ALONE", True)
+    monkeypatch.setattr(processes, "IN_BROWSER", True)
     with pytest.raises(StoreError, match="this system starts no processes"):
         submit(SPEC)
     assert store.studies.every() == []
@@ -316,6 +316,6 @@ def test_a_browser_says_that_it_has_no_jobs(
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     monkeypatch.setitem(sys.modules, "psutil", None)
     assert not ProcessId.of(os.getpid()).alive()
-    monkeypatch.setattr(processes, "ALONE", False)
+    monkeypatch.setattr(processes, "IN_BROWSER", False)
     with pytest.raises(ImportError):  # elsewhere a worker is not taken for dead because psutil is missing
         ProcessId.of(os.getpid())

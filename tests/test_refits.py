@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, load, save
 from rankviz.common.errors import SettingError
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.features import exact
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES

@@ -16,7 +16,7 @@ from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, Stop
 from rankviz.common import npz
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.pairs import preference_pairs

@@ -11,8 +11,7 @@ import pytest
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.analysis.samples import COLUMNS, sample_table
 from rankviz.datasets import make_fold
-from rankviz.metrics.crossed import crossed_interval
-from rankviz.metrics.significance import interval
+from rankviz.metrics.significance import crossed_interval, interval
 from rankviz.plots import metric_vs_sample as plot
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 

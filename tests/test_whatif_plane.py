@@ -9,7 +9,7 @@ import pytest
 
 from rankviz import RankingData, RankSVM
 from rankviz.common.errors import SettingError
-from rankviz.datasets.plane import PLANES, make_plane
+from rankviz.datasets.synthetic import PLANES, make_plane
 from rankviz.learning.pairs import preference_pairs
 from rankviz.whatif.given import LandmarkRankSVM
 from rankviz.whatif.plane import best_direction, drawn_landmarks, fit_plane

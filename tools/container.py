@@ -72,8 +72,8 @@ except DataError as error:
     print("refused:", error)
 """
 ENDED = """
-from rankviz.common.memory import go_first
-go_first()
+from rankviz.common.memory import prefer_oom_kill
+prefer_oom_kill()
 taken = []
 while True:
     taken.append(b"1" * (10 << 20))

@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankviz.common.shipped import INSIDE
+from rankviz.common.files import INSIDE
 from tools.browser import REPOSITORY, chromium, isolated, open_page, serving
 from tools.cluster import cluster
 

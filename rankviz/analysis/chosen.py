@@ -11,7 +11,7 @@ import pandas as pd
 from rankviz.analysis.comparison import LEVEL
 from rankviz.analysis.matched import Matched
 from rankviz.common.numbers import counted, small, with_minus
-from rankviz.metrics.max_statistic import max_statistic
+from rankviz.metrics.paired_tests import max_statistic
 from rankviz.metrics.significance import differences_of, queries_in_words, tied
 
 

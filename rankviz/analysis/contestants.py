@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.datasets.samples import SETTINGS
 from rankviz.metrics.paired_tests import mean_over_seeds
 from rankviz.runs.description import describe, short_labels
 from rankviz.runs.record import NOT_MADE_HERE, RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.samples import SETTINGS
 
 
 @dataclass(frozen=True, eq=False)

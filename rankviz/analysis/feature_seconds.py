@@ -8,8 +8,7 @@ import pandas as pd
 
 from rankviz.analysis.kernel_error import PAPERS, Variant, variants_of
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.features import FeatureMap, Kernel
 from rankviz.features.row_blocks import BLOCK_ENTRIES
 

@@ -6,9 +6,9 @@ from typing import Protocol, runtime_checkable
 
 from sklearn.utils.validation import check_is_fitted
 
-from rankviz.common.errors import SettingError
-from rankviz.datasets.query_weights import documents_digest
-from rankviz.datasets.types import DataError, RankingData, require_data
+from rankviz.common.errors import DataError, SettingError
+from rankviz.datasets.parts import documents_digest
+from rankviz.datasets.types import RankingData, require_data
 from rankviz.learning.pairs import count_pairs, pair_costs
 from rankviz.models.dual_variables import Duals, SlopeDuals, end_of_training
 from rankviz.models.low_rank.blocks import entry_duals, factor_duals

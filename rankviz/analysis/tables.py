@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.marked_up import LATEX, MARKDOWN, Markup
-from rankviz.common.numbers import counted, with_minus
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv, counted, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import PART_NAMES
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from rankviz.common.system import ALONE, WINDOWS
+from rankviz.common.files import IN_BROWSER, WINDOWS
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ProcessId:
 
 def can_start() -> bool:
     """Return True if this system can start processes; a browser cannot."""
-    return not ALONE
+    return not IN_BROWSER
 
 
 def start(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
@@ -158,7 +158,7 @@ def _in_proc(pid: int) -> tuple[bool, int | None]:
 
 
 def _by_psutil(pid: int) -> tuple[bool, float | None]:
-    if ALONE:  # no process can exist
+    if IN_BROWSER:  # no process can exist
         return False, None
     import psutil
 

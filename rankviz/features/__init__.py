@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 from rankviz.features.exact import ExactKernel
 from rankviz.features.fourier import FREQUENCIES, RandomFourier
 from rankviz.features.kernel_base import Kernel

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rankviz.common.errors import DataError
 from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import Positive, Setting, one_of
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernels import kernel_facts, usual_kernel
 from rankviz.features.registry import FEATURE_MAPS, KERNEL, MapKind

@@ -24,11 +24,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, column_or_1d
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import DataError, SettingError
+from rankviz.common.errors import DataError, DataWarning, SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.datasets.array_checks import dense_features
-from rankviz.datasets.query_weights import query_weights, weighed
-from rankviz.datasets.types import DataWarning, RankingData, require_data
+from rankviz.datasets.parts import query_weights, weighted_queries
+from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.maps import Expansion, Form
 from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.definitions import Definition
@@ -358,7 +358,7 @@ class Ranker(BaseEstimator):
         if sample_weight is None:
             self.fit_data(data, callback=callback)
         else:
-            data, weights = weighed(data, sample_weight, data.rows)
+            data, weights = weighted_queries(data, sample_weight, data.rows)
             self.fit_weighted(data, weights, callback)
         columns.put_on(self)
         self.warn_of_equal_scores(data)

@@ -20,7 +20,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting, instance, listed
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.registry import FEATURE_MAP

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankviz.common.errors import DataWarning
 from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
-from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import GAMMA, kernel_name
 from rankviz.features.registry import KERNEL

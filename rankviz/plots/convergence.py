@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS
-from rankviz.plots.style import finished, line_of, look_of, style_of
-from rankviz.runs.description import distinct_parts, without_common
+from rankviz.plots.style import finished, line_of, style_of
+from rankviz.runs.description import distinct_parts, look_of, without_common
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 

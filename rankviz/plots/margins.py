@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
-from rankviz.metrics.margins import histogram, summary
+from rankviz.metrics.pairwise import histogram, summary
 from rankviz.plots.style import finished, loss_line, style_of
 
 MOST_BINS = 80

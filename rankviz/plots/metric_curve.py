@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from rankviz.plots.axes import share_range
 from rankviz.plots.labels import harmless
-from rankviz.plots.style import finished, line_of, look_of, second_tone, see_through, style_of
-from rankviz.runs.description import short_labels
+from rankviz.plots.style import finished, line_of, second_tone, see_through, style_of
+from rankviz.runs.description import look_of, short_labels
 from rankviz.runs.record import RunRecord
 
 _DASHES = ("dashdot", "dash", "dot", "longdash")

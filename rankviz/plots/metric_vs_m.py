@@ -11,8 +11,8 @@ from plotly.subplots import make_subplots
 
 from rankviz.models.methods import USUAL
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import approximations, finished, line_of, look_of, style_of, translucent
-from rankviz.runs.description import method_label
+from rankviz.plots.style import approximations, finished, line_of, style_of, translucent
+from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from rankviz.analysis.samples import model_of, sample_table
 from rankviz.common.numbers import interval_in_words, with_minus
 from rankviz.plots.axes import share_range
-from rankviz.plots.style import finished, line_of, look_of, translucent
-from rankviz.runs.description import method_label
+from rankviz.plots.style import finished, line_of, translucent
+from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.margins import summary
+from rankviz.metrics.pairwise import summary
 from rankviz.plots import margins
 from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import finished, grade_colour

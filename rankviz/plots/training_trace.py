@@ -6,8 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.plots.style import finished, line_of, look_of
-from rankviz.runs.description import method_label
+from rankviz.plots.style import finished, line_of
+from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord
 
 TITLES = {"objective": "Objective", "gap": "Gap / |objective|"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 from rankviz.runs.axes import Range, Values, powers
 from rankviz.runs.designs import Cost, Design, cost
 from rankviz.runs.selection import RULES, Selection, select

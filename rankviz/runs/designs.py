@@ -14,9 +14,8 @@ from typing import Any, Self
 
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
-from rankviz.common.json_text import json_object
 from rankviz.common.numbers import counted
-from rankviz.common.settings import SEED, Setting, every, one_of
+from rankviz.common.settings import SEED, Setting, every, json_object, one_of
 from rankviz.runs.axes import KINDS, Axis, Cell, axis_from, axis_setting
 from rankviz.runs.estimate import Rates, Shape, budget_now, estimate, in_words, measured_rates, total_seconds
 from rankviz.runs.families import families

@@ -13,9 +13,9 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.memory import BUDGET_SHARE, free_memory
-from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.common.settings import instance, listed
-from rankviz.common.timing import Stopwatch
+from rankviz.datasets.samples import Sample
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.objective import Status
@@ -27,7 +27,6 @@ from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.spec import RunSpec
 from rankviz.shards import Backend
 from rankviz.whatif.retraining import Retraining, Trained
-from rankviz.whatif.samples import Sample
 
 
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:

@@ -9,13 +9,12 @@ from functools import cache
 from importlib.metadata import version
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
-from rankviz.common.progress import Callback, Progress, Report, reporter
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
-from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.datasets.types import Fold, RankingData
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.solvers import STARTS

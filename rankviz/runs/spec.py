@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.json_text import json_object
-from rankviz.common.settings import Setting, instance, one_of
+from rankviz.common.settings import Setting, instance, json_object, one_of
+from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Method, Offers
-from rankviz.whatif.samples import Sample
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class DataSpec:
     normalisation : str
         A name in `rankviz.datasets.NORMALISATIONS`.
     share, flipped, draw
-        The sample of the training part (see `rankviz.whatif.samples.Sample`).
+        The sample of the training part (see `rankviz.datasets.samples.Sample`).
     """
 
     dataset: str
@@ -87,7 +86,7 @@ class RunSpec:
     method : str
         A name in `rankviz.models.methods.METHODS`.
     share, flipped, draw
-        The sample of the training part (see `rankviz.whatif.samples`): by default all of it.
+        The sample of the training part (see `rankviz.datasets.samples`): by default all of it.
     **settings
         Settings of the method. Raises `SettingError` for an unread one or an invalid value.
 

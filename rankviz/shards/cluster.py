@@ -32,9 +32,8 @@ from distributed.utils import LoopRunner
 from tornado.ioloop import IOLoop
 
 import rankviz
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, mapping_of, offset_in
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.mapped import mapping_of, offset_in
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import instance

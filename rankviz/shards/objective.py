@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.mapped import let_pages_go
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.arrays import FloatArray, IntArray, release_pages
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import largest_value
 from rankviz.features.maps import FittedMap
@@ -405,7 +403,7 @@ class ShardedSpace(MapSpace):
             def tell(done: int, of: int) -> None:
                 report(Progress("features", done / of, shards=(done, of)))
 
-            let_pages_go(self.X)  # free pages read by checks of the data: features need the memory
+            release_pages(self.X)  # free pages read by checks of the data: features need the memory
             self._of, self._shards = widest, self._with_features(widest, tell)
             clock.lap("features")
             self._featured_seconds = clock.laps["features"]

@@ -18,9 +18,8 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray, IntArray, release_pages
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.mapped import let_pages_go
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import instance
@@ -181,7 +180,7 @@ class DoubleStorage:
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Return all features."""
         stored = Stored(fitted.operator(X).compact().base)
-        let_pages_go(X)
+        release_pages(X)
         return stored
 
     def basis(self, basis: Basis) -> Basis:
@@ -210,7 +209,7 @@ class SingleStorage:
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
             out[rows] = fitted.operator(X[rows]).base @ T
-        let_pages_go(X)
+        release_pages(X)
         return Stored(cast(FloatArray, out))
 
     def basis(self, basis: Basis) -> Basis:

@@ -18,7 +18,7 @@ from typing import Any
 
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
-from rankviz.common.memory import go_first
+from rankviz.common.memory import prefer_oom_kill
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
 from rankviz.store.environment import cluster_address, code_digest, default_niceness, server_process
@@ -147,7 +147,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2 or arguments[1] not in _PLACES:
         print("usage: python -m rankviz.store.dispatcher NAME tasks|shards", file=sys.stderr)  # noqa: T201
         return 2
-    go_first()
+    prefer_oom_kill()
     name, place = arguments
     with registered(name, place) as store:
         Dispatcher(store, name, place).work()

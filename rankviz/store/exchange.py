@@ -20,7 +20,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, Select, and_, insert, select, update
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.files import appearing
+from rankviz.common.files import write_whole
 from rankviz.common.npz import MAX_BYTES
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
@@ -233,7 +233,7 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
         about |= {"tags": list(row["tags"])} | ({"imported": True} if row["state"] == IMPORTED else {})
         found.setdefault(record.spec.hash, (str(digest), about))
     try:
-        with appearing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        with write_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             listed = [about for _, about in found.values()]
             archive.writestr(LIST, json.dumps({"format": FORMAT, "runs": listed}))
             for name, (digest, _) in found.items():

@@ -43,7 +43,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from rankviz.common.locks import locked
+from rankviz.common.files import locked
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import QUEUED, StoreOutOfReach
 

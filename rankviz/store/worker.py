@@ -13,7 +13,7 @@ import sys
 import time
 
 from rankviz.common.bounds import bounds
-from rankviz.common.memory import go_first, resident_memory
+from rankviz.common.memory import prefer_oom_kill, resident_memory
 from rankviz.store.environment import code_digest, default_niceness, default_workers, server_process
 from rankviz.store.execution import registered
 from rankviz.store.family_runner import FamilyRunner, reporting_trouble
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m rankviz.store.worker NAME", file=sys.stderr)  # noqa: T201
         return 2
-    go_first()  # if memory runs out, lose a worker rather than the server
+    prefer_oom_kill()  # if memory runs out, lose a worker rather than the server
     with registered(arguments[0]) as store:
         serve(store, arguments[0])
     return 0

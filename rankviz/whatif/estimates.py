@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.common.progress import Callback, Progress, reporter
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Progress, Stopwatch, reporter
 from rankviz.features.maps import FittedMap
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import loss_of

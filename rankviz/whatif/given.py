@@ -27,7 +27,7 @@ class LandmarkRankSVM(RankSVM):
 
     Examples
     --------
-    >>> from rankviz.datasets.plane import make_plane
+    >>> from rankviz.datasets.synthetic import make_plane
     >>> from rankviz.whatif.given import LandmarkRankSVM
     >>> data = make_plane("ring")
     >>> model = LandmarkRankSVM([[0.0, 0.0]], gamma=2.0).fit(data.X, data.y, qid=data.qid)

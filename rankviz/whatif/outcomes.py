@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Callback, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Stopwatch, silent
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.metrics import evaluate
 from rankviz.metrics.significance import Comparison, compare, differences_of

@@ -23,7 +23,7 @@ from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, reporter, silent
 from rankviz.common.settings import instance, listed
 from rankviz.common.threads import single_blas
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.learning.losses import loss_of
 from rankviz.learning.objective import Preconditioner

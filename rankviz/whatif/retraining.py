@@ -9,9 +9,8 @@ from typing import Any
 from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Report, silent
-from rankviz.common.timing import Stopwatch
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.common.progress import Report, Stopwatch, silent
+from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.maps import FittedMap

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError
 from rankviz.common.errors import SettingError
-from ui.shared.faults import FAULT, details
+from ui.shared.faults import details
+from ui.shared.words import FAULT
 
 Opener = Callable[..., AppTest]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamlit.runtime import caching
 from streamlit.testing.v1 import AppTest
 
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv
 from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
 from ui.shared.foreign import escaped, plain

@@ -16,7 +16,7 @@ from conftest_store import MODEL, SQLITE, Command, as_json
 
 from rankviz import RunSpec
 from rankviz.command import sweep
-from rankviz.command.values import number, settings_of, value_of
+from rankviz.command.values import parse_number, parse_value, settings_of
 from rankviz.common.errors import SettingError
 from rankviz.shards import Here
 from rankviz.shards.backend import place_of
@@ -99,13 +99,13 @@ def test_runs_that_fail_are_said_and_the_status_is_1(
     command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, good: int
 ) -> None:
     """Those that fail mean other data, which are not there."""
-    pinned = sweep.pinned
+    pinned = sweep.with_digests
 
     def elsewhere(specs: Sequence[RunSpec], chosen: Namespace) -> list[RunSpec]:
         there = pinned(specs, chosen)
         return [*there[:good], *(spec.but(digest="0" * 32) for spec in there[good:])]
 
-    monkeypatch.setattr(sweep, "pinned", elsewhere)
+    monkeypatch.setattr(sweep, "with_digests", elsewhere)
     status, out, err = command("sweep", *MODEL, "--axis", "C=1,2")
     assert status == 1
     assert f"{2 - good} cannot be made" in err
@@ -261,13 +261,13 @@ def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
     ],
 )
 def test_values_are_read_by_their_settings(name: str, text: str, value: object) -> None:
-    assert value_of(settings_of("ranksvm")[name], text) == value
+    assert parse_value(settings_of("ranksvm")[name], text) == value
 
 
 def test_what_is_no_number_is_none() -> None:
-    assert number("abc") is None
+    assert parse_number("abc") is None
     with pytest.raises(SettingError):
-        value_of(settings_of("ranksvm")["C"], "abc")
+        parse_value(settings_of("ranksvm")["C"], "abc")
 
 
 @SQLITE

@@ -113,7 +113,7 @@ def takes(_: str) -> None:
 
 
 def works(_: str) -> None:
-    worker.go_first = lambda: None
+    worker.prefer_oom_kill = lambda: None
     worker.main(["w"])
 
 

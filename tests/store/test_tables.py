@@ -15,7 +15,7 @@ from conftest_store import GRID
 from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec
-from rankviz.common.locks import locked
+from rankviz.common.files import locked
 from rankviz.store import RunStore, StoreOutOfReach
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.tables import VERSION, metadata

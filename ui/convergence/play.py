@@ -13,7 +13,7 @@ from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.metrics import evaluate
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import playback as plot
-from rankviz.plots.style import look_of
+from rankviz.runs.description import look_of
 from rankviz.runs.run import Playback, play, playable
 from rankviz.runs.spec import RunSpec
 from ui.convergence import words

@@ -10,8 +10,8 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import in_a_sentence
+from rankviz.plots.style import style_of
+from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.home import words

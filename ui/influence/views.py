@@ -13,8 +13,7 @@ from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, tied
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
-from rankviz.plots.style import look_of
-from rankviz.runs.description import in_a_sentence
+from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.influence import words

@@ -15,7 +15,7 @@ from rankviz.models.low_rank.settings import FACTORS
 from rankviz.models.methods import USUAL
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import look_of
+from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.low_rank import costs

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import small
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv, small
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection

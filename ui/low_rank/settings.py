@@ -16,7 +16,7 @@ from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.solvers import SOLVER
 from rankviz.models.low_rank.settings import COUPLING, FACTORS, NUCLEAR
 from rankviz.models.methods import USUAL
-from rankviz.plots.style import look_of
+from rankviz.runs.description import look_of
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec

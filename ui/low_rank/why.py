@@ -18,7 +18,7 @@ from rankviz.datasets.parts import take_queries
 from rankviz.learning.solvers import TOL
 from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
-from rankviz.plots.style import look_of
+from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.low_rank import why_words as words

@@ -17,7 +17,7 @@ from rankviz.metrics import evaluate
 from rankviz.models.dual_truncation import Truncation, Truncator
 from rankviz.models.dual_variables import Duals, ShuffledDuals
 from rankviz.plots import dim_histogram, truncation_loss
-from rankviz.plots.style import look_of
+from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec

@@ -14,8 +14,8 @@ from rankviz.datasets import RankingData
 from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import method_label
+from rankviz.plots.style import style_of
+from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked

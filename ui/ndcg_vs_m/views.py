@@ -16,8 +16,7 @@ from rankviz.datasets import DataError, RankingData
 from rankviz.features import EXACT
 from rankviz.learning.solvers import SOLVER, check_kernel_space
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import look_of
-from rankviz.runs.description import in_a_sentence, method_label
+from rankviz.runs.description import in_a_sentence, look_of, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec

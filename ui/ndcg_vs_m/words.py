@@ -11,8 +11,8 @@ import streamlit as st
 
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare
-from rankviz.plots.style import approximations, look_of, style_of
-from rankviz.runs.description import in_a_sentence
+from rankviz.plots.style import approximations, style_of
+from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord, training_seconds
 from ui.shared.curves import is_curve, listed
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.settings import SEED, Choice, Powers, Setting, Steps, Typed, active
-from rankviz.datasets.plane import MOST_EACH, PLANES
+from rankviz.datasets.synthetic import MOST_EACH, PLANES
 from rankviz.features import LINEAR
 from rankviz.features.kernels import GAMMA
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS

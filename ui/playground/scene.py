@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from rankviz.datasets import RankingData
-from rankviz.datasets.plane import FEATURES, make_plane
+from rankviz.datasets.synthetic import FEATURES, make_plane
 
 EDGE = 1.15
 """Largest coordinate of documents and landmarks; the plane extends a little beyond."""

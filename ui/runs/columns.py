@@ -13,8 +13,8 @@ import pandas as pd
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Powers, Setting, Steps, Whole, every
 from rankviz.datasets import NORMALISATIONS
+from rankviz.datasets.samples import SETTINGS as OF_SAMPLES
 from rankviz.models.methods import METHODS
-from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
 from ui.shared.foreign import escaped
 from ui.shared.settings import METHOD, NORMALISATION
 

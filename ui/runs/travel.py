@@ -11,9 +11,8 @@ import streamlit as st
 
 from rankviz.common.errors import DataError
 from rankviz.common.memory import return_freed_memory
-from rankviz.common.numbers import counted
-from rankviz.common.spreadsheets import as_csv
-from rankviz.datasets.members import MB, Upload
+from rankviz.common.numbers import as_csv, counted
+from rankviz.datasets.archives import MB, Upload
 from rankviz.datasets.uploads import LIMITS
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.exchange import export_runs, import_runs

@@ -8,8 +8,8 @@ from typing import Any
 
 from rankviz.common.errors import SettingError
 from rankviz.features.registry import N_COMPONENTS
-from rankviz.plots.style import approximations, look_of, style_of
-from rankviz.runs.description import Description
+from rankviz.plots.style import approximations, style_of
+from rankviz.runs.description import Description, look_of
 from rankviz.runs.spec import RunSpec
 from ui.shared.approximations import approximate_specs
 from ui.shared.foreign import describe

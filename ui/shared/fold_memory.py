@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from rankviz.common.arrays import mapping_of
 from rankviz.common.bounds import bounds
-from rankviz.common.mapped import mapping_of
 from rankviz.datasets import Fold
 
 IDLE_SECONDS = 600

@@ -12,8 +12,8 @@ import streamlit as st
 
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import distinct_labels, in_a_sentence, short_labels
+from rankviz.plots.style import style_of
+from rankviz.runs.description import distinct_labels, in_a_sentence, look_of, short_labels
 from rankviz.runs.spec import RunSpec
 from ui.shared import words
 from ui.shared.approximations import approximate_specs

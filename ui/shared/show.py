@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv
 from rankviz.datasets import RankingData
 from rankviz.metrics import NDCG, evaluate
 from rankviz.runs.record import RunRecord

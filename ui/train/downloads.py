@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz import save
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv
 from rankviz.datasets import Fold, RankingData, normalise, write_scores
 from rankviz.learning.pairs import preference_pairs
 from rankviz.models.feature_ranker import FeatureRanker

@@ -14,13 +14,13 @@ from rankviz.features import LINEAR
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.pairs import RULES, Costs
-from rankviz.metrics.margins import summary
+from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list, training_trace
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import PART_NAMES, in_a_sentence, method_label
+from rankviz.plots.style import style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS

@@ -13,8 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
 from rankviz.plots import query_differences
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import PART_NAMES, in_a_sentence
+from rankviz.plots.style import style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change

@@ -15,7 +15,7 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_waterfall
 from rankviz.plots.labels import shown_documents
-from rankviz.plots.style import look_of
+from rankviz.runs.description import look_of
 from rankviz.whatif.landmarks import alike_together
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered

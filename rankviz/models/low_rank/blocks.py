@@ -25,7 +25,8 @@ import numpy as np
 from scipy import sparse
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.common.errors import DataError
+from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import KernelMatrix
 from rankviz.features.operator import FeatureOperator

@@ -1,4 +1,4 @@
-"""Files that the reader accepts and the writer writes, by example and on the real folds."""
+"""Files that the reader accepts and the writer writes, and sets with labels ±1."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from rankviz.datasets.letor import parse_letor, read_letor
-from rankviz.datasets.types import DataError, DataWarning, RankingData
-from rankviz.datasets.write import write_letor
+from rankviz import RankSVM, load_binary
+from rankviz.common.errors import DataError, DataWarning
+from rankviz.datasets.letor import parse_letor, read_letor, write_letor
+from rankviz.datasets.types import RankingData
 
 SMALL = (
     b"2 qid:7 1:0.5 3:-1e-3 #docid = a\n0 qid:7 3:2 1:.25\n\n# a comment\n1 qid:-8 2:5. # docid = c inc = 1\n"
@@ -214,3 +216,65 @@ def test_a_real_part_survives_the_round_trip(letor_root: Path, tmp_path: Path) -
     assert again.document_ids is not None
     assert data.document_ids is not None
     np.testing.assert_array_equal(again.document_ids, data.document_ids)
+
+
+TEXT = b"+1 1:0.5 3:-2e-1 # docid = a\n\n# a comment\n-1 2:1\n1 1:1 2:2 3:3\r\n-1\t\n"
+
+
+def written(tmp_path, text, name="set.txt"):
+    path = tmp_path / name
+    path.write_bytes(text)
+    return path
+
+
+def test_labels_become_grades_of_one_query(tmp_path):
+    data = load_binary(written(tmp_path, TEXT))
+    assert data.y.tolist() == [1, 0, 1, 0]
+    assert data.X.tolist() == [[0.5, 0, -0.2], [0, 1, 0], [1, 2, 3], [0, 0, 0]]
+    assert (data.n_queries, data.name) == (1, "set.txt")
+    assert data.document_ids.tolist() == ["a", "", "", ""]
+
+
+def test_reads_what_scikit_learn_writes(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 7)), rng.choice([-1, 1], 200)
+    X[:, 6] = 1.0  # the last column is seen
+    path = tmp_path / "set.txt"
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    data, (other, labels) = load_binary(path), load_svmlight_file(str(path), zero_based=False)
+    np.testing.assert_array_equal(data.X, other.toarray())
+    np.testing.assert_array_equal(data.y, labels > 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b"0 1:1", "label '0'. Expected: +1, 1 or −1"),
+        (b"2 1:1", "label '2'"),
+        (b"1.0 1:1", "Write +1 for positive examples and -1 for negative ones, without a point"),
+        (b"yes 1:1", "label 'yes'"),
+        (b"1:1 2:2", "label '1:1'"),
+        (b"+1 qid:3 1:1", "a query id after the label"),
+        (b"-1 1:nan", "missing value 'nan'"),
+        (b"-1 1:1 qid:2", "qid"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, line, words):
+    path = written(tmp_path, b"+1 1:1\n# comment\n" + line + b"\n")
+    with pytest.raises(DataError) as caught:
+        load_binary(path)
+    assert words in str(caught.value)
+    assert (caught.value.line, caught.value.path) == (3, str(path))
+
+
+@pytest.mark.parametrize(("text", "words"), [(b"", "no documents"), (b"# nothing\n", "label index:value")])
+def test_an_empty_file_is_refused(tmp_path, text, words):
+    with pytest.raises(DataError, match=words):
+        load_binary(written(tmp_path, text))
+
+
+def test_it_can_be_trained_on(tmp_path):
+    data = load_binary(written(tmp_path, b"+1 1:1\n-1 1:-1\n+1 1:2\n-1 1:0\n"))
+    svm = RankSVM(C=1.0).fit_data(data)
+    assert svm.n_pairs_ == 4
+    assert (np.argsort(-svm.predict(data.X))[:2] == [2, 0]).all()

@@ -96,12 +96,12 @@ class Sample:
 
     @property
     def values(self) -> dict[str, Any]:
-        """Values other than the default, by name."""
+        """Return the values other than the default, by name."""
         return {name: value for name, value in asdict(self).items() if value != getattr(Sample, name)}
 
     @property
     def words(self) -> str:
-        """The sample in words; "" for the whole part."""
+        """Return the sample in words; "" for the whole part."""
         return ", ".join(filter(None, (setting.words(getattr(self, setting.name)) for setting in SETTINGS)))
 
     def of(self, train: RankingData) -> RankingData:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankviz.common.mapped import let_pages_go, mapping_of, offset_in
+from rankviz.common.arrays import mapping_of, offset_in, release_pages
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def test_pages_are_let_go_and_come_back(mapping: np.memmap) -> None:
     before = resident(path)
     assert before >= mapping.nbytes
     piece = mapping[5000:15_000]
-    let_pages_go(piece)
+    release_pages(piece)
     assert resident(path) <= before - piece.nbytes + 16_384
     assert mapping.sum() == total
-    let_pages_go(mapping[::2])  # no piece in one: nothing is done
-    let_pages_go(np.zeros(10))
-    let_pages_go(mapping[:0])
+    release_pages(mapping[::2])  # no piece in one: nothing is done
+    release_pages(np.zeros(10))
+    release_pages(mapping[:0])

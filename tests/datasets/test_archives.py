@@ -12,7 +12,7 @@ import pytest
 from conftest_uploads import DATA, GOOD_ZIP, TEXTS, WHOLE, fold_at, send, zipped
 
 from rankviz.datasets import DataError
-from rankviz.datasets.members import Limits
+from rankviz.datasets.archives import Limits
 from rankviz.datasets.upload_folders import remove
 
 SMALL = Limits(upload_bytes=1 << 20, text_bytes=40 << 20, ratio=20, entries=20)

@@ -1,8 +1,9 @@
-"""Limits of control groups: told apart by version, looked for upwards, and tried where groups can be made."""
+"""Free memory under limits of control groups, and memory that goes back to the system."""
 
 from __future__ import annotations
 
 import os
+import platform
 import secrets
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rankviz.common import memory
+from rankviz.common.memory import return_freed_memory
 
 MB = 1 << 20
 V2 = {"limit": "memory.max", "used": "memory.current", "file": "inactive_file"}
@@ -138,8 +140,8 @@ AT_THE_LIMIT = """
 import subprocess, sys
 held = b"1" * (220 << 20)  # the server is the larger one
 eats = '''
-from rankviz.common.memory import go_first
-go_first()
+from rankviz.common.memory import prefer_oom_kill
+prefer_oom_kill()
 taken = []
 while True:
     taken.append(b"1" * (10 << 20))
@@ -151,3 +153,31 @@ print(subprocess.run([sys.executable, "-c", eats]).returncode, len(held) >> 20)
 def test_at_a_real_limit_the_worker_goes_and_the_server_stays(enter: str) -> None:
     ran = in_group(enter, AT_THE_LIMIT)
     assert ran.stdout.split() == ["-9", "220"], (ran.returncode, ran.stderr)
+
+
+CODE = """
+from rankviz.common.memory import return_freed_memory
+
+def resident():
+    with open("/proc/self/statm") as told:
+        return int(told.read().split()[1]) * 4096
+
+blocks = [b"0" * 60_000 for _ in range(3000)]
+above = b"0" * 60_000  # what lies below it cannot be cut off the heap's end
+before = resident()
+del blocks
+return_freed_memory()
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is known to keep what was freed")
+def test_what_was_freed_goes_back() -> None:
+    told = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True).stdout
+    assert int(told) > 0.9 * 3000 * 60_000
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin", "emscripten", "linux"])
+def test_it_may_be_called_everywhere(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", system)
+    return_freed_memory()

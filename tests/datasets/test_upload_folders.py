@@ -16,10 +16,17 @@ from conftest_uploads import FOLD, TEXTS, WHOLE, fold_at, send, zipped
 from filelock import FileLock, Timeout
 
 from rankviz.datasets import DataError, find_datasets
-from rankviz.datasets.members import Upload
-from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import bytes_below, moved, remove, uploads_folder, visitor_root
-from rankviz.datasets.upload_room import LOCK, room_of
+from rankviz.datasets.archives import Upload
+from rankviz.datasets.synthetic import Recipe
+from rankviz.datasets.upload_folders import (
+    LOCK,
+    folder_bytes,
+    publish,
+    remove,
+    room_left,
+    uploads_folder,
+    visitor_root,
+)
 from rankviz.datasets.uploads import accept, keep_fold
 
 Bounded = Callable[..., None]
@@ -59,7 +66,7 @@ def test_a_generated_fold_counts_and_is_bounded(bounded: Bounded) -> None:
     size = sum(map(len, TEXTS.values()))
     bounded(upload_bytes=2 * size - 1)
     folder = keep_fold(FOLD, visitor_root("me"), "made")
-    assert bytes_below(folder) == size
+    assert folder_bytes(folder) == size
     with pytest.raises(DataError, match="with the uploads of all visitors"):
         keep_fold(FOLD, visitor_root("you"), "made")
     assert (kept("me"), kept("you")) == (["made"], [])
@@ -67,7 +74,7 @@ def test_a_generated_fold_counts_and_is_bounded(bounded: Bounded) -> None:
 
 @pytest.mark.parametrize("recipe", [Recipe(), Recipe(queries=40, features=100), Recipe(queries=500)])
 def test_a_recipe_tells_about_how_many_bytes_it_comes_to(recipe: Recipe, tmp_path: Path) -> None:
-    made = bytes_below(keep_fold(recipe.make(), tmp_path, recipe.name))
+    made = folder_bytes(keep_fold(recipe.make(), tmp_path, recipe.name))
     assert recipe.expected_bytes == pytest.approx(made, rel=0.2)
 
 
@@ -76,9 +83,9 @@ def test_room_is_that_of_the_tighter_bound(bounded: Bounded) -> None:
     for visitor, size in (("me", 2500), ("you", 2000)):
         visitor_root(visitor).mkdir(parents=True)
         (visitor_root(visitor) / "a.txt").write_bytes(b"0" * size)
-    assert room_of(visitor_root("me")).left == 500
-    assert room_of(visitor_root("other")).left == 500
-    assert "of all visitors" in room_of(visitor_root("other")).found
+    assert room_left(visitor_root("me")).left == 500
+    assert room_left(visitor_root("other")).left == 500
+    assert "of all visitors" in room_left(visitor_root("other")).found
 
 
 def test_data_sets_get_their_names_while_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +96,9 @@ def test_data_sets_get_their_names_while_nobody_counts(monkeypatch: pytest.Monke
         with pytest.raises(Timeout):
             FileLock(uploads_folder() / LOCK).acquire(timeout=0)
         renamed.append(name)
-        return moved(source, root, name, suffix)
+        return publish(source, root, name, suffix)
 
-    monkeypatch.setattr("rankviz.datasets.uploads.moved", watched)
+    monkeypatch.setattr("rankviz.datasets.uploads.publish", watched)
     send(visitor_root("me"), ("own.txt", WHOLE))
     send(visitor_root("me"), ("folds.zip", zipped(fold_at("Fold1/"))))
     keep_fold(FOLD, visitor_root("me"), "made")
@@ -146,6 +153,6 @@ def test_two_visitors_at_once_do_not_go_beyond_the_bound_together(
     bounded(upload_bytes=SMALL + 10)
     taken = at_once()
     assert sorted(taken) == [False, True]
-    assert bytes_below(uploads_folder()) <= SMALL + 10
+    assert folder_bytes(uploads_folder()) <= SMALL + 10
     assert len(kept("me")) == taken[0]
     assert len(kept("you")) == taken[1]
