@@ -16,7 +16,7 @@ from rankviz.analysis.front import front
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
 from rankviz.datasets import Fold, make_data
 from rankviz.datasets.parts import cyclic_fold
-from rankviz.plots import compared_deltas, compared_metrics, compared_slices, metric_curve, time_and_quality
+from rankviz.plots import model_comparison
 
 NYSTROEM = RunSpec("made", n_components=10, gamma=0.5)
 
@@ -75,14 +75,14 @@ def test_all_that_is_made_of_it(found: Comparison, folds: dict[str, Fold]) -> No
         slices.by_relevant(facts, 2),
         slices.by_difficulty(matched, "MAP", n=2),
     ):
-        table = compared_slices.data(matched, "MAP", "linear", slicing)
+        table = model_comparison.slices_data(matched, "MAP", "linear", slicing)
         assert table.groupby("label")["queries"].sum().tolist() == [len(matched.queries)] * 2
-        assert compared_slices.figure(table, "MAP").data
-    assert compared_metrics.figure(compared_metrics.data(found)).data
-    assert compared_deltas.figure(compared_deltas.data(found)).data
+        assert model_comparison.slices_figure(table, "MAP").data
+    assert model_comparison.metrics_figure(model_comparison.metrics_data(found)).data
+    assert model_comparison.deltas_figure(model_comparison.deltas_data(found)).data
     assert set(cutoffs(matched)["k"]) == set(range(1, 11))
-    assert metric_curve.figure(cutoffs(matched)).data
-    assert time_and_quality.figure(time_and_quality.data(front(matched, "MAP")), "MAP").data
+    assert model_comparison.curve_figure(cutoffs(matched)).data
+    assert model_comparison.time_figure(model_comparison.time_data(front(matched, "MAP")), "MAP").data
     assert best_of(matched, "MAP", "linear").sentence().startswith("Of 2 candidates, ")
     printed = sheet(found, "test")
     for text in (as_latex(printed), as_markdown(printed), comparison_csv(found)):

@@ -13,7 +13,7 @@ from conftest_contestants import LINEAR, single
 from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.marked_up import LATEX, MARKDOWN
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
-from rankviz.plots import compared_deltas
+from rankviz.plots import model_comparison
 
 NASTY = [
     "100 % & more",
@@ -66,7 +66,7 @@ def test_what_does_not_hold_after_correction_is_not_marked() -> None:
     found = compare([single("base", base), single("close", close), *crowd], ["MAP"], "base")
     assert found.delta("close", "MAP")["randomisation"] < 0.05 < found.delta("close", "MAP")["holm"]
     assert not any(cell.mark for _, row in sheet(found).rows for cell in row)
-    assert not compared_deltas.data(found)["holds"].any()
+    assert not model_comparison.deltas_data(found)["holds"].any()
 
 
 def test_markdown(plain: Comparison) -> None:

@@ -37,7 +37,7 @@ FROM_GUIDE = names_in_the_guide()
 NAMES = [
     *FROM_GUIDE,
     *(f"rankviz.{package}" for package in PACKAGES),
-    "rankviz.plots.metric_curve.figure",
+    "rankviz.plots.model_comparison.curve_figure",
     "rankviz.datasets.uploads",
     "rankviz.metrics.significance",
     "rankviz.models.low_rank.nested",

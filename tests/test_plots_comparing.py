@@ -16,14 +16,7 @@ from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.cutoffs import cutoffs
 from rankviz.analysis.front import front
 from rankviz.analysis.matched import Matched
-from rankviz.plots import (
-    compared_deltas,
-    compared_metrics,
-    compared_slices,
-    metric_curve,
-    query_differences,
-    time_and_quality,
-)
+from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import second_tone, style_of
 from ui.compare.words import headline
 
@@ -49,9 +42,9 @@ def dots(figure: go.Figure) -> list[go.Scatter]:
 
 
 def test_means_have_a_panel_for_each_metric_and_a_row_for_each_model(found: Comparison) -> None:
-    table = compared_metrics.data(found)
+    table = model_comparison.metrics_data(found)
     assert table["method"].tolist() == ["linear", "nystroem", "fourier"] * 2
-    figure = compared_metrics.figure(table)
+    figure = model_comparison.metrics_figure(table)
     drawn = dots(figure)
     assert [trace.yaxis for trace in drawn] == ["y"] * 3 + ["y2"] * 3
     assert [trace.y[0] for trace in drawn] == [0, 1, 2] * 2
@@ -68,10 +61,10 @@ def test_means_have_a_panel_for_each_metric_and_a_row_for_each_model(found: Comp
 
 def test_foreign_names_are_no_markup(found: Comparison) -> None:
     for figure in (
-        compared_metrics.figure(compared_metrics.data(found)),
-        compared_deltas.figure(compared_deltas.data(found)),
-        time_and_quality.figure(time_and_quality.data(front(found.matched, "MAP")), "MAP"),
-        metric_curve.figure(cutoffs(found.matched)),
+        model_comparison.metrics_figure(model_comparison.metrics_data(found)),
+        model_comparison.deltas_figure(model_comparison.deltas_data(found)),
+        model_comparison.time_figure(model_comparison.time_data(front(found.matched, "MAP")), "MAP"),
+        model_comparison.curve_figure(cutoffs(found.matched)),
     ):
         drawn = json.dumps(json.loads(figure.to_json()), ensure_ascii=False)
         assert "<b>better" not in drawn
@@ -79,7 +72,7 @@ def test_foreign_names_are_no_markup(found: Comparison) -> None:
 
 
 def test_differences_are_full_where_they_hold(found: Comparison) -> None:
-    figure = compared_deltas.figure(compared_deltas.data(found))
+    figure = model_comparison.deltas_figure(model_comparison.deltas_data(found))
     drawn = dots(figure)
     assert [trace.marker.symbol for trace in drawn] == [
         "circle",
@@ -96,8 +89,8 @@ def test_differences_are_full_where_they_hold(found: Comparison) -> None:
 
 def test_slices_have_a_panel_each(found: Comparison) -> None:
     chosen = slices.by_choice({"first": range(1, 8), "last": [12]})
-    table = compared_slices.data(found.matched, "MAP", "base", chosen)
-    figure = compared_slices.figure(table, "MAP")
+    table = model_comparison.slices_data(found.matched, "MAP", "base", chosen)
+    figure = model_comparison.slices_figure(table, "MAP")
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>first (7 queries)</b>", "<b>last (1 query)</b>"]
     drawn = dots(figure)
@@ -114,14 +107,14 @@ def test_slices_have_a_panel_each(found: Comparison) -> None:
 
 def test_wins_and_losses_are_drawn_by_query_differences(found: Comparison) -> None:
     pair = found.matched.pair("MAP", "<b>better", "base")
-    table = query_differences.data({"test": pair})
+    table = per_query.difference_data({"test": pair})
     assert table["difference"].to_numpy() == pytest.approx(np.sort(BETTER - BASE))
     assert set(table["query"]) == set(range(1, 13))
 
 
 def test_cutoffs_have_bands_of_their_intervals(found: Comparison) -> None:
     table = cutoffs(found.matched)
-    figure = metric_curve.figure(table)
+    figure = model_comparison.curve_figure(table)
     bands = [trace for trace in figure.data if trace.fill == "toself"]
     assert len(bands) == 3
     own = table[table["label"] == "base"]
@@ -132,7 +125,7 @@ def test_cutoffs_have_bands_of_their_intervals(found: Comparison) -> None:
 
 def test_models_of_one_look_have_tones_and_dashes_of_their_own() -> None:
     rows = [("nystroem", f"C {n}", k, 0.5) for n in range(4) for k in (1, 2)]
-    lines = metric_curve.figure(pd.DataFrame(rows, columns=["method", "label", "k", "value"])).data
+    lines = model_comparison.curve_figure(pd.DataFrame(rows, columns=["method", "label", "k", "value"])).data
     assert len({(trace.line.color, trace.line.dash) for trace in lines}) == 4
     assert lines[-1].line.color == style_of("nystroem").colour
     assert lines[-2].line.color == second_tone(style_of("nystroem").colour)
@@ -140,9 +133,9 @@ def test_models_of_one_look_have_tones_and_dashes_of_their_own() -> None:
 
 def test_time_and_quality_marks_the_front_and_the_cheapest(found: Comparison) -> None:
     result = front(found.matched, "MAP")
-    table = time_and_quality.data(result)
+    table = model_comparison.time_data(result)
     assert table["chosen"].tolist() == ["", "", "best"]
-    figure = time_and_quality.figure(table, "MAP")
+    figure = model_comparison.time_figure(table, "MAP")
     step = figure.data[0]
     assert list(step.x) == table.loc[table["efficient"], "seconds"].tolist()
     ring = figure.data[-1]
@@ -152,7 +145,7 @@ def test_time_and_quality_marks_the_front_and_the_cheapest(found: Comparison) ->
     low, high = figure.layout.xaxis.range
     assert low < math.log10(0.5) < math.log10(20.0) < high
     other = front(Matched.of(found.matched.contestants[::2]), "NDCG@2")
-    assert time_and_quality.data(other)["chosen"].tolist() == ["best", ""]
+    assert model_comparison.time_data(other)["chosen"].tolist() == ["best", ""]
 
 
 def test_names_do_not_overlap_and_the_front_comes_first() -> None:
@@ -161,8 +154,8 @@ def test_names_do_not_overlap_and_the_front_comes_first() -> None:
         single(f"model {n}", BASE + step, NYSTROEM, seconds=spent)
         for n, (spent, step) in enumerate(zip(seconds, steps, strict=True))
     ]
-    table = time_and_quality.data(front(Matched.of(given), "MAP"))
-    points = time_and_quality.figure(table, "MAP").data[1:-1]
+    table = model_comparison.time_data(front(Matched.of(given), "MAP"))
+    points = model_comparison.time_figure(table, "MAP").data[1:-1]
     named = [trace.text[0] for trace in points if "text" in trace.mode]
     assert named == table.loc[table["efficient"], "label"].tolist() == ["model 0", "model 2", "model 3"]
 
@@ -171,15 +164,18 @@ def test_figures_stand_without_intervals() -> None:
     """Of five queries there is no interval: means and lines are drawn, bands and bars are not."""
     few = {"NDCG@1": BASE[:5], "NDCG@2": BASE[:5]}
     five = compare([single("a", BASE[:5], **few), single("b", LIKE[:5], NYSTROEM, **few)], ["MAP"], "a")
-    table = compared_metrics.data(five)
+    table = model_comparison.metrics_data(five)
     assert table[["low", "high"]].isna().all(axis=None)
-    for fig in (compared_metrics.figure(table), compared_deltas.figure(compared_deltas.data(five))):
+    for fig in (
+        model_comparison.metrics_figure(table),
+        model_comparison.deltas_figure(model_comparison.deltas_data(five)),
+    ):
         assert "NaN" not in fig.to_json()
         dots = [trace for trace in fig.data if trace.error_x.array is not None]
         assert [tuple(trace.error_x.array) for trace in dots] == [(0.0,)] * len(dots)
     curves = cutoffs(five.matched)
     curves.loc[curves["label"] == "b", ["low", "high"]] = 0.1, 0.9
-    fig = metric_curve.figure(curves)
+    fig = model_comparison.curve_figure(curves)
     bands = [len(trace.x) for trace in fig.data if trace.fill == "toself"]
     assert bands == [0, 4]
     assert tuple(fig.layout.yaxis.range) == pytest.approx((0.0, 1.0), abs=0.11)

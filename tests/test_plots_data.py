@@ -8,7 +8,7 @@ import pytest
 
 from rankviz.datasets import NORMALISATIONS, RankingData, feature_table, make_fold, normalise, query_table
 from rankviz.datasets.statistics import document_names, queries_holding
-from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
+from rankviz.plots import data_overview
 
 FOLD = make_fold(n_queries=30, documents_per_query=(1, 12), n_features=4, seed=2)
 TRAIN = FOLD.train
@@ -20,18 +20,18 @@ def one_document() -> RankingData:
 
 def test_queries_are_sorted_by_size_and_all_there():
     queries = query_table(TRAIN)
-    table = grades_per_query.data(queries)
+    table = data_overview.grades_data(queries)
     assert table["documents"].is_monotonic_decreasing
     assert table["place"].tolist() == list(range(1, len(queries) + 1))
     assert sorted(table["query"]) == sorted(queries["query"])
-    figure = grades_per_query.figure(table)
+    figure = data_overview.grades_figure(table)
     grades = [trace for trace in figure.data if trace.name.startswith("grade")]
     assert sum(np.asarray(trace.y) for trace in grades).tolist() == table["documents"].tolist()
 
 
 def test_thinned_queries_keep_the_ends():
     queries = query_table(TRAIN)
-    table = grades_per_query.data(queries, most=5)
+    table = data_overview.grades_data(queries, most=5)
     assert len(table) == 5
     assert table["place"].iloc[[0, -1]].tolist() == [1, len(queries)]
 
@@ -54,53 +54,53 @@ def test_queries_holding(pairs, share, expected):
 @pytest.mark.parametrize("part", [TRAIN, one_document()])
 def test_histograms_count_every_query(part):
     queries = query_table(part)
-    table = query_histograms.data(queries)
-    for quantity in query_histograms.QUANTITIES:
+    table = data_overview.histograms_data(queries)
+    for quantity in data_overview.QUANTITIES:
         assert table.loc[table["quantity"] == quantity, "queries"].sum() == len(queries)
     bins = table[table["quantity"] == "documents"]
     for _, row in bins.iterrows():
         inside = (queries["documents"] >= row["left"]) & (queries["documents"] < row["right"])
         assert row["queries"] == inside.sum()
-    grades = query_histograms.grade_totals(queries)
+    grades = data_overview.grade_totals(queries)
     assert grades["documents"].sum() == part.n_documents
     assert grades["share"].sum() == pytest.approx(1)
-    query_histograms.figure(table, grades)
+    data_overview.histograms_figure(table, grades)
 
 
 def test_features_are_those_of_the_feature_table():
-    table = feature_overview.data(TRAIN)
+    table = data_overview.features_data(TRAIN)
     pd.testing.assert_frame_equal(table.drop(columns="label"), feature_table(TRAIN))
     assert table["label"].tolist() == [f"feature {k}" for k in range(1, 5)]
-    named = feature_overview.data(TRAIN.renamed(feature_names=("a", "b", "c", "d")))
+    named = data_overview.features_data(TRAIN.renamed(feature_names=("a", "b", "c", "d")))
     assert named["label"].iloc[1] == "feature 2 (b)"
 
 
 def test_ranges_of_very_different_width_get_a_logarithmic_scale():
     X = np.array([[0.0, 0.0, -1e6], [1.0, 2.0, 1e6]])
-    table = feature_overview.data(RankingData.from_arrays(X, [0, 1], [1, 1]))
-    assert feature_overview.uses_signed_log(table)
-    axis = feature_overview.figure(table).layout.yaxis2
+    table = data_overview.features_data(RankingData.from_arrays(X, [0, 1], [1, 1]))
+    assert data_overview.uses_signed_log(table)
+    axis = data_overview.features_figure(table).layout.yaxis2
     assert "0" in axis.ticktext
     assert len(axis.ticktext) == len(axis.tickvals) <= 12
-    assert not feature_overview.uses_signed_log(feature_overview.data(TRAIN))
-    assert not feature_overview.uses_signed_log(feature_overview.data(one_document()))
+    assert not data_overview.uses_signed_log(data_overview.features_data(TRAIN))
+    assert not data_overview.uses_signed_log(data_overview.features_data(one_document()))
 
 
 def test_heat_map_lists_documents_best_grade_first():
     query = int(np.diff(TRAIN.ptr).argmax())
-    table = query_heatmap.data(TRAIN, query)
+    table = data_overview.heatmap_data(TRAIN, query)
     rows = TRAIN.query_slice(query)
     assert table["grade"].is_monotonic_decreasing
     order = np.argsort(-TRAIN.y[rows], kind="stable")
     np.testing.assert_array_equal(table.iloc[:, 2:].to_numpy(), TRAIN.X[rows][order])
     assert table["document"].tolist() == np.asarray(document_names(TRAIN, query))[order].tolist()
-    thin = query_heatmap.thinned(table, 3)
+    thin = data_overview.thinned_documents(table, 3)
     assert thin["document"].iloc[[0, -1]].tolist() == table["document"].iloc[[0, -1]].tolist()
 
 
 @pytest.mark.parametrize("part", [TRAIN, one_document()])
 def test_heat_map_is_scaled_within_the_query(part):
-    figure = query_heatmap.figure(query_heatmap.data(part, 0))
+    figure = data_overview.heatmap_figure(data_overview.heatmap_data(part, 0))
     z = np.asarray(figure.data[1].z, dtype=float)
     assert z.shape == (np.diff(part.ptr)[0], part.n_features)
     assert np.isnan(z).all() or (np.nanmin(z) == 0 and np.nanmax(z) == 1)
@@ -114,7 +114,7 @@ def test_documents_without_ids_are_numbered_in_file_order():
 
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_normalised_values_are_those_of_the_whole_fold(part):
-    table = normalisation.data(FOLD, part, 3)
+    table = data_overview.normalisation_data(FOLD, part, 3)
     for how in NORMALISATIONS:
         expected = normalise(FOLD, how).parts[part]
         rows = table[table["normalisation"] == how].set_index("query")
@@ -122,11 +122,11 @@ def test_normalised_values_are_those_of_the_whole_fold(part):
             values = expected.X[expected.query_slice(q), 2]
             found = rows.loc[query, ["low", "median", "high"]].to_numpy(float)
             np.testing.assert_allclose(found, [values.min(), np.median(values), values.max()], atol=1e-12)
-    normalisation.figure(table, "none")
+    data_overview.normalisation_figure(table, "none")
 
 
 def test_normalisation_thins_queries_and_says_which():
-    table = normalisation.data(FOLD, "train", 1, most=6)
+    table = data_overview.normalisation_data(FOLD, "train", 1, most=6)
     assert table.groupby("normalisation").size().tolist() == [6] * 4
     assert table.groupby("place")["query"].nunique().max() == 1  # alike in all panels
 
@@ -134,7 +134,7 @@ def test_normalisation_thins_queries_and_says_which():
 def test_share_between_queries():
     def share(x, qid):
         part = RankingData.from_arrays(np.c_[x], [0] * len(x), qid, regroup=True)
-        return normalisation.share_between(part)
+        return data_overview.share_between(part)
 
     assert share([1.0, 1.0, 3.0, 3.0], [1, 1, 2, 2]) == pytest.approx(1)
     assert share([1.0, 3.0, 1.0, 3.0], [1, 1, 2, 2]) == pytest.approx(0)

@@ -9,7 +9,7 @@ import pytest
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.metrics.significance import Comparison, Interval, compare
-from rankviz.plots import influence
+from rankviz.plots import metric_vs_setting
 
 SPEC = RunSpec("demo", feature_map="linear", C=0.25)
 
@@ -24,9 +24,9 @@ def groups() -> dict[float, list[RunRecord]]:
 
 
 def test_means_are_over_the_queries_of_all_folds(groups: dict[float, list[RunRecord]]) -> None:
-    table = influence.data(groups, "vali", "MAP")
+    table = metric_vs_setting.setting_data(groups, "vali", "MAP")
     for row in table.itertuples():
-        values = influence.pooled(groups[float(str(row.value))], "vali", "MAP")
+        values = metric_vs_setting.pooled(groups[float(str(row.value))], "vali", "MAP")
         assert row.mean == pytest.approx(values.mean())
         assert row.queries == len(values)
         assert row.low <= row.mean <= row.high
@@ -34,34 +34,36 @@ def test_means_are_over_the_queries_of_all_folds(groups: dict[float, list[RunRec
 
 
 def test_values_are_compared_query_by_query(groups: dict[float, list[RunRecord]]) -> None:
-    found = influence.against(groups, 0.25, "vali", "MAP")
+    found = metric_vs_setting.compared_with(groups, 0.25, "vali", "MAP")
     assert set(found) == {2.0**-8, 1.0}
-    expected = compare(*(influence.pooled(groups[C], "vali", "MAP") for C in (1.0, 0.25)))
+    expected = compare(*(metric_vs_setting.pooled(groups[C], "vali", "MAP") for C in (1.0, 0.25)))
     assert found[1.0].interval == expected.interval
 
 
 def test_figures_hold_the_table(groups: dict[float, list[RunRecord]]) -> None:
-    table = influence.data(groups, "vali", "MAP")
-    beside = influence.beside_best(table, influence.against(groups, 0.25, "vali", "MAP"), 0.25)
+    table = metric_vs_setting.setting_data(groups, "vali", "MAP")
+    beside = metric_vs_setting.beside_best(
+        table, metric_vs_setting.compared_with(groups, 0.25, "vali", "MAP"), 0.25
+    )
     assert beside["beside_best"].tolist()[1] == "best"
-    fig = influence.figure_of_C(beside, "linear", "MAP", 0.25)
+    fig = metric_vs_setting.C_figure(beside, "linear", "MAP", 0.25)
     names = [trace.name for trace in fig.data]
     assert names[:2] == ["95 % interval", "mean over queries"]
     assert max(map(len, names)) <= 20, "three stand in a row in large type"
     assert {"best", "products"} <= set(names)
-    fig = influence.figure_of_cost(table, "linear", "MAP", "λ₂₁", 1.3, 0.5)
+    fig = metric_vs_setting.cost_figure(table, "linear", "MAP", "λ₂₁", 1.3, 0.5)
     assert list(fig.data[1].y) == table["mean"].tolist()
 
 
 def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(
     groups: dict[float, list[RunRecord]],
 ) -> None:
-    table = influence.data(groups, "vali", "MAP")
-    found = influence.against(groups, 1.0, "vali", "MAP")
+    table = metric_vs_setting.setting_data(groups, "vali", "MAP")
+    found = metric_vs_setting.compared_with(groups, 1.0, "vali", "MAP")
     certain, open_end = (Comparison(Interval(-0.1, -0.2, high, 0.95, 40)) for high in (-0.05, 0.05))
     assert set(found) == {2.0**-8, 0.25}
-    table = influence.beside_best(table, {2.0**-8: certain, 0.25: open_end}, 1.0)
-    fig = influence.figure_of_C(table, "linear", "MAP", 0.25)
+    table = metric_vs_setting.beside_best(table, {2.0**-8: certain, 0.25: open_end}, 1.0)
+    fig = metric_vs_setting.C_figure(table, "linear", "MAP", 0.25)
     at = {trace.name: trace for trace in fig.data}
     assert at["worse than the best"].x == (2.0**-8,)
     assert at["worse than the best"].marker.symbol == "square-open"
@@ -75,10 +77,10 @@ def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(
 def test_without_intervals_there_is_a_line_and_no_band() -> None:
     fold = make_fold(n_queries=25, n_features=4, seed=0)
     few = {C: [execute(SPEC.but(C=C), fold=fold)] for C in (0.25, 1.0)}
-    table = influence.data(few, "vali", "MAP")
+    table = metric_vs_setting.setting_data(few, "vali", "MAP")
     assert table["queries"].tolist() == [5, 5]
     assert table["low"].isna().all()
-    fig = influence.figure_of_C(table.assign(beside_best="alike"), "linear", "MAP", 1.0)
+    fig = metric_vs_setting.C_figure(table.assign(beside_best="alike"), "linear", "MAP", 1.0)
     band, line = fig.data[:2]
     assert (len(band.x or ()), len(line.x)) == (0, 2)
     assert line.customdata[0][0] == "too few queries for a 95 % interval"

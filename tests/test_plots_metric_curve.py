@@ -6,7 +6,7 @@ import pytest
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.plots import metric_curve
+from rankviz.plots import model_comparison
 from rankviz.plots.style import line_of
 
 
@@ -19,7 +19,7 @@ def records() -> list[RunRecord]:
 
 @pytest.mark.parametrize("metric", ["NDCG", "P"])
 def test_the_table_has_the_mean_at_every_cut_off(records: list[RunRecord], metric: str) -> None:
-    table = metric_curve.data(records, "vali", metric)
+    table = model_comparison.curve_data(records, "vali", metric)
     assert table["method"].unique().tolist() == ["linear", "nystroem"]
     for record, (_, rows) in zip(records, table.groupby("label", sort=False), strict=True):
         columns = [name for name in record.metrics["vali"] if str(name).startswith(f"{metric}@")]
@@ -28,8 +28,8 @@ def test_the_table_has_the_mean_at_every_cut_off(records: list[RunRecord], metri
 
 
 def test_a_line_per_model_within_the_axis(records: list[RunRecord]) -> None:
-    table = metric_curve.data(records, "vali")
-    fig = metric_curve.figure(table)
+    table = model_comparison.curve_data(records, "vali")
+    fig = model_comparison.curve_figure(table)
     assert [trace.name for trace in fig.data] == table["label"].unique().tolist()
     assert [trace.line.color for trace in fig.data] == [
         line_of(method)["line"]["color"] for method in ("linear", "nystroem")
@@ -41,4 +41,4 @@ def test_a_line_per_model_within_the_axis(records: list[RunRecord]) -> None:
 
 
 def test_without_a_record_there_is_an_empty_figure() -> None:
-    assert not metric_curve.figure(metric_curve.data([], "vali")).data
+    assert not model_comparison.curve_figure(model_comparison.curve_data([], "vali")).data

@@ -9,7 +9,7 @@ import pytest
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.plots import training_trace
+from rankviz.plots import convergence
 
 
 @pytest.fixture(scope="module")
@@ -20,16 +20,16 @@ def record() -> RunRecord:
 
 
 def test_the_table_is_the_trace(record: RunRecord) -> None:
-    table = training_trace.data(record)
+    table = convergence.trace_data(record)
     for name in ("iteration", "objective", "gap"):
         assert table[name].tolist() == record.trace[name].tolist()
     assert set(table["label"]) == {"factorised RankSVM, 2 factors"}
 
 
 def test_a_panel_for_each_quantity(record: RunRecord) -> None:
-    fig = training_trace.figure(training_trace.data(record))
+    fig = convergence.trace_figure(convergence.trace_data(record))
     assert [trace.y.tolist() for trace in fig.data] == [
-        record.trace[name].tolist() for name in training_trace.TITLES
+        record.trace[name].tolist() for name in convergence.TRACE_TITLES
     ]
     assert fig.layout.yaxis2.type == "log"
     assert fig.layout.yaxis.type is None, "objectives of these models are below 0"
@@ -37,8 +37,8 @@ def test_a_panel_for_each_quantity(record: RunRecord) -> None:
 
 def test_what_a_trace_has_not_is_left_out(record: RunRecord) -> None:
     few = replace(record, trace=record.trace[["objective"]])
-    table = training_trace.data(few)
+    table = convergence.trace_data(few)
     assert table["iteration"].tolist() == list(range(len(few.trace)))
-    assert len(training_trace.figure(table).data) == 1
+    assert len(convergence.trace_figure(table).data) == 1
     none = replace(record, trace=pd.DataFrame({"something": [1.0, 2.0]}))
-    assert training_trace.quantities(training_trace.data(none)) == []
+    assert convergence.trace_quantities(convergence.trace_data(none)) == []

@@ -11,7 +11,7 @@ import pytest
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import objective_table, ranking_error_table
 from rankviz.datasets import make_fold
-from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
+from rankviz.plots import metric_vs_m, ranked_list
 from rankviz.runs.record import training_seconds
 
 SPEC = RunSpec("demo", n_components=5, C=0.1, gamma=0.1)
@@ -43,7 +43,7 @@ def of(records: list[RunRecord], name: str) -> list[RunRecord]:
 
 
 def test_curves_are_means_and_ranges_over_runs(records: list[RunRecord]) -> None:
-    table = metric_vs_m.data(records, "vali", ["MAP"])
+    table = metric_vs_m.metric_data(records, "vali", ["MAP"])
     curves = metric_vs_m.curves(table).set_index(["method", "m"])
     runs = [r for r in of(records, "fourier") if r.spec.n_components == 20]
     values = [r.metrics["vali"]["MAP"].mean() for r in runs]
@@ -61,8 +61,8 @@ def test_training_seconds_leave_out_data_and_evaluation(records: list[RunRecord]
 
 @pytest.mark.parametrize("x", ["m", "seconds"])
 def test_levels_and_lines_of_a_figure(records: list[RunRecord], x: str) -> None:
-    table = metric_vs_m.data(records, "vali", ["NDCG@10", "MAP"])
-    figure = metric_vs_m.figure(table, 5, GRID, x)
+    table = metric_vs_m.metric_data(records, "vali", ["NDCG@10", "MAP"])
+    figure = metric_vs_m.metric_figure(table, 5, GRID, x)
     named = [trace for trace in figure.data if trace.name]
     assert [t.name for t in named[:4]] == [
         "linear (no m)",
@@ -86,14 +86,14 @@ def test_levels_and_lines_of_a_figure(records: list[RunRecord], x: str) -> None:
 
 @pytest.mark.parametrize(("m", "side"), [(5, "left"), (20, "right")])
 def test_the_m_that_is_set_is_labelled_within_the_figure(records: list[RunRecord], m: int, side: str) -> None:
-    (label,) = metric_vs_m.figure(metric_vs_m.data(records, "vali"), m, GRID).layout.annotations
+    (label,) = metric_vs_m.metric_figure(metric_vs_m.metric_data(records, "vali"), m, GRID).layout.annotations
     assert (label.text.strip(), label.xanchor) == (f"m = {m}", side)
 
 
 def test_figures_of_little(records: list[RunRecord]) -> None:
     for some in (of(records, "linear"), of(records, "exact"), of(records, "nystroem")[:1]):
         for x in ("m", "seconds"):
-            assert metric_vs_m.figure(metric_vs_m.data(some, "vali"), None, (), x).data
+            assert metric_vs_m.metric_figure(metric_vs_m.metric_data(some, "vali"), None, (), x).data
 
 
 # --- ranks of one query -----------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def test_figures_of_little(records: list[RunRecord]) -> None:
 def test_ranks_follow_the_scores_with_the_exact_ones_last(records: list[RunRecord], fold: Fold) -> None:
     runs = [r for r in of(records, "nystroem") if r.spec.seed == 0]
     exact = of(records, "exact")[0]
-    table = rank_vs_m.data(runs[::-1], exact, fold.vali, "vali", 1)
+    table = ranked_list.ranks_data(runs[::-1], exact, fold.vali, "vali", 1)
     rows = fold.vali.query_slice(1)
     assert table.drop_duplicates("place")["label"].tolist() == ["5", "20", "exact"]
     last = table[table["label"] == "exact"]
@@ -113,7 +113,7 @@ def test_ranks_follow_the_scores_with_the_exact_ones_last(records: list[RunRecor
 
 def test_ties_keep_file_order(records: list[RunRecord], fold: Fold) -> None:
     tied = replace(records[1], scores={"vali": np.zeros(fold.vali.n_documents)})
-    table = rank_vs_m.data([], tied, fold.vali, "vali", 0)
+    table = ranked_list.ranks_data([], tied, fold.vali, "vali", 0)
     assert table["rank"].tolist() == list(range(1, len(table) + 1))
 
 
@@ -129,12 +129,12 @@ def ranks(*columns: list[int]) -> pd.DataFrame:
 
 def test_how_many_of_the_last_first_documents_are_kept() -> None:
     table = ranks([4, 3, 2, 1], [1, 3, 2, 4], [1, 2, 3, 4])
-    assert rank_vs_m.kept(table, 2).tolist() == [0, 1, 2]
-    assert set(rank_vs_m.top(table, 1)["row"]) == {0, 3}
+    assert ranked_list.kept_in_top(table, 2).tolist() == [0, 1, 2]
+    assert set(ranked_list.in_any_top(table, 1)["row"]) == {0, 3}
 
 
 def test_stretches_within_entering_and_below() -> None:
-    within, leaving = rank_vs_m.stretches(ranks([1, 2, 3, 4], [2, 4, 1, 3], [1, 2, 3, 4]), 2)
+    within, leaving = ranked_list.segments(ranks([1, 2, 3, 4], [2, 4, 1, 3], [1, 2, 3, 4]), 2)
     assert sorted(within) == [((0, 1), (1, 2)), ((1, 2), (2, 1))]
     assert sorted(leaving) == [
         ((0, 1), (2, 3)),
@@ -148,7 +148,7 @@ def test_stretches_within_entering_and_below() -> None:
 def test_bump_charts_have_a_marker_for_each_rank(k: int) -> None:
     rng = np.random.default_rng(0)
     table = ranks(*(list(1 + rng.permutation(90)) for _ in range(3)))
-    figure = rank_vs_m.figure(table, k)
+    figure = ranked_list.ranks_figure(table, k)
     assert sum(len(t.x) for t in figure.data if t.mode == "markers") == 3 * k
 
 
@@ -158,7 +158,7 @@ def test_bump_charts_have_a_marker_for_each_rank(k: int) -> None:
 def test_quartiles_over_queries_and_range_over_seeds(records: list[RunRecord], fold: Fold) -> None:
     approximate = of(records, "nystroem") + of(records, "fourier")
     errors = ranking_error_table(approximate, of(records, "exact")[0], fold.vali, "vali")
-    table = ranking_error_vs_m.data(errors)
+    table = metric_vs_m.agreement_data(errors)
     row = table[(table["map"] == "fourier") & (table["m"] == 5) & (table["measure"] == "tau")].iloc[0]
     some = errors[(errors["map"] == "fourier") & (errors["m"] == 5)]
     medians = some.groupby("seed")["tau"].median()
@@ -166,8 +166,8 @@ def test_quartiles_over_queries_and_range_over_seeds(records: list[RunRecord], f
     assert (row["low"], row["high"]) == pytest.approx((medians.min(), medians.max()))
     assert row["seeds"] == 2
     assert row["q25"] == pytest.approx(some.groupby("seed")["tau"].quantile(0.25).mean())
-    for measure in ranking_error_vs_m.MEASURES:
-        figure = ranking_error_vs_m.figure(table, measure, GRID, 5)
+    for measure in metric_vs_m.MEASURES:
+        figure = metric_vs_m.agreement_figure(table, measure, GRID, 5)
         assert "thin: quartiles over queries" in [
             trace.name for trace in figure.data if trace.showlegend is None
         ]
@@ -187,21 +187,21 @@ def test_queries_without_a_tau_are_left_out() -> None:
             "overlap": 1.0,
         }
     )
-    table = ranking_error_vs_m.data(errors)
+    table = metric_vs_m.agreement_data(errors)
     assert table.set_index("measure").loc["tau", "median"] == 0.5
-    assert ranking_error_vs_m.data(errors.assign(tau=np.nan, overlap=np.nan)).empty
+    assert metric_vs_m.agreement_data(errors.assign(tau=np.nan, overlap=np.nan)).empty
 
 
 def test_distances_of_objectives(records: list[RunRecord]) -> None:
     runs = of(records, "nystroem") + of(records, "fourier")
-    table = ranking_error_vs_m.objectives(objective_table(runs, of(records, "exact")[0]))
+    table = metric_vs_m.objective_data(objective_table(runs, of(records, "exact")[0]))
     at = table.set_index(["map", "m"])
     assert at.loc[("nystroem", 5), "seeds"] == 2
     assert at.loc[("nystroem", 20), "distance"] > 0
     far = table.assign(distance=[0.1, 0.01, 2.0, 1.0])
-    assert not ranking_error_vs_m.objective_figure(far, 1e-6, GRID).layout.annotations
+    assert not metric_vs_m.objective_figure(far, 1e-6, GRID).layout.annotations
     near = table.assign(distance=[1e-5, -1e-3, 0.0, 1.0])
-    figure = ranking_error_vs_m.objective_figure(near, 1e-6, GRID)
+    figure = metric_vs_m.objective_figure(near, 1e-6, GRID)
     assert figure.layout.annotations[0].text == "tolerance"
     assert list(figure.data[0].marker.symbol) == ["circle", "circle-open"]
-    assert list(figure.data[1].y) == [ranking_error_vs_m.LEAST, 1.0]
+    assert list(figure.data[1].y) == [metric_vs_m.LEAST_DISTANCE, 1.0]

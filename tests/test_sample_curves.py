@@ -13,7 +13,7 @@ from rankviz.analysis.samples import COLUMNS, sample_table
 from rankviz.datasets import make_fold
 from rankviz.metrics.crossed import crossed_interval
 from rankviz.metrics.significance import interval
-from rankviz.plots import metric_vs_sample as plot
+from rankviz.plots import metric_vs_setting as plot
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 
 FOLD = make_fold(n_queries=60, documents_per_query=(6, 12), seed=4)
@@ -116,11 +116,13 @@ def test_without_the_whole_there_is_nothing_to_compare_with(records: list[RunRec
 
 
 @pytest.mark.parametrize(("axis", "ticks"), [(plot.QUERIES, [4, 18, 36]), (plot.WRONG, [0, 30])])
-def test_the_figure_draws_the_table(records: list[RunRecord], axis: plot.Axis, ticks: list[float]) -> None:
+def test_the_figure_draws_the_table(
+    records: list[RunRecord], axis: plot.SampleAxis, ticks: list[float]
+) -> None:
     other = "share" if axis is plot.WRONG else "flipped"
     drawn = [r for r in records if other not in r.spec.sample.values]
-    table = plot.data(drawn, "vali", "NDCG@10")
-    figure = plot.figure(table, axis, "NDCG@10")
+    table = plot.sample_data(drawn, "vali", "NDCG@10")
+    figure = plot.sample_figure(table, axis, "NDCG@10")
     lines = {trace.name: trace for trace in figure.data if trace.name}
     assert set(lines) == set(table["label"])
     line = table[table["label"] == "linear"].sort_values(axis.column)
@@ -134,8 +136,8 @@ def test_the_figure_draws_the_table(records: list[RunRecord], axis: plot.Axis, t
 
 
 def test_without_the_whole_there_is_no_band(records: list[RunRecord]) -> None:
-    table = plot.data([r for r in records if r.spec.share < 1], "vali", "NDCG@10")
-    figure = plot.figure(table, plot.QUERIES, "NDCG@10")
+    table = plot.sample_data([r for r in records if r.spec.share < 1], "vali", "NDCG@10")
+    figure = plot.sample_figure(table, plot.QUERIES, "NDCG@10")
     assert not [y for trace in figure.data if trace.fill == "toself" for y in trace.y]
     low, high = figure.layout.yaxis.range
     assert low < table["mean"].min()

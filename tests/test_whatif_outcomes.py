@@ -11,7 +11,7 @@ import pytest
 from rankviz import Fold, RankSVM, evaluate
 from rankviz.datasets import make_fold
 from rankviz.metrics.significance import compare
-from rankviz.plots import query_differences
+from rankviz.plots import per_query
 from rankviz.plots.style import CHOSEN_COLOUR
 from rankviz.whatif.changes import (
     Change,
@@ -145,10 +145,10 @@ def test_without_a_change_nothing_differs(what_if: WhatIf) -> None:
 def test_the_figure_has_a_bar_for_each_query(what_if: WhatIf) -> None:
     found = what_if.outcome(OF_TRAINING["query weight"])
     tables = {part: found.per_query(part, METRIC) for part in ("train", "vali")}
-    table = query_differences.data(tables)
+    table = per_query.difference_data(tables)
     assert len(table) == FOLD.train.n_queries + FOLD.vali.n_queries
     chosen = ("train", label("train", 1))
-    figure = query_differences.figure(table, METRIC, "#0072B2", chosen)
+    figure = per_query.difference_figure(table, METRIC, "#0072B2", chosen)
     assert [len(bars.x) for bars in figure.data] == [FOLD.train.n_queries, FOLD.vali.n_queries]
     for bars, (part, own) in zip(figure.data, table.groupby("part", sort=False), strict=True):
         assert list(bars.y) == sorted(own["difference"])
@@ -165,11 +165,11 @@ def test_the_figure_has_a_bar_for_each_query(what_if: WhatIf) -> None:
 
 
 def test_the_figure_does_not_blow_up_noise() -> None:
-    still = query_differences.data({"train": _table([0.0, 0.0]), "vali": _table([np.nan, 1e-14])})
+    still = per_query.difference_data({"train": _table([0.0, 0.0]), "vali": _table([np.nan, 1e-14])})
     assert still["difference"].tolist() == [0.0, 0.0, 0.0]
-    assert query_differences.figure(still, METRIC, "#0072B2").layout.yaxis.range[1] >= 0.05
-    empty = query_differences.data({"train": _table([]), "vali": _table([])})
-    assert len(query_differences.figure(empty, METRIC, "#0072B2").data) == 1
+    assert per_query.difference_figure(still, METRIC, "#0072B2").layout.yaxis.range[1] >= 0.05
+    empty = per_query.difference_data({"train": _table([]), "vali": _table([])})
+    assert len(per_query.difference_figure(empty, METRIC, "#0072B2").data) == 1
 
 
 def _table(differences: list[float]) -> pd.DataFrame:

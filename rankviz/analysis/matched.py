@@ -98,7 +98,7 @@ class Matched:
     def pair(self, metric: str, label: str, baseline: str) -> pd.DataFrame:
         """Return a metric of a contestant (new) and of the baseline (old): columns query, old, new.
 
-        `rankviz.plots.query_differences` draws its wins and losses. Raises as `named` and `by_query`.
+        `rankviz.plots.per_query` draws its wins and losses. Raises as `named` and `by_query`.
         """
         found = self.by_query(metric)[[self.named(baseline).label, self.named(label).label]]
         return found.set_axis(["old", "new"], axis=1).rename_axis("query").reset_index()

@@ -11,8 +11,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from rankviz.common.numbers import small
+from rankviz.learning.result import Status
 from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
 from rankviz.plots.style import finished, line_of, look_of, style_of
+from rankviz.runs.description import method_label
 from rankviz.runs.labels import distinct_parts, without_common
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -71,7 +74,7 @@ _MOST_MARKERS = 40
 """Longer traces are drawn without markers, which would cover the line."""
 
 
-def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
+def convergence_data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
     """Return the traces of runs, one row per iteration.
 
     Columns are the trace's, at the start of the iteration (seconds: at its end). Further columns are method,
@@ -151,7 +154,7 @@ def with_preconditioner(spec: RunSpec) -> RunSpec:
     return spec.but(preconditioner=PRECONDITIONER.default) if "preconditioner" in spec else spec
 
 
-def figure(table: pd.DataFrame) -> go.Figure:
+def objective_figure(table: pd.DataFrame) -> go.Figure:
     """Draw the objective (left) and the relative Newton decrement (right, log) with the tolerance as a line.
 
     Draw only the objective if no trace has decrements.
@@ -178,7 +181,7 @@ def _objective(table: pd.DataFrame) -> go.Figure:
     return finished(fig)
 
 
-def told(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
+def with_quantity(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
     """Return the rows of runs whose traces have a quantity (in `QUANTITIES`) and an axis (in `AXES`)."""
     known = table[QUANTITIES[y].column].notna() & table[AXES[x][1]].notna()
     return table[table["label"].isin(table.loc[known, "label"])]
@@ -191,7 +194,7 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     height. Gaps below `REFERENCE_TOL` are drawn at it. Runs without one of the two are left out.
     """
     quantity, (title, begins, ends) = QUANTITIES[y], AXES[x]
-    fig, table = go.Figure(), told(table, y, x)
+    fig, table = go.Figure(), with_quantity(table, y, x)
     if y == "cg":
         _add_runs(fig, table, ends, quantity.column)
     else:
@@ -270,3 +273,144 @@ def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
         # log axes place annotations by exponent, lines by value
         text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}
         fig.add_hline(y=tol, line=guide, **text, **place)
+
+
+_ENDS = tuple(status for status in Status if status.converged)
+"""Status values of converged runs."""
+UNITS = {
+    "iteration": ("iterations", "iteration", ",.0f"),
+    "products": ("products", "product", ",.0f"),
+    "seconds": ("seconds", "second", ".2f"),
+    "cg": ("CG iterations", "CG iteration", ",.0f"),
+}
+"""Units of axes: plural, singular, and number format."""
+
+
+def effort_sentence(record: RunRecord, plain: RunRecord | None = None, counted: str = "cg") -> str:
+    """Describe a run's effort on an axis (in `AXES`), with and without preconditioner, in one sentence.
+
+    Count iterations if there are no CG iterations, or if the trace lacks the axis. A sentence on seconds says
+    that they come from one run, because they vary.
+    """
+    own = _Effort.of(record, counted)
+    if plain is None:
+        return f"{own.start}{own.words} {own.verb} {own.aim}"
+    other = _Effort.of(plain, counted)
+    start = f"{own.start}{'w' if own.start else 'W'}ith the preconditioner"
+    if own.converged and other.converged and own.unit == other.unit:
+        return f"{start} {own.words} {own.verb} {own.aim}, without it {other.number}"
+    return f"{start} {own.words} {own.verb} {own.aim}; without it {other.words} {other.verb} {other.aim}"
+
+
+def race_sentence(table: pd.DataFrame, counted: str = "products", within: float = 1e-4) -> str:
+    """Describe which runs come within a share of their own best objective, and their effort on an axis.
+
+    Count products if some traces lack the axis, seconds if some lack products too.
+    """
+    unit = next((name for name in (counted, "products") if _all_tell(table, name)), "seconds")
+    (_, column, _), (name, _, form) = AXES[unit], UNITS[unit]
+    came, missed = [], []
+    for _, rows in table.groupby("label", sort=False):
+        run, near = str(rows["short"].iloc[0]), rows[column][rows["gap"] <= within]
+        if len(near):
+            came.append((float(near.iloc[0]), run))
+        else:
+            missed.append(run)
+    share = small(within).removeprefix("1.0 × ")
+    if not came:
+        return f"No run comes within {share} of its own best objective in the steps it was given"
+    words = ", ".join(f"{label} after {effort:{form}}" for effort, label in sorted(came))
+    never = [f"{', '.join(missed)} not within the steps it was given"] if missed else []
+    title = f"{name[0].upper()}{name[1:]}{' in this one run' * (unit == 'seconds')}"
+    return "; ".join([f"{title} until within {share} of its own best objective: {words}", *never])
+
+
+def _all_tell(table: pd.DataFrame, axis: str) -> bool:
+    return bool(with_quantity(table, "gap", axis)["label"].nunique() == table["label"].nunique())
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """A run's effort on an axis, and its convergence."""
+
+    unit: str
+    number: str
+    words: str
+    singular: bool
+    aim: str
+    converged: bool
+
+    @classmethod
+    def of(cls, record: RunRecord, axis: str) -> _Effort:
+        """Return a trace's effort; in iterations if the axis is missing or zero."""
+        last, solver = convergence_data([record]).iloc[-1], record.spec.option("solver")
+        amount, unit = float(last[AXES[axis][2]]), axis
+        if math.isnan(amount) or (axis == "cg" and not amount):
+            amount, unit = float(last["iteration"]), "iteration"
+        many, one, form = UNITS[unit]
+        if unit == "iteration":
+            one = getattr(solver, "steps", one)
+            many = "passes" if one == "pass" else f"{one}s"
+        number = f"{amount:{form}}"
+        aim = "the solver's own rule" if getattr(solver, "own_rule", False) else "the tolerance"
+        singular = unit != "seconds" and number == "1"
+        words = f"{number} {one if singular else many}"
+        return cls(unit, number, words, singular, aim, _converged(record))
+
+    @property
+    def start(self) -> str:
+        """The words "In this one run, " before seconds."""
+        return "In this one run, " if self.unit == "seconds" else ""
+
+    @property
+    def verb(self) -> str:
+        """The verb of the outcome: "reach", "reaches" or "do not reach"."""
+        if not self.converged:
+            return "do not reach"
+        return "reaches" if self.singular else "reach"
+
+
+def _converged(record: RunRecord) -> bool:
+    return record.status in [status.value for status in _ENDS]
+
+
+TRACE_TITLES = {"objective": "Objective", "gap": "Gap / |objective|"}
+"""Drawn quantities, with their titles."""
+ITERATION = "iteration"
+
+
+def trace_data(record: RunRecord) -> pd.DataFrame:
+    """Return columns method, label, iteration, and the quantities of `TITLES` with numbers in the trace."""
+    trace = record.trace
+    found = {name: trace[name] for name in TRACE_TITLES if name in trace and trace[name].notna().any()}
+    iteration = trace[ITERATION] if ITERATION in trace else pd.RangeIndex(len(trace)).to_series()
+    table = pd.DataFrame({ITERATION: iteration.to_numpy()} | {k: v.to_numpy() for k, v in found.items()})
+    return table.assign(method=look_of(record.spec), label=method_label(record.spec))
+
+
+def trace_quantities(table: pd.DataFrame) -> list[str]:
+    """Return the quantities in a table of `data`."""
+    return [name for name in TRACE_TITLES if name in table]
+
+
+def trace_figure(table: pd.DataFrame) -> go.Figure:
+    """Draw a panel per quantity; gaps, which shrink by factors, on a logarithmic axis."""
+    names = trace_quantities(table)
+    fig = make_subplots(cols=len(names), subplot_titles=[TRACE_TITLES[name] for name in names])
+    label, method = str(table["label"].iloc[0]), str(table["method"].iloc[0])
+    for column, name in enumerate(names, start=1):
+        fig.add_scatter(
+            x=table[ITERATION],
+            y=table[name],
+            name=label,
+            mode="lines+markers",
+            showlegend=column == 1,
+            hovertemplate=f"{label}, iteration %{{x}}: %{{y:.6g}}<extra></extra>",
+            row=1,
+            col=column,
+            **line_of(method),
+        )
+        if name == "gap" and (table[name] > 0).any():
+            fig.update_yaxes(type="log", exponentformat="power", dtick=1, col=column)
+    fig.update_xaxes(title_text=ITERATION)
+    return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,94 @@ import plotly.graph_objects as go
 from rankviz.analysis.kernel_error import KernelErrors, Variant
 from rankviz.analysis.kernel_summary import FLOOR, Slope, at, over_seeds
 from rankviz.features import FEATURE_MAPS
-from rankviz.plots import kernel_variants
-from rankviz.plots.style import finished, style_of, translucent
+from rankviz.features.kernel_base import KernelFacts
+from rankviz.plots.style import approximations, finished, line_of, style_of, translucent
+
+OTHER_DASH = "dashdot"
+
+
+def ways(feature_map: str) -> list[Variant]:
+    """Return all draws of a map, the papers' first; one if there is no choice."""
+    choice = FEATURE_MAPS[feature_map].draws_by
+    if choice is None:
+        return [Variant(feature_map, "")]
+    others = [name for name in choice.options if name != choice.default]
+    return [Variant(feature_map, str(name)) for name in (choice.default, *others)]
+
+
+def as_printed(kernel: KernelFacts) -> list[Variant]:
+    """Return the maps that approximate a kernel, each with the papers' draw."""
+    return [first for first, *_ in map(ways, approximations()) if first.takes(kernel)]
+
+
+def other_ways(kernel: KernelFacts) -> list[Variant]:
+    """Return their other draws."""
+    return [one for _, *more in map(ways, approximations()) for one in more if one.takes(kernel)]
+
+
+def is_as_printed(variant: Variant) -> bool:
+    """Return True for the papers' draw."""
+    return variant == ways(variant.map)[0]
+
+
+def choice_name(variant: Variant) -> str:
+    """Return the name of the draw: "k-means++ landmarks"; "" if there is no choice."""
+    choice = FEATURE_MAPS[variant.map].draws_by
+    return "" if choice is None else choice.told(variant.choice)
+
+
+def variant_name(variant: Variant) -> str:
+    """Return the map's name, with a draw that differs from the papers': "Nyström, k-means++ landmarks"."""
+    method = style_of(variant.map).name
+    return method if is_as_printed(variant) else f"{method}, {choice_name(variant)}"
+
+
+def names(variants: Iterable[Variant], last: str = "and") -> str:
+    """Join the names of several maps for a sentence."""
+    *first, end = map(variant_name, variants)
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def variants_in(table: pd.DataFrame) -> list[Variant]:
+    """Return the maps of a table with columns map and choice, in its order."""
+    pairs = table[["map", "choice"]].drop_duplicates()
+    return [Variant(*pair) for pair in pairs.itertuples(index=False, name=None)]
+
+
+def rows_of(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
+    """Return the rows of one map and choice."""
+    return table[(table["map"] == variant.map) & (table["choice"] == variant.choice)]
+
+
+def variant_look(variant: Variant) -> dict[str, Any]:
+    """Return keyword arguments for a trace of this map."""
+    style = line_of(variant.map)
+    if not is_as_printed(variant):
+        style["line"] |= {"dash": OTHER_DASH, "width": 2}
+        style["marker"] |= {
+            "symbol": f"{style_of(variant.map).symbol}-open",
+            "size": 10,
+            "line": {"width": 2},
+        }
+    return style
+
+
+def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
+    """Add a ring around the sidebar's current model."""
+    fig.add_scatter(
+        x=[x],
+        y=[y],
+        name="the current model",
+        mode="markers",
+        marker={
+            "symbol": "circle-open",
+            "size": 20,
+            "color": style_of(variant.map).colour,
+            "line": {"width": 2.5},
+        },
+        hoverinfo="skip",
+    )
+
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
 GUIDE = {"color": "#999999", "width": 1}
@@ -21,12 +108,12 @@ LEAST = FLOOR / 10  # lowest end of the axis: smaller errors are rounding
 GUIDE_BELOW = 0.7  # start of the guide as a share of its map's least error, clear of its line
 
 
-def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
+def error_data(errors: KernelErrors, norm: str) -> pd.DataFrame:
     """Return errors in one norm, as `over_seeds`: columns map, choice, m, used, mean, low, high."""
     return over_seeds(errors.table, norm)
 
 
-def figure(
+def error_figure(
     table: pd.DataFrame,
     slopes: Mapping[Variant, Slope | None],
     norm: str,
@@ -38,16 +125,16 @@ def figure(
     A line marks `current`, the selected m; a ring marks the current model `named`, if it is one of the maps.
     """
     fig = go.Figure()
-    variants = kernel_variants.variants_in(table)
+    variants = variants_in(table)
     for variant in variants:
-        _add_band(fig, variant, kernel_variants.rows_of(table, variant))
+        _add_band(fig, variant, rows_of(table, variant))
     for variant in variants:
-        _add_map(fig, variant, kernel_variants.rows_of(table, variant), slopes.get(variant))
+        _add_map(fig, variant, rows_of(table, variant), slopes.get(variant))
     averages = [variant for variant in variants if averages_terms(variant)]
     if averages:
-        _add_guide(fig, kernel_variants.rows_of(table, averages[0]))
+        _add_guide(fig, rows_of(table, averages[0]))
     if named is not None and at(table, named, current)["mean"] > LEAST:
-        kernel_variants.add_mark(fig, named, current, at(table, named, current)["mean"])
+        add_mark(fig, named, current, at(table, named, current)["mean"])
     fig.add_vline(x=current, line=GUIDE | {"dash": "dash"})
     fig.add_annotation(
         x=math.log10(current), y=1, yref="paper", text=f" m = {current}", showarrow=False, xanchor="left"
@@ -94,13 +181,13 @@ def _add_band(fig: go.Figure, variant: Variant, rows: pd.DataFrame) -> None:
         line={"width": 0},
         mode="lines",
         hoverinfo="skip",
-        legendgroup=kernel_variants.name(variant),
+        legendgroup=variant_name(variant),
         showlegend=False,
     )
 
 
 def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope | None) -> None:
-    name = kernel_variants.name(variant)
+    name = variant_name(variant)
     if slope is not None:
         ends = [slope.first, slope.last]
         fig.add_scatter(
@@ -123,7 +210,7 @@ def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope 
             f"{name}, m = %{{x}} (%{{customdata[0]}} used)<br>error %{{y:.3g}}, "
             "over seeds %{customdata[1]:.3g} to %{customdata[2]:.3g}<extra></extra>"
         ),
-        **kernel_variants.look(variant),
+        **variant_look(variant),
     )
 
 
@@ -147,3 +234,69 @@ def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
         name="guide: m<sup>−1/2</sup>",
         hoverinfo="skip",
     )
+
+
+def seconds_data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    """Join errors over seeds (see `over_seeds`) with a column seconds, for every map and m with both."""
+    return summary.merge(seconds, on=["map", "choice", "m"], how="inner")
+
+
+def seconds_figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
+    """Draw on log axes; points of one map are joined by m, the last one labelled."""
+    fig = go.Figure()
+    variants = variants_in(table)
+    for variant in variants:
+        rows = rows_of(table, variant).sort_values("m")
+        name = variant_name(variant)
+        fig.add_scatter(
+            x=rows["seconds"],
+            y=rows["mean"],
+            name=name,
+            mode="lines+markers+text",
+            text=_labels(variant, rows["m"].tolist()),
+            textposition="bottom left" if variant.map == variants[0].map else "top right",
+            textfont={"color": style_of(variant.map).colour},
+            cliponaxis=False,
+            customdata=rows[["m", "low", "high"]],
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": rows["high"] - rows["mean"],
+                "arrayminus": rows["mean"] - rows["low"],
+                "thickness": 1,
+                "width": 0,
+            },
+            hovertemplate=(
+                f"{name}, m = %{{customdata[0]}}<br>%{{x:.2g}} s, error %{{y:.3g}} "
+                "(%{customdata[1]:.3g} to %{customdata[2]:.3g} over seeds)<extra></extra>"
+            ),
+            **variant_look(variant),
+        )
+    if named is not None:
+        rows = rows_of(table, named)
+        for point in rows[(rows["m"] == current) & (rows["mean"] > LEAST)].to_dict("records"):
+            add_mark(fig, named, point["seconds"], point["mean"])
+    return finished(
+        fig,
+        height=460,
+        xaxis={
+            "title": "seconds for all training documents (log scale)",
+            "type": "log",
+            "range": _decades(table["seconds"]),
+            "dtick": 1,
+            "exponentformat": "power",
+        },
+        yaxis=error_axis(table, norm),
+        margin={"l": 70, "r": 20, "t": 50, "b": 55},
+    )
+
+
+def _labels(variant: Variant, ms: list[int]) -> list[str]:
+    """Label the last point of the papers' maps; their variants lie too close for labels."""
+    last = f"m = {ms[-1]:,}" if is_as_printed(variant) else ""
+    return [""] * (len(ms) - 1) + [last]
+
+
+def _decades(seconds: pd.Series) -> list[float]:
+    low, high = math.log10(seconds.min()), math.log10(seconds.max())
+    return [math.floor(low), math.floor(high - 1e-9) + 1]

@@ -6,7 +6,7 @@ opacity shows it: with Plotly's selection, Streamlit misses the click that clear
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +18,10 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, MethodStyle, finished, second_tone, style_of
+from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 
-Sides = tuple[MethodStyle, MethodStyle]
+PairStyles = tuple[MethodStyle, MethodStyle]
 """Styles and names of the left and the right model."""
 ROUNDING = 1e-12  # summation order changes a metric by 1e-15, another ranking by 1e-6 or more
 SHOWN, FADED = 0.85, 0.12
@@ -30,7 +31,7 @@ LONGEST_TITLE = 40
 _SHAPES = {"circle": "●", "diamond": "◆"}
 
 
-def sides(looks: tuple[str, str], names: tuple[str, str]) -> Sides:
+def pair_styles(looks: tuple[str, str], names: tuple[str, str]) -> PairStyles:
     """Return the looks of two models; for equal looks the right one has a second tone and another marker."""
     left, right = (replace(style_of(look), name=name) for look, name in zip(looks, names, strict=True))
     if looks[0] != looks[1]:
@@ -38,7 +39,7 @@ def sides(looks: tuple[str, str], names: tuple[str, str]) -> Sides:
     return replace(left, symbol="circle"), replace(right, colour=second_tone(right.colour), symbol="diamond")
 
 
-def data(
+def query_data(
     left: RunRecord, right: RunRecord, part: RankingData, where: str, metric: str, agreement: pd.DataFrame
 ) -> pd.DataFrame:
     """Return columns query, documents, left, right, difference (left − right) of a metric on part `where`.
@@ -53,9 +54,9 @@ def data(
     return pd.DataFrame(columns | {"difference": difference} | alike)
 
 
-def figure(
+def scatter_figure(
     table: pd.DataFrame,
-    drawn: Sides,
+    drawn: PairStyles,
     metric: str,
     selected: Collection[int] = (),
     chosen: int | None = None,
@@ -89,19 +90,19 @@ def figure(
     )
 
 
-def _key_of(side: MethodStyle, drawn: Sides) -> str:
+def _key_of(side: MethodStyle, drawn: PairStyles) -> str:
     """Return a model's marker before its name, if markers distinguish the two models."""
     return "" if drawn[0].symbol == drawn[1].symbol else f"{_SHAPES[side.symbol]} "
 
 
-def _text_colour(side: MethodStyle, drawn: Sides) -> str:
+def _text_colour(side: MethodStyle, drawn: PairStyles) -> str:
     """Return a model's colour, or the first tone if its own is too light for text."""
     return side.colour if drawn[0].symbol == drawn[1].symbol else drawn[0].colour
 
 
-def strip(
+def strip_figure(
     table: pd.DataFrame,
-    drawn: Sides,
+    drawn: PairStyles,
     metric: str,
     selected: Collection[int] = (),
     chosen: int | None = None,
@@ -143,7 +144,7 @@ def _marked(table: pd.DataFrame, selected: Collection[int]) -> pd.Series[bool]:
 
 def _points(
     table: pd.DataFrame,
-    drawn: Sides,
+    drawn: PairStyles,
     metric: str,
     selected: Collection[int],
     size: FloatArray,
@@ -219,3 +220,101 @@ def _add_ring(
 def _listed(columns: pd.DataFrame) -> list[list[Any]]:
     """Return rows as lists, because selection events return typed arrays as mappings."""
     return columns.astype(object).to_numpy().tolist()
+
+
+ROUNDING_OF_DIFFERENCES = 1e-12
+LEAST = 0.05
+"""Smallest reach of the vertical axis, so that noise looks small."""
+GAP = 0.04
+"""Gap between panels, as a share of the width."""
+
+
+def difference_data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return columns part, query, old, new, difference, place (from 1, by difference) from tables by part.
+
+    The tables have columns query, old and new. Differences below 1e-12 are rounding and count as 0; queries
+    without a value are left out.
+    """
+    found = []
+    for part, table in parts.items():
+        own = table[["query", "old", "new"]].dropna().assign(part=part)
+        difference = (own["new"] - own["old"]).to_numpy()
+        own["difference"] = np.where(np.abs(difference) > ROUNDING_OF_DIFFERENCES, difference, 0.0)
+        own = own.sort_values(["difference", "query"], ignore_index=True)
+        found.append(own.assign(place=np.arange(1, len(own) + 1)))
+    return pd.concat(found, ignore_index=True)[["part", "query", "old", "new", "difference", "place"]]
+
+
+def difference_figure(
+    table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None = None
+) -> go.Figure:
+    """Draw a panel per part, a bar per query; highlight the chosen (part, query).
+
+    Building it at once takes a third of the time of `make_subplots` and updates; its page must respond
+    quickly.
+    """
+    parts = list(dict.fromkeys(table["part"])) or ["train"]
+    largest = table["difference"].abs().max() if len(table) else 0.0
+    reach = max(LEAST, float(np.ceil(largest / LEAST)) * LEAST)
+    layout: dict[str, Any] = {
+        "yaxis": {
+            "title": f"Δ{metric}",
+            "range": [-1.05 * reach, 1.05 * reach],
+            "tickformat": "+.2~f",
+            "nticks": 6,
+        },
+        "annotations": [],
+        "bargap": 0.15,
+        "showlegend": False,
+        "height": 246,
+        "margin": {"l": 60, "r": 10, "t": 50, "b": 40},
+    }
+    bars = []
+    for place, part in enumerate(parts):
+        own, ends = table[table["part"] == part], _ends(place, len(parts))
+        number = "" if place == 0 else f"{place + 1}"
+        title = {"text": f"queries, by Δ{metric}"}
+        quiet = {"showgrid": False, "showticklabels": False, "zeroline": False}
+        layout[f"xaxis{number}"] = {"domain": ends, "title": title} | quiet
+        layout["annotations"].append(_title(own, PART_NAMES[part], ends))
+        bars.append(_bars(own, metric, colour, chosen, f"x{number}"))
+    return finished(go.Figure(bars), **layout)
+
+
+def _ends(place: int, panels: int) -> list[float]:
+    """Return start and end of a panel, as shares of the width."""
+    width = (1 - GAP * (panels - 1)) / panels
+    return [place * (width + GAP), place * (width + GAP) + width]
+
+
+def _title(table: pd.DataFrame, name: str, ends: list[float]) -> dict[str, Any]:
+    """Return a panel's title with the part's numbers of queries, gains and losses."""
+    gained, lost = int((table["difference"] > 0).sum()), int((table["difference"] < 0).sum())
+    return {
+        "text": f"{name} ({len(table)})<br>{gained} ▲ {lost} ▼",  # two lines: panels may be narrow
+        "x": sum(ends) / 2,
+        "y": 1.0,
+        "xanchor": "center",
+        "xref": "paper",
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
+
+
+def _bars(
+    table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None, axis: str
+) -> go.Bar:
+    own = [(part, query) == chosen for part, query in zip(table["part"], table["query"], strict=True)]
+    tones = np.where(table["difference"] < 0, second_tone(colour), colour)
+    return go.Bar(
+        x=table["place"],
+        y=table["difference"],
+        xaxis=axis,
+        marker={"color": np.where(own, CHOSEN_COLOUR, tones), "line": {"width": 0}},
+        customdata=table[["query", "old", "new"]].astype(object).to_numpy().tolist(),
+        hovertemplate=(
+            f"query %{{customdata[0]}}<br>{metric} %{{customdata[1]:.4f}} → %{{customdata[2]:.4f}}<br>"
+            "%{y:+.4f}<extra></extra>"
+        ),
+    )

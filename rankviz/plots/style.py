@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
+from rankviz.datasets.statistics import document_names
+from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
 from rankviz.models.methods import METHODS, USUAL
@@ -145,6 +148,15 @@ def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
     return [step * math.floor((low - room) / step), step * math.ceil((high + room) / step)]
 
 
+def colour_range(values: pd.Series[float], clipped: float = 0.1, step: float = 0.02) -> list[float]:
+    """Return the colour range, from the quantile `clipped` to the largest value, on whole steps.
+
+    Lower values share one colour; else one very low value would hide all other differences.
+    """
+    low = float(values.quantile(clipped, "higher"))
+    return snapped_range(low, float(values.max()), step)
+
+
 def translucent(look: str, share: float = 0.18) -> str:
     """Return a method's colour for bands behind its line."""
     return see_through(style_of(look).colour, share)
@@ -154,3 +166,33 @@ def see_through(colour: str, share: float) -> str:
     """Return a colour with opacity `share`."""
     red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share})"
+
+
+FEW = 8
+"""Largest span of whole numbers with a tick at each; Plotly's own ticks would include halves."""
+ROOM = 0.03
+"""Space beyond 0 and 1, so that markers stay whole."""
+
+
+def whole_ticks(low: float, high: float) -> dict[str, Any]:
+    """Return axis settings for whole numbers from `low` to `high`, without fractional ticks."""
+    return {"tick0": 0, "dtick": 1} if high - low <= FEW else {}
+
+
+def share_range(low: float, high: float) -> list[float]:
+    """Return a range that ends on tenths around [low, high], within the limits of a share."""
+    ends = snapped_range(low, high)
+    return [max(ends[0], -ROOM), min(ends[1], 1 + ROOM)]
+
+
+def shown_documents(part: RankingData, query: int) -> list[str]:
+    """Return names of the documents of the query at position `query`, escaped.
+
+    Plotly reads some HTML in texts, including links; a zero-width character after each "<" prevents it.
+    """
+    return [harmless(name) for name in document_names(part, query)]
+
+
+def harmless(text: str) -> str:
+    """Escape a foreign text, so that Plotly shows it unchanged."""
+    return text.replace("<", "<\u2060")

@@ -11,8 +11,8 @@ import streamlit as st
 from rankviz.analysis.samples import model_of
 from rankviz.common.settings import LARGEST_SEED, Setting, Steps
 from rankviz.metrics.crossed import CROSSED
-from rankviz.plots import metric_vs_sample
-from rankviz.plots.metric_vs_sample import QUERIES, WRONG, Axis
+from rankviz.plots import metric_vs_setting
+from rankviz.plots.metric_vs_setting import QUERIES, WRONG, SampleAxis
 from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -53,7 +53,7 @@ class Experiment:
     """
 
     setting: Setting
-    axis: Axis
+    axis: SampleAxis
     reading: Callable[[pd.DataFrame, str, str], str]
     key: str
     short: str
@@ -162,7 +162,7 @@ def draw(
     if not any(record.spec.sample.drawn for record in records):
         st.info(INFOS["no sample"], icon=WAITING)
         return
-    table = metric_vs_sample.data(records, part, metric)
+    table = metric_vs_setting.sample_data(records, part, metric)
     so_far = "" if len(records) == len(asked) else "so far "
     names = {method_label(model): in_a_sentence(model) for model in whole}
     readings = {
@@ -171,7 +171,7 @@ def draw(
     }
     own = method_label(spec) if method_label(spec) in readings else next(iter(readings))
     show_figure(
-        metric_vs_sample.figure(table, experiment.axis, metric),
+        metric_vs_setting.sample_figure(table, experiment.axis, metric),
         table,
         answer=sentence(readings.pop(own)),
         key=experiment.key,

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
-from rankviz.plots import query_differences
+from rankviz.plots import per_query
 from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence
 from rankviz.runs.record import RunRecord
@@ -199,12 +199,12 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects.table(outcome, page.part, query))
     tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
-    table = query_differences.data(tables)
+    table = per_query.difference_data(tables)
     data = page.fold.parts[page.part]
     own = next(i for i, label in enumerate(data.query_labels) if label == query)
     colour = style_of(look_of(page.spec)).colour
     show_figure(
-        query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
+        per_query.difference_figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
         alt=f"Change of {METRIC} by query, training and validation.",

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.common.numbers import interval_in_words, power_of_two
+from rankviz.analysis.samples import model_of, sample_table
+from rankviz.common.numbers import interval_in_words, power_of_two, with_minus
 from rankviz.metrics.significance import Comparison, compare, interval
-from rankviz.plots.axes import share_range
-from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, finished, line_of, translucent
+from rankviz.models.methods import USUAL
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    DATA_COLOUR,
+    finished,
+    harmless,
+    line_of,
+    look_of,
+    share_range,
+    style_of,
+    translucent,
+)
+from rankviz.runs.description import method_label
 from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 
 TICKS_EVERY = 4
 """Powers of two between the ticks of C."""
@@ -26,7 +41,7 @@ def pooled(records: Sequence[RunRecord], part: str, metric: str) -> pd.Series[fl
     return found
 
 
-def data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.DataFrame:
+def setting_data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.DataFrame:
     """One row per value of a setting, whose runs are one per fold.
 
     Columns value, mean, low, high (95 % interval over the queries of all folds), queries, folds, and of
@@ -49,7 +64,7 @@ def _products(record: RunRecord) -> float:
     return float(record.trace["products"].sum()) if "products" in record.trace else math.nan
 
 
-def against(
+def compared_with(
     groups: dict[float, list[RunRecord]], value: float, part: str, metric: str
 ) -> dict[float, Comparison]:
     """Every value of the setting compared with one of them, query by query."""
@@ -76,7 +91,7 @@ def beside_best(table: pd.DataFrame, found: dict[float, Comparison], best: float
     return table.assign(beside_best=beside)
 
 
-def figure_of_C(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
+def C_figure(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
     """The metric with its interval above, products below where known, against C; a line marks the chosen C.
 
     The best value has a ring, and those that are worse are hollow (`beside_best`). Products and not seconds,
@@ -148,7 +163,7 @@ def _add_products(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
     fig.update_yaxes(title_text="products", rangemode="tozero", row=2, col=1)
 
 
-def figure_of_cost(
+def cost_figure(
     table: pd.DataFrame, method: str, metric: str, name: str, chosen: float, plain: float
 ) -> go.Figure:
     """The metric with its interval against one λ; lines mark the chosen λ and what no costs give."""
@@ -199,4 +214,182 @@ def _finish_metric(fig: go.Figure, table: pd.DataFrame, metric: str, **place: An
     low, high = table[["low", "mean"]].min().min(), table[["high", "mean"]].max().max()
     fig.update_yaxes(
         title_text=f"mean {metric}", range=share_range(float(low), float(high)), tickformat=".2f", **place
+    )
+
+
+@dataclass(frozen=True)
+class SampleAxis:
+    """What a curve runs over.
+
+    Attributes
+    ----------
+    column : str
+        Of the table.
+    title, unit : str
+        Of the axis, and of its values in hover texts.
+    log : bool
+        Whether the axis is logarithmic.
+    scale : float
+        What values are multiplied by.
+    """
+
+    column: str
+    title: str
+    unit: str
+    log: bool = False
+    scale: float = 1.0
+
+
+QUERIES = SampleAxis("queries", "training queries (log scale)", " training queries", log=True)
+WRONG = SampleAxis("flipped", "training grades flipped, %", " % flipped", scale=100.0)
+
+
+def sample_data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
+    """The rows of `sample_table` for each model, with its look and label in front."""
+    groups: dict[RunSpec, list[RunRecord]] = {}
+    for record in records:
+        groups.setdefault(model_of(record.spec), []).append(record)
+    tables = [
+        sample_table(group, part, metric).assign(method=look_of(spec), label=method_label(spec))
+        for spec, group in groups.items()
+    ]
+    table = pd.concat(tables, ignore_index=True)
+    return table[["method", "label", *(name for name in table if name not in ("method", "label"))]]
+
+
+def sample_figure(table: pd.DataFrame, axis: SampleAxis, metric: str) -> go.Figure:
+    """A line per model with a band: the 95 % interval of its difference to the model that learned from all.
+
+    The band stands around that model's mean: where it leaves out the level of the end, the two are apart.
+    """
+    fig, lines = (
+        go.Figure(),
+        [line.sort_values(axis.column) for _, line in table.groupby("label", sort=False)],
+    )
+    bands = [_band(fig, line, axis) for line in lines]
+    for line in lines:
+        _line(fig, line, axis, metric)
+    low, high = zip(*bands, strict=True)
+    ticks = sorted(set(table[axis.column] * axis.scale))
+    fig.update_xaxes(title_text=axis.title, tickvals=ticks, tickformat="~g")
+    if axis.log:
+        fig.update_xaxes(type="log")
+    fig.update_yaxes(
+        title_text=f"mean {metric} over queries",
+        range=share_range(min(table["mean"].min(), *low), max(table["mean"].max(), *high)),
+        tickformat=".2f",
+    )
+    return finished(fig, height=440)
+
+
+def _band(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis) -> tuple[float, float]:
+    """Draw the band of a line, one that there is no whole to compare with has none; its ends."""
+    look, whole = str(line["method"].iloc[0]), (line["mean"] - line["difference"]).mean()
+    known = line.dropna(subset=["difference_low"])
+    low, high, x = whole + known["difference_low"], whole + known["difference_high"], known[axis.column]
+    fig.add_scatter(
+        x=[*(x * axis.scale), *(x[::-1] * axis.scale)],
+        y=[*high, *low[::-1]],
+        mode="lines",
+        fill="toself",
+        fillcolor=translucent(look),
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        legendgroup=str(line["label"].iloc[0]),
+    )
+    return (float(low.min()), float(high.max())) if len(known) else (1.0, 0.0)
+
+
+def _hover_values(row: pd.Series) -> list[object]:
+    """What hover texts tell beside the mean: its interval, draws, queries, and the difference where known."""
+    told: list[object] = [interval_in_words(row["low"], row["high"], ".3f"), row["draws"], row["judged_by"]]
+    if pd.isna(row["difference"]):
+        return [*told, ""]
+    ends = interval_in_words(row["difference_low"], row["difference_high"])
+    return [*told, f"<br>less that of learning from all: {with_minus(row['difference'], '+.3f')}, {ends}"]
+
+
+def _line(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis, metric: str) -> None:
+    label = str(line["label"].iloc[0])
+    fig.add_scatter(
+        x=line[axis.column] * axis.scale,
+        y=line["mean"],
+        name=label,
+        legendgroup=label,
+        mode="lines+markers",
+        customdata=[_hover_values(row) for _, row in line.iterrows()],
+        hovertemplate=(
+            f"{label}, %{{x:.3~g}}{axis.unit}<br>{metric} = %{{y:.4f}}, %{{customdata[0]}}<br>"
+            "%{customdata[1]} draws, %{customdata[2]} queries%{customdata[3]}<extra></extra>"
+        ),
+        **line_of(str(line["method"].iloc[0])),
+    )
+
+
+MOST_RUNS = 2000
+"""Most drawn runs; more are thinned evenly along the axis, but keep the best."""
+
+
+def runs_data(
+    runs: pd.DataFrame, x: Sequence[object] | pd.Series[Any], metric: str, best: str
+) -> pd.DataFrame:
+    """Return columns run (digest), x, value, look, place (data set and fold), best; only runs with both."""
+    looks = runs["method"].where(runs["method"] != USUAL, runs.get("feature_map", runs["method"]))
+    place = runs["dataset"] + " " + runs["fold"]
+    table = pd.DataFrame(
+        {
+            "run": runs.index,
+            "x": pd.Series(x).array,
+            "value": runs[metric].to_numpy(),
+            "look": looks.to_numpy(),
+        }
+    )
+    table = table.assign(place=place.to_numpy()).dropna(subset=["x", "value"]).reset_index(drop=True)
+    return table.assign(best=table["run"] == best)
+
+
+def thinned_runs(table: pd.DataFrame) -> pd.DataFrame:
+    """Reduce a table to the drawn rows."""
+    if len(table) <= MOST_RUNS:
+        return table
+    ordered = table.sort_values("x", kind="stable")
+    drawn = ordered.iloc[np.linspace(0, len(ordered) - 1, MOST_RUNS).round().astype(int)]
+    best = ordered[ordered["best"]].head(1)
+    return pd.concat([drawn, best]).drop_duplicates(subset="run")
+
+
+def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear") -> go.Figure:
+    """Draw a point per run in its method's colour, a ring around the best; `kind` is the axis type."""
+    fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
+    for look, rows in table.groupby("look", sort=True):
+        style = style_of(str(look))
+        fig.add_trace(
+            go.Scatter(
+                x=rows["x"],
+                y=rows["value"],
+                mode="markers",
+                name=style.name,
+                text=rows["place"].map(said),
+                marker={"color": style.colour, "symbol": style.symbol, "size": 6, "opacity": 0.65},
+                hovertemplate="%{text}<br>%{x}, " + harmless(metric) + " %{y:.4f}<extra></extra>",
+            )
+        )
+    best = table[table["best"]].head(1)
+    fig.add_trace(
+        go.Scatter(
+            x=best["x"],
+            y=best["value"],
+            mode="markers",
+            name="best",
+            marker={"size": 15, "symbol": "circle-open", "color": CHOSEN_COLOUR, "line": {"width": 2.5}},
+            hoverinfo="skip",
+        )
+    )
+    return finished(
+        fig,
+        height=215,
+        margin={"l": 60, "r": 20, "t": 28, "b": 42},
+        xaxis={"title": title, "type": kind},
+        yaxis={"title": metric, "tickformat": ".3~f"},
     )

@@ -1,27 +1,55 @@
-"""Metric against K of the factorised and both weights of the regularised model (xu2019 Tables 7, 8)."""
+"""Looks of the factorised and the regularised model, and of the plain one with its map's colour."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.axes import share_range
-from rankviz.plots.low_rank_style import marker_of, translucent_of
-from rankviz.plots.style import CHOSEN_COLOUR, finished, snapped_range, style_of
+from rankviz.common.numbers import small
+from rankviz.models.methods import USUAL
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    STYLES,
+    MethodStyle,
+    colour_range,
+    finished,
+    share_range,
+    style_of,
+    translucent,
+)
 from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.spec import RunSpec
+
+MODELS = (USUAL, "factorized", "regularized")
+MODEL_NAMES = {USUAL: "plain"} | {name: STYLES[name].name for name in MODELS[1:]}
+"""Names of the three models in legends, tables and sentences."""
+
+
+def model_style(method: str, look: str) -> MethodStyle:
+    """Return the style of a model in `MODELS`; the plain one has its own look."""
+    return style_of(look if method == USUAL else method)
+
+
+def marker_of(method: str, look: str, **more: Any) -> dict[str, Any]:
+    """Return a model's marker."""
+    style = model_style(method, look)
+    return {"color": style.colour, "symbol": style.symbol, "size": 8} | more
+
+
+def translucent_of(method: str, share: float = 0.25) -> str:
+    """Return the colour of a low-rank model's band."""
+    return translucent(method, share)
+
 
 OBJECTIVE = "objective"
 """In place of a metric: the model's own objective, on the training part."""
-COLOUR_STEP = 0.02
-"""The colour range is a multiple of this, so that negligible differences look negligible."""
 COLOURS = ["#f8edf3", "#c46a97"]
 """Light enough for dark text, in the regularised model's hue."""
-CLIPPED = 0.1
-"""Cells below this quantile share the palest colour; else one very bad cell hides all differences."""
 CELL_SIZE = 11
 """Pixels of the numbers in cells: three decimals fit on a phone; the hover text has four."""
 TICKS = {"tickformat": "~g", "nticks": 6}
@@ -29,7 +57,7 @@ SETTINGS = {"factorized": ["factors", "seed"], "regularized": ["nuclear", "coupl
 """Swept settings of each model."""
 
 
-def data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
+def sensitivity_data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
     """Return one row per run of both models: its own settings, value (`value_of`), all_zero, seconds.
 
     all_zero is True if every A of a regularised model is 0.
@@ -55,7 +83,7 @@ def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
     return grouped.agg(mean="mean", low="min", high="max", seeds="size").reset_index()
 
 
-def figure_of_factors(
+def factors_figure(
     table: pd.DataFrame,
     look: str,
     metric: str,
@@ -128,7 +156,7 @@ def _add_plain(fig: go.Figure, plain: float, look: str, grid: Sequence[int]) -> 
     )
 
 
-def figure_of_weights(
+def weights_figure(
     table: pd.DataFrame, metric: str, nuclear: Sequence[float], coupling: Sequence[float]
 ) -> go.Figure:
     """Draw a cell per pair of weights with its value; cells of missing runs are empty."""
@@ -164,15 +192,118 @@ def figure_of_weights(
     return finished(fig, height=420, margin={"l": 60, "r": 10, "t": 30, "b": 55})
 
 
-def colour_range(
-    values: pd.Series[float], clipped: float = CLIPPED, step: float = COLOUR_STEP
-) -> list[float]:
-    """Return the colour range, from the quantile `clipped` to the largest value, on whole steps."""
-    low = float(values.quantile(clipped, "higher"))
-    return snapped_range(low, float(values.max()), step)
-
-
 def _cell(value: float, zero: bool) -> str:
     if math.isnan(value):
         return ""
     return f"{value:.3f}" + ("<br>A = 0" if zero else "")
+
+
+LEAST_DISTANCE = 1e-5
+"""Smallest drawn distance, far below the solvers' tolerance."""
+CURVE_AXES = {
+    "iteration": "iterations of its own kind, the start counted as 1",
+    "seconds": "seconds of training",
+}
+_FEW = 30
+"""Most points of a curve with markers."""
+
+
+def uses_paper_algorithm(spec: RunSpec) -> bool:
+    """Return True if a low-rank run uses the paper's algorithm."""
+    return bool(getattr(spec.option("solver"), "printed", False))
+
+
+def label_of(spec: RunSpec) -> str:
+    """Return a curve's label: "factorised, L-BFGS-B", "regularised, paper's steps"."""
+    solver = spec.option("solver")
+    return f"{MODEL_NAMES[spec.method]}, {getattr(solver, 'short', solver.label)}"
+
+
+def curves_data(records: Sequence[RunRecord]) -> pd.DataFrame:
+    """Return the traces of runs, one row per evaluation of the objective.
+
+    Columns label, model, printed (the paper's algorithm), iteration, seconds (of training, with a start but
+    without features), objective, gap (see `StepRow`) and above = (objective − best)/|best|. best is the
+    lowest objective of all runs of the same model.
+    """
+    best = {
+        r.spec.method: min(o.objective for o in records if o.spec.method == r.spec.method) for r in records
+    }
+    return pd.concat([_trace(record, best[record.spec.method]) for record in records], ignore_index=True)
+
+
+def _trace(record: RunRecord, best: float) -> pd.DataFrame:
+    trace, spec = record.trace, record.spec
+    before = max(record.seconds.get("newton", 0.0) - float(trace["seconds"].iloc[-1]), 0.0)
+    return pd.DataFrame(
+        {
+            "label": label_of(spec),
+            "model": spec.method,
+            "printed": uses_paper_algorithm(spec),
+            "iteration": trace["iteration"].astype(np.int64),
+            "seconds": before + trace["seconds"],
+            "objective": trace["objective"],
+            "gap": trace["gap"],
+            "above": (trace["objective"] - best) / abs(best) if best else trace["objective"] - best,
+        }
+    )
+
+
+def ends(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the last row of every run."""
+    return table.groupby("label", sort=False).tail(1).reset_index(drop=True)
+
+
+def reached(table: pd.DataFrame, within: float) -> pd.DataFrame:
+    """Return each run's first row within a share of the best objective; omit runs without one."""
+    near = table[table["above"] <= within]
+    return near.groupby("label", sort=False).head(1).reset_index(drop=True)
+
+
+def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
+    """Draw the distance above the same model's best objective against an axis of `AXES`, both logarithmic."""
+    fig = go.Figure()
+    for label, rows in table.groupby("label", sort=False):
+        style, printed = style_of(str(rows["model"].iloc[0])), bool(rows["printed"].iloc[0])
+        fig.add_scatter(
+            x=rows[x] + (x == "iteration"),
+            y=rows["above"].clip(lower=LEAST_DISTANCE),
+            mode="lines+markers" if len(rows) <= _FEW else "lines",
+            name=str(label),
+            line={"color": style.colour, "width": 2.5, "dash": "dash" if printed else "solid"},
+            marker={"symbol": f"{style.symbol}{'-open' if printed else ''}", "size": 7},
+            customdata=rows[["iteration", "seconds", "objective", "gap"]],
+            hovertemplate=f"{label}, iteration %{{customdata[0]}}, %{{customdata[1]:.2f}} s<br>objective "
+            "%{customdata[2]:.6g}, %{y:.1e} above the best<br>gap %{customdata[3]:.1e}<extra></extra>",
+        )
+    top = max(float(table["above"].max()), 10 * LEAST_DISTANCE)
+    fig.update_xaxes(
+        type="log", title_text=f"{CURVE_AXES[x]} (log scale)", dtick="D2" if _narrow(table, x) else 1
+    )
+    fig.update_xaxes(tickformat="~g")
+    fig.update_yaxes(
+        type="log",
+        title_text="(objective − best)/|best| (log scale)",
+        range=[math.log10(LEAST_DISTANCE) - 0.2, math.log10(top) + 0.2],
+        dtick=1,
+        exponentformat="power",
+    )
+    return finished(fig, height=440, margin={"l": 70, "r": 10, "t": 60, "b": 55})
+
+
+def _narrow(table: pd.DataFrame, x: str) -> bool:
+    """Return True if an axis spans less than one and a half powers of ten."""
+    values = table[x] + (x == "iteration")
+    return float(values.max()) < 30 * max(float(values.min()), 1e-9)
+
+
+def race_sentence(table: pd.DataFrame, within: float = 0.01) -> str:
+    """Describe when each run comes within a share of its model's best objective (seconds, iterations)."""
+    came = reached(table, within).sort_values("seconds")
+    words = [
+        f"{row['label']}, after {row['seconds']:.2g} s (iteration {int(row['iteration'])})"
+        for _, row in came.iterrows()
+    ]
+    missed = [label for label in table["label"].unique() if label not in set(came["label"])]
+    never = f"; {' and '.join(missed)} not at all" if missed else ""
+    return f"Within {small(100 * within)} % of the best objective of its model: {'; '.join(words)}{never}"
