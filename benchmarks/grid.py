@@ -30,10 +30,8 @@ from benchmarks.report import letor
 from benchmarks.scaling import write_svg
 from benchmarks.settings import FOURIER, NYSTROEM, PRIMAL
 from rankviz import RunSpec
-from rankviz.analysis.chosen import Chosen, best_of
-from rankviz.analysis.comparison import LEVEL, Comparison, compare
-from rankviz.analysis.contestants import Contestant, Run
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.comparison import LEVEL, BestCandidate, Comparison, best_of, compare
+from rankviz.analysis.contestants import Contestant, Matched, Run
 from rankviz.common.numbers import power_of_two, with_minus
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
@@ -375,7 +373,7 @@ def validation_table(tried: Sequence[Tried]) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(rows), notes
 
 
-def best_cells(kernel: Tried, linear: Tried) -> list[Chosen]:
+def best_cells(kernel: Tried, linear: Tried) -> list[BestCandidate]:
     """By each criterion, compare the best cell on validation with the best linear one, choice counted."""
     found = []
     cells = [kernel.validated(cell) for cell in range(len(kernel.grid.design.plan.cells))]

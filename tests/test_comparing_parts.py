@@ -11,11 +11,8 @@ import pytest
 from conftest_contestants import LINEAR, NYSTROEM, run, single
 
 from rankviz.analysis import slices
-from rankviz.analysis.chosen import best_of
-from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.cutoffs import cutoffs
-from rankviz.analysis.front import efficient, front
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.comparison import best_of, cutoffs, efficient, front
+from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData
 from rankviz.metrics.significance import compare, interval

@@ -8,11 +8,8 @@ import pytest
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.analysis import slices
-from rankviz.analysis.chosen import best_of
-from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.comparison import Comparison, best_of, compare, cutoffs, front
 from rankviz.analysis.contestants import contestants
-from rankviz.analysis.cutoffs import cutoffs
-from rankviz.analysis.front import front
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
 from rankviz.datasets import Fold, make_data
 from rankviz.datasets.parts import cyclic_fold

@@ -11,8 +11,7 @@ import pytest
 from conftest_contestants import LINEAR, single
 
 from rankviz.analysis.comparison import Comparison, compare
-from rankviz.analysis.marked_up import LATEX, MARKDOWN
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.tables import LATEX, MARKDOWN, as_latex, as_markdown, comparison_csv, sheet
 from rankviz.plots import model_comparison
 
 NASTY = [

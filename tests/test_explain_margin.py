@@ -23,8 +23,8 @@ from rankviz.features.kernel_base import BlockKernel, ByFeature, Fill
 from rankviz.features.kernels import RBF, Laplacian
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif import products
-from rankviz.whatif.products import shapley_values
+from rankviz.whatif import explanations
+from rankviz.whatif.explanations import shapley_values
 
 D = 9
 DATA = make_data(n_queries=6, documents_per_query=(6, 9), n_features=D, seed=3)
@@ -96,7 +96,7 @@ def test_it_is_so_for_coefficients_of_documents_too(monkeypatch: pytest.MonkeyPa
 def test_blocks_change_nothing(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model = RankSVM("fourier", n_components=40, gamma=0.3).fit_data(DATA)
     expected = explain_margin(model, DATA.X[0], DATA.X[1]).values
-    monkeypatch.setattr(products, "ENTRIES", entries)
+    monkeypatch.setattr(explanations, "SHAPLEY_ENTRIES", entries)
     np.testing.assert_allclose(explain_margin(model, DATA.X[0], DATA.X[1]).values, expected, atol=1e-14)
 
 

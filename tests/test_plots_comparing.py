@@ -12,10 +12,8 @@ import pytest
 from conftest_contestants import LINEAR, NYSTROEM, single
 
 from rankviz.analysis import slices
-from rankviz.analysis.comparison import Comparison, compare
-from rankviz.analysis.cutoffs import cutoffs
-from rankviz.analysis.front import front
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.comparison import Comparison, compare, cutoffs, front
+from rankviz.analysis.contestants import Matched
 from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import second_tone, style_of
 from ui.compare.words import headline

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz.analysis.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
-from rankviz.analysis.kernel_summary import Slope, fitted_slope
+from rankviz.analysis.kernel_error import (
+    MAPS,
+    PAPERS,
+    VARIANTS,
+    Slope,
+    features_of,
+    fitted_slope,
+    kernel_errors,
+)
 from rankviz.common.numbers import small
 from rankviz.features import RBF, rbf_kernel
 from rankviz.plots import kernel_error, kernel_matrices

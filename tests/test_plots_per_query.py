@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
-from rankviz.analysis.ranking_error import ranking_errors
+from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.datasets import RankingData, make_fold
 from rankviz.plots import per_query, ranked_list
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, second_tone, style_of

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
-from rankviz.analysis.ranking_error import objective_table, ranking_error_table
+from rankviz.analysis.reference_runs import objective_table, ranking_error_table
 from rankviz.datasets import make_fold
 from rankviz.plots import metric_vs_m, ranked_list
 from rankviz.runs.record import training_seconds

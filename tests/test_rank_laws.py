@@ -11,7 +11,7 @@ from naive_ranking import problem, qid_of, random_grades
 from strangers import RISING_LOSS
 
 import rankviz
-from rankviz.analysis.rank_laws import ranks_of_fits, ranks_of_queries, refits, staircases
+from rankviz.analysis.spectra import ranks_of_fits, ranks_of_queries, refits, staircases
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.learning.losses import LOSSES

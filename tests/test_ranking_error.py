@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from rankviz import RunSpec, execute
-from rankviz.analysis.ranking_error import (
+from rankviz.analysis.reference_runs import (
     objective_distance,
     objective_table,
     ranking_error_table,

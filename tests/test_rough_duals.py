@@ -8,7 +8,7 @@ from naive_dual import part_of, record_of
 from naive_ranking import random_grades
 
 from rankviz.analysis.model_duals import RunDuals
-from rankviz.analysis.rough_duals import RoughDuals, distance, median_ranks, ranks_with_errors
+from rankviz.analysis.spectra import NoisyDuals, dual_distance, median_ranks, ranks_with_errors
 from rankviz.models.dual_variables import GivenDuals, sides
 
 
@@ -19,9 +19,9 @@ def duals_of(spread: float, sizes: tuple[int, int] = (30, 40)) -> RunDuals:
 
 def test_errors_are_of_the_size_asked_for_and_leave_nothing_at_nothing() -> None:
     duals = duals_of(1.0)
-    rough = RoughDuals(duals, 1e-3)
-    assert distance(rough, duals) == pytest.approx(1e-3, rel=0.2)
-    assert distance(duals, duals) == 0
+    rough = NoisyDuals(duals, 1e-3)
+    assert dual_distance(rough, duals) == pytest.approx(1e-3, rel=0.2)
+    assert dual_distance(duals, duals) == 0
     for block, other in zip(duals, rough, strict=True):
         assert not other.alpha[block.alpha == 0].any()
         assert (other.alpha >= 0).all()
@@ -42,7 +42,7 @@ def test_without_dual_variables_the_rank_is_nothing() -> None:
     y, ptr = np.array([0, 0]), np.array([0, 2])
     duals = RunDuals(record_of(np.zeros(2)), part_of(y, ptr))
     assert median_ranks(duals, [1e-6, 1e-3]) == [0, 0]
-    assert distance(duals, duals) == 0
+    assert dual_distance(duals, duals) == 0
 
 
 def test_errors_keep_signs() -> None:
@@ -55,5 +55,5 @@ def test_errors_keep_signs() -> None:
 
     exact = GivenDuals(part_of(y, ptr), np.zeros(len(y)), 1.0, alpha)
     assert any((block.alpha < 0).any() for block in exact)
-    for block, rough in zip(exact, RoughDuals(exact, 0.1), strict=True):
+    for block, rough in zip(exact, NoisyDuals(exact, 0.1), strict=True):
         assert (np.sign(rough.alpha) == np.sign(block.alpha)).all()

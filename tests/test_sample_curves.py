@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rankviz import RunRecord, RunSpec, execute_all
-from rankviz.analysis.samples import COLUMNS, sample_table
+from rankviz.analysis.reference_runs import SAMPLE_COLUMNS, sample_table
 from rankviz.datasets import make_fold
 from rankviz.metrics.crossed import crossed_interval
 from rankviz.metrics.significance import interval
@@ -71,7 +71,7 @@ def test_queries_left_out_are_left_out() -> None:
 def test_the_table_has_a_row_for_each_share(records: list[RunRecord]) -> None:
     own = [r for r in records if r.spec.feature_map == "linear"]
     table = sample_table(own, "vali", "NDCG@10")
-    assert list(table) == COLUMNS
+    assert list(table) == SAMPLE_COLUMNS
     assert table[["share", "flipped", "draws"]].to_numpy().tolist() == [
         [0.1, 0.0, 3],
         [0.5, 0.0, 3],

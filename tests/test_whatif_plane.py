@@ -11,8 +11,7 @@ from rankviz import RankingData, RankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets.plane import PLANES, make_plane
 from rankviz.learning.pairs import preference_pairs
-from rankviz.whatif.given import LandmarkRankSVM
-from rankviz.whatif.plane import best_direction, drawn_landmarks, fit_plane
+from rankviz.whatif.plane import LandmarkRankSVM, best_direction, drawn_landmarks, fit_plane
 
 RBF = {"feature_map": "exact", "gamma": 4.0, "C": 1.0}
 MAPS: dict[str, dict[str, Any]] = {

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from rankviz import DataError, RankingData
-from rankviz.whatif.changes import changed
-from rankviz.whatif.turned import count_turned, turned_pairs
-from rankviz.whatif.turning import preferring
-from rankviz.whatif.typed import typed_documents
+from rankviz.whatif.changes import changed, grades_to_prefer
+from rankviz.whatif.lookup import typed_documents
+from rankviz.whatif.outcomes import changed_pairs, count_changed_pairs
 
 HIGHEST = 2
 
@@ -25,7 +24,7 @@ def two(above: int, below: int) -> RankingData:
 @pytest.mark.parametrize("moved", [0, 1])
 def test_the_pair_is_turned_by_the_least_change(above: int, below: int, moved: int) -> None:
     data = two(above, below)
-    found = preferring(data, "q", 0, 1, moved, HIGHEST)
+    found = grades_to_prefer(data, "q", 0, 1, moved, HIGHEST)
     after = changed(data, found).y
     assert after[0] > after[1]
     assert set(after.tolist()) <= set(range(HIGHEST + 1))
@@ -39,13 +38,13 @@ def test_the_pair_is_turned_by_the_least_change(above: int, below: int, moved: i
 
 
 def test_where_all_grades_are_zero_there_is_a_grade_one() -> None:
-    assert changed(two(0, 0), preferring(two(0, 0), "q", 0, 1, 0, 0)).y.tolist() == [1, 0]
-    assert changed(two(0, 0), preferring(two(0, 0), "q", 0, 1, 1, 0)).y.tolist() == [1, 0]
+    assert changed(two(0, 0), grades_to_prefer(two(0, 0), "q", 0, 1, 0, 0)).y.tolist() == [1, 0]
+    assert changed(two(0, 0), grades_to_prefer(two(0, 0), "q", 0, 1, 1, 0)).y.tolist() == [1, 0]
 
 
 def test_a_document_that_is_not_there_is_refused() -> None:
     with pytest.raises(DataError, match="no document 7"):
-        preferring(two(0, 0), "q", 0, 7, 0, HIGHEST)
+        grades_to_prefer(two(0, 0), "q", 0, 7, 0, HIGHEST)
 
 
 @pytest.fixture
@@ -71,8 +70,8 @@ def naive(before: np.ndarray, after: np.ndarray, data: RankingData) -> tuple[int
 def test_turned_pairs_are_counted(
     block: int, ranked: tuple[np.ndarray, np.ndarray, RankingData], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankviz.whatif.turned._BLOCK", block)
-    found = count_turned(*ranked)
+    monkeypatch.setattr("rankviz.whatif.outcomes._BLOCK", block)
+    found = count_changed_pairs(*ranked)
     assert (found.right, found.wrong, found.n_pairs) == naive(*ranked)
     assert found.right > 0
     assert found.wrong > 0
@@ -81,10 +80,12 @@ def test_turned_pairs_are_counted(
 def test_the_pairs_of_a_query_that_turned(ranked: tuple[np.ndarray, np.ndarray, RankingData]) -> None:
     before, after, data = ranked
     own = data.query_slice(3)
-    table = turned_pairs(before[own], after[own], data.y[own])
+    table = changed_pairs(before[own], after[own], data.y[own])
     y = data.y[own]
     assert (y[table["winner"]] > y[table["loser"]]).all()
-    counted = count_turned(before[own], after[own], RankingData.from_arrays(data.X[own], y, data.qid[own]))
+    counted = count_changed_pairs(
+        before[own], after[own], RankingData.from_arrays(data.X[own], y, data.qid[own])
+    )
     assert (table["right"].sum(), (~table["right"]).sum()) == (counted.right, counted.wrong)
     change = (table["after"] - table["before"]).abs()
     assert change.is_monotonic_decreasing

@@ -1,4 +1,4 @@
-"""Contestants by several metrics: how each stands, and what is told of its difference to a baseline."""
+"""Comparison of contestants: several metrics against a baseline, the best of many, time, and cut-offs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.matched import Matched
-from rankviz.common.arrays import FloatArray
+from rankviz.analysis.contestants import Contestant, Matched
+from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.common.settings import one_of
+from rankviz.metrics.max_statistic import max_statistic
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, paired_tests
-from rankviz.metrics.significance import interval, queries_in_words
+from rankviz.metrics.significance import differences_of, interval, queries_in_words, tied
 
 TESTS = {
     "randomisation": "paired randomisation test",
@@ -232,3 +232,156 @@ def _unvalued(metric: str, table: pd.DataFrame, matched: Matched) -> str:
         return ""
     have, count = ("has", "counts") if missing == 1 else ("have", "count")
     return f"{queries_in_words(missing)} {have} no {metric} by its definition, and {count} for no model."
+
+
+@dataclass(frozen=True, eq=False)
+class BestCandidate:
+    """The best candidate by a metric, and all candidates with the choice counted.
+
+    Attributes
+    ----------
+    label : str
+        Of the candidate with the highest mean; the first of them where several have it.
+    baseline, metric : str
+    queries : int
+    table : DataFrame
+        A row for each candidate: label, mean, difference (to the baseline), p (of the paired randomisation
+        test alone) and p_chosen, adjusted for the choice among all of them (see `max_statistic`).
+    """
+
+    label: str
+    baseline: str
+    metric: str
+    queries: int
+    table: pd.DataFrame
+
+    def sentence(self) -> str:
+        """Say whether the best is better than the baseline, although it was chosen on these queries."""
+        rows = self.table[self.table["label"] == self.label]
+        difference, p, chosen = (float(rows[name].iloc[0]) for name in ("difference", "p", "p_chosen"))
+        head = f"Of {counted(len(self.table), 'candidate')}, {self.label} has the best {self.metric}"
+        if math.isnan(chosen):
+            return f"{head}; {queries_in_words(self.queries)} cannot tell it from {self.baseline}"
+        verdict = "is better" if chosen <= LEVEL and difference > 0 else "is not shown to be better"
+        return (
+            f"{head}; chosen on the same {queries_in_words(self.queries)}, it {verdict} than {self.baseline} "
+            f"(difference {with_minus(difference, '+.3f')}, p = {small(chosen)} with the choice counted, "
+            f"{small(p)} without)"
+        )
+
+
+def best_of(matched: Matched, metric: str, baseline: str) -> BestCandidate:
+    """Test the best of all contestants but the baseline against it, by one metric.
+
+    Raises `SettingError` where no contestant is called so, and as `Matched.by_query`.
+    """
+    others = [one.label for one in matched.others(baseline)]
+    values = matched.by_query(metric)
+    differences = np.column_stack([differences_of(values[one], values[baseline]) for one in others])
+    table = pd.DataFrame(
+        {
+            "label": others,
+            "mean": values[others].mean().to_numpy(),
+            "difference": differences.mean(axis=0),
+            "p": [float(max_statistic(column[:, None])[0]) for column in differences.T],
+            "p_chosen": max_statistic(differences),
+        }
+    )
+    best = others[int(np.argmax(tied(table["mean"].to_numpy())))]
+    return BestCandidate(best, baseline, metric, len(values), table)
+
+
+DIGITS = 12
+"""Means that differ by less are equal: two ways to sum one differ by 1e-15."""
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """What `front` found.
+
+    Attributes
+    ----------
+    metric : str
+    table : DataFrame
+        A row for each contestant, from the cheapest on: method (its look), label, seconds (of training, mean
+        over runs), mean, low, high, behind (the best's mean less its own), se (standard error of that
+        difference over queries), efficient (no other is as cheap and better, or as good and cheaper).
+    best, cheapest : str
+        Labels: of the highest mean, the cheapest of those that have it, and of the cheapest that is within
+        one standard error of it.
+    """
+
+    metric: str
+    table: pd.DataFrame
+    best: str
+    cheapest: str
+
+    def sentence(self) -> str:
+        """Say which model is the best, and which is about as good for less time."""
+        rows = self.table.set_index("label")
+        told = {
+            label: f"{rows['mean'][label]:.3f} in {small(float(rows['seconds'][label]))} s"
+            for label in (self.best, self.cheapest)
+        }
+        head = f"{self.best} has the best {self.metric}, {told[self.best]}"
+        if self.cheapest == self.best:
+            return f"{head}; nothing cheaper is within one standard error of it"
+        return (
+            f"{head}; the cheapest within one standard error of it is {self.cheapest}, {told[self.cheapest]}"
+        )
+
+
+def front(matched: Matched, metric: str) -> Front:
+    """Training seconds against a metric.
+
+    "Within one standard error" is breiman1984's rule with the standard error of the paired difference to the
+    best: that of the best's own mean is mostly how far queries differ, which all models share. Raises
+    `SettingError` where seconds of a contestant are not known, and as `Matched.by_query`.
+    """
+    unknown = [one.label for one in matched.contestants if not one.seconds > 0]
+    if unknown:
+        raise SettingError(
+            f"the training seconds of {unknown[0]} are not known: run it again, or leave it out"
+        )
+    values = matched.by_query(metric)
+    rows = []
+    for one in matched.contestants:
+        found = interval(values[one.label])
+        rows.append((matched.looks[one.label], one.label, one.seconds, found.mean, found.low, found.high))
+    table = pd.DataFrame(rows, columns=["method", "label", "seconds", "mean", "low", "high"])
+    table = table.sort_values(["seconds", "mean"], ascending=[True, False], ignore_index=True)
+    quality = table["mean"].to_numpy().round(DIGITS)
+    best = str(table["label"][quality.argmax()])
+    behind = np.column_stack([differences_of(values[best], values[label]) for label in table["label"]])
+    table["behind"] = behind.mean(axis=0)
+    table["se"] = behind.std(axis=0, ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else np.nan
+    table["efficient"] = efficient(table["seconds"].to_numpy(), quality)
+    near = table[(table["behind"] <= table["se"]) | (table["label"] == best)]
+    return Front(metric, table, best, str(near["label"].iloc[0]))
+
+
+def efficient(cost: FloatArray, quality: FloatArray) -> BoolArray:
+    """Whether no other point costs as little or less and is as good or better, one of both strictly."""
+    better = (cost[:, None] <= cost) & (quality[:, None] >= quality)
+    strictly = (cost[:, None] < cost) | (quality[:, None] > quality)
+    return np.asarray(~(better & strictly).any(axis=0))
+
+
+def cutoffs(matched: Matched, metric: str = "NDCG") -> pd.DataFrame:
+    """Means over queries at every k, with 95 % intervals.
+
+    Columns method (the look), label, k, value, low, high. Raises `SettingError` where the contestants have
+    the metric at no common k.
+    """
+    names = [name for name in matched.metrics if name.startswith(f"{metric}@")]
+    if not names:
+        raise SettingError(f"the models have no {metric}@k in common; they have {', '.join(matched.metrics)}")
+    tables = {name: matched.by_query(name) for name in names}
+    rows = []
+    for one in matched.contestants:
+        for name, table in tables.items():
+            found = interval(table[one.label])
+            k = int(name.removeprefix(f"{metric}@"))
+            rows.append((matched.looks[one.label], one.label, k, found.mean, found.low, found.high))
+    table = pd.DataFrame(rows, columns=["method", "label", "k", "value", "low", "high"])
+    return table.sort_values("k", kind="stable", ignore_index=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.significance import compare, tied

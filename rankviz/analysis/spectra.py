@@ -1,26 +1,29 @@
-"""Spectra of the blocks of dual variables: energy, numerical rank, and how low rank they are (xu2019 §4).
+"""Spectra of the blocks of dual variables: energy, numerical rank, and laws of the rank (xu2019 §4).
 
-`spectra_of` goes from the dual variables of a model to a table with one row per query, and keeps the
-singular values, so that other thresholds cost nothing; `spectra` does so for a stored run. The two matrices
-that a block can be looked at as are named in `MATRICES`.
+`spectra_of` makes a table with one row per query from the dual variables of a model, `spectra` from a stored
+run. Both keep the singular values, so other thresholds cost nothing. `MATRICES` names the two matrices of a
+block. The tables of ranks show whether loss, C or the solver's accuracy determines a rank.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
-from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.model_duals import RunDuals, duals
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.settings import instance, one_of
 from rankviz.datasets.types import RankingData
 from rankviz.models.dual_variables import DualBlock, Duals
+from rankviz.models.ranker import Ranker
 from rankviz.runs.record import RunRecord
 
 RANK_TOLERANCE = 1e-6
@@ -209,3 +212,185 @@ def energy_curves(values: Iterable[FloatArray], k_max: int) -> FloatArray:
         known = energy(spectrum)[:k_max]
         curves.append(np.concatenate(([0.0], known, np.ones(k_max - len(known)))))
     return np.array(curves).reshape(len(curves), k_max + 1)
+
+
+TOLERANCES = (1e-3, 1e-6, 1e-9)
+"""Shares of σ₁ up to which singular values count as zero, to be compared."""
+
+INSIDE = 1e-6
+"""Dual variables this far from 0 and from their ceiling, as a share of it, are between them."""
+
+
+def refits(model: Ranker, data: RankingData, setting: str, values: Iterable[float]) -> Iterator[Duals]:
+    """The dual variables of a model fitted anew for each value of one of its settings: "C", "tol", …"""
+    for value in values:
+        yield duals(clone(model).set_params(**{setting: value}).fit_data(data), data)
+
+
+def ranks_of_queries(
+    source: Duals, queries: Iterable[int], tolerances: Sequence[float] = TOLERANCES
+) -> pd.DataFrame:
+    """Ranks of the blocks of some queries, by their ids: xu2019 Table 6.
+
+    One row per query and tolerance: query, documents, pairs, active, tolerance, rank_block and
+    rank_symmetrised (singular values of A and of A + Aᵀ above tolerance·σ₁), largest_block and
+    largest_symmetrised (the ranks if every α were arbitrary), gap. Raises ValueError for an unknown query.
+    """
+    rows = []
+    for query in queries:
+        block = source.block(_position(source, query))
+        sizes = np.unique(block.y, return_counts=True)[1]
+        values = {name: kind.values(block) for name, kind in MATRICES.items()}
+        largest = {f"largest_{name}": kind.largest_rank(sizes) for name, kind in MATRICES.items()}
+        for tolerance in tolerances:
+            ranks = {f"rank_{name}": _rank(v, tolerance) for name, v in values.items()}
+            rows.append(_counts(source, query, block) | {"tolerance": tolerance} | ranks | largest)
+    return pd.DataFrame(rows)
+
+
+def ranks_of_fits(
+    fits: Iterable[Duals],
+    queries: Iterable[int],
+    matrix: str = "block",
+    tolerance: float = RANK_TOLERANCE,
+    report: Report = silent,
+) -> pd.DataFrame:
+    """How the rank of some queries' blocks changes from fit to fit: over C, over the solver's tolerance, …
+
+    One row per fit and query: fit (from 0), C, gap (duality gap over objective), query, documents, pairs,
+    active, active_share, rank, k_90, law (the bound on the rank under the squared hinge where every pair is
+    active), largest_rank. Fits are taken one at a time, so they may come from a generator that trains them.
+    """
+    kind, queries, rows = MATRICES[matrix], list(queries), []
+    for fit, source in enumerate(fits):
+        report(Progress("spectra"))
+        for query in queries:
+            block = source.block(_position(source, query))
+            values, sizes = kind.values(block), np.unique(block.y, return_counts=True)[1]
+            found = {
+                "active_share": block.n_active / max(block.n_pairs, 1),
+                "rank": _rank(values, tolerance),
+                "k_90": dimensions_for(values, 0.9) if _rank(values, 0.0) else 0,
+                "law": kind.law(len(sizes)),
+                "largest_rank": kind.largest_rank(sizes),
+            }
+            rows.append({"fit": fit, "C": source.C} | _counts(source, query, block) | found)
+    return pd.DataFrame(rows)
+
+
+def staircases(
+    source: Duals, queries: Iterable[int] | None = None, tolerance: float = RANK_TOLERANCE
+) -> pd.DataFrame:
+    """How far blocks are the hinge's staircase: C·c_ij where the margin is below 1, 0 where it is above.
+
+    One row per query, of all that have active pairs by default: query, documents, pairs, active, boundary
+    (pairs with α strictly between 0 and its ceiling), stairs (distinct rows of the 0/1 staircase, which is α
+    rounded, without rows of zeros), stair_rank (the staircase's rank: with two grades the number of stairs),
+    rank and k_90 of the block itself, error ‖A − staircase‖_F/‖A‖_F, gap.
+    Raises `SettingError` where an α is negative: a staircase has steps of 0 and 1 only.
+    """
+    chosen = source.train.query_ids.tolist() if queries is None else list(queries)
+    rows = []
+    for query in chosen:
+        at = _position(source, query)
+        block = source.block(at)
+        if queries is not None or block.n_active:
+            rows.append(_counts(source, query, block) | _staircase(block, source.ceiling(at), tolerance))
+    return pd.DataFrame(rows)
+
+
+def rounded(block: DualBlock, ceiling: FloatArray | float) -> FloatArray:
+    """1 where α is more than half of its ceiling, else 0, (r, c): at the hinge's optimum, where t < 1."""
+    return np.where(block.is_pair & (block.alpha > 0.5 * ceiling), 1.0, 0.0)
+
+
+def _staircase(block: DualBlock, ceiling: FloatArray | float, tolerance: float) -> dict[str, float]:
+    if (block.alpha < 0.0).any():
+        raise SettingError(
+            "some dual variables are negative, because the loss rises at some margins; choose a loss that "
+            "only falls, such as loss='hinge'"
+        )
+    stairs, values = rounded(block, ceiling), block_values(block)
+    between = (block.alpha > INSIDE * ceiling) & (block.alpha < (1.0 - INSIDE) * ceiling)
+    size = float(np.linalg.norm(block.alpha))
+    return {
+        "boundary": int((between & block.is_pair).sum()),
+        "stairs": len(np.unique(stairs[stairs.any(axis=1)], axis=0)),
+        "stair_rank": _rank(block_values(replace(block, alpha=stairs)), tolerance),
+        "rank": _rank(values, tolerance),
+        "k_90": dimensions_for(values, 0.9) if size > 0 else 0,
+        "error": float(np.linalg.norm(block.alpha - ceiling * stairs)) / size if size > 0 else 0.0,
+    }
+
+
+def _counts(source: Duals, query: int, block: DualBlock) -> dict[str, float]:
+    counts = {"query": query, "documents": len(block.y), "pairs": block.n_pairs, "active": block.n_active}
+    return counts | {"gap": source.gap}
+
+
+def _rank(values: FloatArray, tolerance: float) -> int:
+    """Numerical rank; 0 of a matrix of zeros."""
+    return numerical_rank(values, tolerance) if values.any() else 0
+
+
+def _position(source: Duals, query: int) -> int:
+    """Where a query stands, by its id."""
+    found = np.flatnonzero(source.train.query_ids == query)
+    if len(found) == 0:
+        raise ValueError(f"there is no query {query} in the training part")
+    return int(found[0])
+
+
+NOISE_SEED = 0
+NOISE_LEVELS = tuple(10.0**power for power in range(-14, 0))
+
+
+class NoisyDuals(Duals):
+    """Dual variables with errors without structure: α_ij(1 + error·ξ_ij), ξ_ij standard normal.
+
+    A solver of the dual problem that stops early leaves such errors. What is exactly 0 stays 0, and no error
+    changes a sign: where 1 + error·ξ_ij is negative, α_ij becomes 0.
+    """
+
+    def __init__(self, duals: Duals, error: float) -> None:
+        super().__init__(duals.train, duals.C, duals.gap)
+        self.duals, self.error = duals, error
+
+    def block(self, query: int) -> DualBlock:
+        """The block of the query at position `query`, the same at every asking."""
+        block = self.duals.block(query)
+        noise = np.random.default_rng((NOISE_SEED, query)).standard_normal(block.alpha.shape)
+        return replace(block, alpha=block.alpha * np.maximum(1.0 + self.error * noise, 0.0))
+
+
+def dual_distance(duals: Duals, exact: Duals) -> float:
+    """‖α − α'‖/‖α'‖ of two models' dual variables on the same pairs; 0 where both are 0."""
+    apart, size = 0.0, 0.0
+    for one, other in zip(duals, exact, strict=True):
+        apart += float(((one.alpha - other.alpha) ** 2).sum())
+        size += float((other.alpha**2).sum())
+    return float(np.sqrt(apart / size)) if size > 0 else 0.0
+
+
+def median_ranks(duals: Duals, tolerances: Sequence[float], matrix: str = "block") -> list[int]:
+    """The median numerical rank (the lower one) of the queries, at each tolerance; 0 where there are none."""
+    found = spectra_of(duals, matrix)
+    if not found.values:
+        return [0] * len(tolerances)
+    return [int(np.quantile(found.ranks(tol), 0.5, method="lower")) for tol in tolerances]
+
+
+def ranks_with_errors(
+    duals: Duals,
+    tolerances: Sequence[float],
+    matrix: str = "block",
+    errors: Iterable[float] = NOISE_LEVELS,
+    report: Report = silent,
+) -> pd.DataFrame:
+    """Columns error, tolerance, rank: the median rank of dual variables with errors of that relative size."""
+    rows = []
+    for error in errors:
+        report(Progress("spectra"))
+        ranks = median_ranks(NoisyDuals(duals, error), tolerances, matrix)
+        rows += [(error, tol, rank) for tol, rank in zip(tolerances, ranks, strict=True)]
+    return pd.DataFrame(rows, columns=["error", "tolerance", "rank"])

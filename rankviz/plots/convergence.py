@@ -1,4 +1,4 @@
-"""Convergence of training by iteration: one run on two panels, or one quantity of several runs."""
+"""Convergence of training: one run, or one quantity of several runs, with sentences on their effort."""
 
 from __future__ import annotations
 

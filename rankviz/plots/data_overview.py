@@ -1,4 +1,4 @@
-"""Each feature's correlation with the grade, and its range."""
+"""Data of a fold: features, normalisations, one query's documents, and sizes of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Energy of the first k singular values, over the queries (PE of xu2019 §4)."""
+"""Energy and needed dimensions of all queries' dual variables (xu2019 §4 and Figure 2).
+
+References for the histograms are the same α shuffled over their pairs, and the maximum for the grades. Bars
+carry the number of their bin as `customdata`; selected queries are opaque.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spectrum of one query's dual variables: singular values on a log axis, and their energy."""
+"""One query's dual variables: heat map, spectrum, and losses after truncation to rank k."""
 
 from __future__ import annotations
 

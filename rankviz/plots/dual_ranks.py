@@ -1,4 +1,4 @@
-"""Rank of each query's dual variables under the hinge, against their number of stairs."""
+"""Ranks of dual variables against C, errors, active pairs, stairs, and those of low-rank models."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LOW, HIGH = 0.1, 0.9
 
 
 def by_C_data(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per C of `rankviz.analysis.rank_laws.ranks_of_fits`, rising.
+    """Return one row per C of `rankviz.analysis.spectra.ranks_of_fits`, rising.
 
     Columns C; rank (median over queries), low, high (10 % and 90 % quantiles), law and largest_rank
     (medians), active_share (mean), lawful (share of queries with every pair active).

@@ -1,4 +1,4 @@
-"""Relative error of the approximate kernel against m: maps and variants, bands over seeds, fitted slopes."""
+"""Relative error of approximate kernels against m and against seconds; maps and variants."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.kernel_error import KernelErrors, Variant
-from rankviz.analysis.kernel_summary import FLOOR, Slope, at, over_seeds
+from rankviz.analysis.kernel_error import FLOOR, KernelErrors, Slope, Variant, over_seeds, summary_at
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.plots.style import approximations, finished, line_of, style_of, translucent
@@ -133,8 +132,8 @@ def error_figure(
     averages = [variant for variant in variants if averages_terms(variant)]
     if averages:
         _add_guide(fig, rows_of(table, averages[0]))
-    if named is not None and at(table, named, current)["mean"] > LEAST:
-        add_mark(fig, named, current, at(table, named, current)["mean"])
+    if named is not None and summary_at(table, named, current)["mean"] > LEAST:
+        add_mark(fig, named, current, summary_at(table, named, current)["mean"])
     fig.add_vline(x=current, line=GUIDE | {"dash": "dash"})
     fig.add_annotation(
         x=math.log10(current), y=1, yref="paper", text=f" m = {current}", showarrow=False, xanchor="left"

@@ -1,4 +1,8 @@
-"""Entries κ(x, z) of the kernel matrix against approximations κ̃ = φ(x)·φ(z): densities, one per map."""
+"""Exact and approximate kernel matrices: entries, residuals and eigenvalues.
+
+Eigenvalues are shares of the trace. K/N of N random documents has eigenvalues near those of K/n of all n, so
+the shares hold for all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The margin of two documents by feature, from 0 to f(A) − f(B), the largest share first."""
+"""The margin f(A) − f(B) of two documents: shares of features, landmarks and training queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Margins t = f_i − f_j of preference pairs and their losses: values, slopes, histogram."""
+"""Margins t = f_i − f_j of preference pairs: losses and a histogram, and a film of Newton iterations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics against m or training seconds: lines and bands of approximations, levels of other models."""
+"""Metrics, and distances to the exact model, against the number of features m."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ def _explain(fig: go.Figure, *, several: bool) -> None:
 def objective_data(table: pd.DataFrame) -> pd.DataFrame:
     """Summarise distances of objectives over seeds: map, m, distance (mean), low, high, seeds.
 
-    `table` is the result of `rankviz.analysis.ranking_error.objective_table`.
+    `table` is the result of `rankviz.analysis.reference_runs.objective_table`.
     """
     grouped = table.groupby(_KEYS, sort=False)["distance"]
     found = grouped.agg(distance="mean", low="min", high="max", seeds="size")

@@ -1,4 +1,4 @@
-"""Metrics and effort against a setting: C (chapelle2010 Figure 1), or a cost λ (he2009 Figures 3 and 4)."""
+"""Metrics against a setting: C (chapelle2010 Figure 1), costs λ (he2009 Figures 3, 4), samples, many runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.analysis.samples import model_of, sample_table
+from rankviz.analysis.reference_runs import sample_table, without_sample
 from rankviz.common.numbers import interval_in_words, power_of_two, with_minus
 from rankviz.metrics.significance import Comparison, compare, interval
 from rankviz.models.methods import USUAL
@@ -248,7 +248,7 @@ def sample_data(records: Iterable[RunRecord], part: str, metric: str) -> pd.Data
     """The rows of `sample_table` for each model, with its look and label in front."""
     groups: dict[RunSpec, list[RunRecord]] = {}
     for record in records:
-        groups.setdefault(model_of(record.spec), []).append(record)
+        groups.setdefault(without_sample(record.spec), []).append(record)
     tables = [
         sample_table(group, part, metric).assign(method=look_of(spec), label=method_label(spec))
         for spec, group in groups.items()

@@ -1,4 +1,4 @@
-"""Dots with intervals, one per row, in stacked panels: the base of comparison figures."""
+"""Compared models: metrics, differences, slices of queries, training seconds, and curves over cut-offs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, standing
-from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.front import Front
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, Front, standing
+from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.analysis.slices import Slicing, sliced
 from rankviz.common.numbers import small, with_minus
 from rankviz.metrics.significance import queries_in_words

@@ -1,7 +1,7 @@
-"""One metric of two models per query: a scatter plot, and the sorted differences.
+"""Metrics of two rankings by query: a scatter plot, sorted differences, and changes after a refit.
 
-Points carry the query id as `customdata`, and both figures show one selection of queries. The points' own
-opacity shows it: with Plotly's selection, Streamlit misses the click that clears it.
+Points carry the query id as `customdata`, and figures of one page show one selection of queries. The points'
+own opacity shows it: with Plotly's selection, Streamlit misses the click that clears it.
 """
 
 from __future__ import annotations

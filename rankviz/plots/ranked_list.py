@@ -1,4 +1,4 @@
-"""One query's lists by two models side by side, documents joined by lines."""
+"""Rankings of one query: two models side by side, score against score, and ranks against m."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common style: a colour, a dash and a marker per method, and its name in captions and legends."""
+"""Common style of figures: colours, dashes and markers, shared traces and axes, and escaped names."""
 
 from __future__ import annotations
 

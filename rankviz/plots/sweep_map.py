@@ -1,4 +1,4 @@
-"""Map of a metric over two settings of a sweep, by cell: γ and C as in chen2017."""
+"""Map of a metric over two settings of a sweep, by cell, also while the sweep is running (chen2017)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Settings and their values on axes of figures."""
+"""Effects of a sweep's settings: validation curves, parallel coordinates, and the worth of each setting.
+
+Parallel coordinates are ordinary lines: Plotly's own need WebGL, which browsers without a graphics card lack.
+"""
 
 from __future__ import annotations
 

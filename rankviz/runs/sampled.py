@@ -14,7 +14,7 @@ from rankviz.learning.result import Status
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.families import Evaluated, within
-from rankviz.whatif.retraining import Retraining, Trained
+from rankviz.whatif.reuse import Retraining, Trained
 from rankviz.whatif.samples import Sample
 
 

@@ -1,7 +1,7 @@
 """Changes of data, as values: items left out, added or different, applied in order.
 
-A query is named by its id or name (`query_labels`), a document by its number in `rows`, its position in the
-file. Earlier changes alter neither. Nothing is changed in place.
+`query_labels` name a query; its number in `rows`, the position in the file, names a document. Earlier changes
+alter neither. No change modifies its input.
 """
 
 from __future__ import annotations
@@ -339,3 +339,32 @@ def _refuse_nothing_left(there: int, what: str) -> None:
             expected="at least one that stays",
             remedy="Leave the query out, or keep one." if "document" in what else "Keep one.",
         )
+
+
+GRADE_RULE = (
+    "A document that is dropped above another gets the least grade above that one's; where there is none, it "
+    "gets the highest grade and the other one the grade below. Dropped below another it gets the highest "
+    "grade below that one's; where that is 0, it gets 0 and the other one 1."
+)
+"""The rule of `preferring`, in words."""
+
+
+def grades_to_prefer(
+    data: RankingData, query: Any, above: int, below: int, moved: int, highest: int
+) -> list[GradeSet]:
+    """Return the grades that make document `above` of a query preferred to `below`.
+
+    Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes. The other
+    grade, listed first, changes only if necessary, because grades lie in 0 … `highest`, at least 1. Empty if
+    the order is already so. Raises `DataError` for a query or document that is not there.
+    """
+    own, other = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
+    if own > other:
+        return []
+    highest = max(1, highest)
+    if moved == above:
+        wanted = {below: min(other, highest - 1), above: min(other + 1, highest)}
+    else:
+        wanted = {above: max(own, 1), below: max(own - 1, 0)}
+    held = {above: own, below: other}
+    return [GradeSet(query, one, grade) for one, grade in wanted.items() if grade != held[one]]

@@ -25,7 +25,7 @@ from rankviz.learning.losses import LOSSES
 from rankviz.learning.pairs import count_pairs
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import QueryOut
-from rankviz.whatif.documents import one_pair
+from rankviz.whatif.explanations import one_pair
 from rankviz.whatif.refits import RankSVMRefits, Refits
 
 
@@ -94,7 +94,7 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
     return QueryEffects(refits.data.query_labels, refits.curvature(gradients).T, model.feature_map_)
 
 
-def beside_refits(
+def estimates_and_refits(
     refits: Refits,
     A: ArrayLike,
     B: ArrayLike,

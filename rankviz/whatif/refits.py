@@ -39,8 +39,7 @@ from rankviz.whatif.changes import (
     changed,
     weights_asked,
 )
-from rankviz.whatif.kept import Moved
-from rankviz.whatif.retraining import Retraining, Trained
+from rankviz.whatif.reuse import MovedState, Retraining, Trained
 
 TIGHT = 1e-10
 """Tolerance of refits and of the model before them: one grade may change less than 1e-6 of the objective."""
@@ -157,7 +156,7 @@ class RankSVMRefits:
     @cached_property
     def optimum(self) -> Trained:
         """The model at its optimum, its fit, and its objective."""
-        here = Moved(self._retraining.place, self.data, np.arange(self.data.n_documents), self._start)
+        here = MovedState(self._retraining.place, self.data, np.arange(self.data.n_documents), self._start)
         with single_blas():
             return self._retraining.train(here, self._weights)
 

@@ -15,9 +15,8 @@ from streamlit.testing.v1 import AppTest
 from test_every_page import EDGES
 from test_home_train import lines
 
-from rankviz.analysis.kernel_error import PAPERS, VARIANTS, kernel_errors
+from rankviz.analysis.kernel_error import PAPERS, VARIANTS, fitted_slope, kernel_errors, over_seeds
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
-from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
 from rankviz.features import FEATURE_MAPS, KERNELS, RBF

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.chosen import best_of
-from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.comparison import Comparison, best_of, compare, cutoffs, front
 from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.cutoffs import cutoffs
-from rankviz.analysis.front import front
 from rankviz.plots import model_comparison
 from ui.compare import words
 from ui.compare.controls import Asked

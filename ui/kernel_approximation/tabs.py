@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.kernel_error import KernelErrors, Variant
-from rankviz.analysis.kernel_summary import fitted_slope
+from rankviz.analysis.kernel_error import KernelErrors, Variant, fitted_slope
 from rankviz.common.numbers import percent, power_of_two, small, with_minus
 from rankviz.common.threads import cores
 from rankviz.features import EXACT, KERNELS

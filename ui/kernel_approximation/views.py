@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
-from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
+from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import needs_of

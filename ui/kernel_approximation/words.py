@@ -7,8 +7,15 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from rankviz.analysis.kernel_error import KernelErrors, Variant
-from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
+from rankviz.analysis.kernel_error import (
+    DECIDING,
+    FLOOR,
+    KernelErrors,
+    Slope,
+    Variant,
+    lower_error,
+    summary_at,
+)
 from rankviz.common.numbers import small, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
@@ -81,14 +88,14 @@ def _as_printed(summary: pd.DataFrame) -> list[Variant]:
 
 
 def _alone(summary: pd.DataFrame, norm: str, m: int, variant: Variant) -> str:
-    error = at(summary, variant, m)["mean"]
+    error = summary_at(summary, variant, m)["mean"]
     value = f"below {TINY}" if error <= FLOOR else small(error)
     return f"{variant_name(variant)}'s relative {NORM_NAMES[norm]} error is {value}"
 
 
 def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Variant, second: Variant) -> str:
     """Say which of two maps has a smaller error at m, if the draws show it."""
-    ours, theirs = (at(summary, variant, m)["mean"] for variant in (first, second))
+    ours, theirs = (summary_at(summary, variant, m)["mean"] for variant in (first, second))
     subject, other = (
         f"{variant_name(first)}'s relative {NORM_NAMES[norm]} error",
         variant_name(second),
@@ -98,7 +105,7 @@ def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Varia
     values = f"{small(ours)} and {small(theirs)}"
     if draws < DECIDING:
         return f"{subject} and {other}'s are {values} ({_too_few(draws)})"
-    less = lower(summary, first, second, m)
+    less = lower_error(summary, first, second, m)
     if less is None:
         return f"{subject} overlaps with {other}'s over {draws} draws ({values})"
     if less == second:
@@ -144,14 +151,14 @@ def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
 
 def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, draws: int) -> str:
     new, old = kernel_error.choice_name(variant), kernel_error.choice_name(papers)
-    ours, theirs = (at(summary, one, m)["mean"] for one in (variant, papers))
+    ours, theirs = (summary_at(summary, one, m)["mean"] for one in (variant, papers))
     start = f"{new[0].upper()}{new[1:]} at m = {m}:"
     if max(ours, theirs) <= FLOOR:
         return f"{start} below {TINY}, like {old}."
     values = f"{small(ours)} against {small(theirs)}"
     if draws < DECIDING:
         return f"{start} {values} with {old} ({_too_few(draws)})."
-    less = lower(summary, variant, papers, m)
+    less = lower_error(summary, variant, papers, m)
     if less is None:
         return f"{start} overlaps with {old} over {draws} draws ({values})."
     word, ratio = ("lower", theirs / ours) if less == variant else ("higher", ours / theirs)

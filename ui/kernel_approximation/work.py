@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.feature_seconds import feature_seconds
-from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of
+from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of, feature_seconds
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report

@@ -10,9 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
-from rankviz.analysis.rank_laws import ranks_of_fits, staircases
-from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_errors
-from rankviz.analysis.spectra import RANK_TOLERANCE
+from rankviz.analysis.spectra import (
+    RANK_TOLERANCE,
+    dual_distance,
+    median_ranks,
+    ranks_of_fits,
+    ranks_with_errors,
+    staircases,
+)
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 from rankviz.learning.solver_settings import TOL
@@ -224,7 +229,8 @@ def _errors(
     rough = ranks_with_errors(_of(queries, run_duals(_what.record, train)), ZEROS, matrix)
     fits = [(record.spec.tol, _of(queries, run_duals(record, train))) for record in _fits]
     rows = [
-        (tol, distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix)) for tol, duals in fits
+        (tol, dual_distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix))
+        for tol, duals in fits
     ]
     return rough, pd.DataFrame(rows, columns=["tol", "error", "rank"])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.samples import model_of
+from rankviz.analysis.reference_runs import without_sample
 from rankviz.common.settings import LARGEST_SEED, Setting, Steps
 from rankviz.metrics.crossed import CROSSED
 from rankviz.plots import metric_vs_setting
@@ -157,8 +157,8 @@ def draw(
     _controls(experiment.short)
     metric = chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC
     records = [found[one] for one in asked if one in found]
-    whole = {model_of(r.spec) for r in records if not r.spec.sample.drawn}
-    records = [record for record in records if model_of(record.spec) in whole]
+    whole = {without_sample(r.spec) for r in records if not r.spec.sample.drawn}
+    records = [record for record in records if without_sample(record.spec) in whole]
     if not any(record.spec.sample.drawn for record in records):
         st.info(INFOS["no sample"], icon=WAITING)
         return

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
+from rankviz.analysis.reference_runs import TOP, objective_table, ranking_error_table
 from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
 from rankviz.features import EXACT, FEATURE_MAPS

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.ranking_error import TOP, ranking_errors
+from rankviz.analysis.reference_runs import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query

@@ -17,9 +17,8 @@ from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.changes import Change
+from rankviz.whatif.changes import GRADE_RULE, Change
 from rankviz.whatif.outcomes import PARTS, Outcome
-from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
 from ui.shared.controls import keep_held
 from ui.shared.feature_names import in_their_words
@@ -115,7 +114,7 @@ def show(spec: RunSpec) -> None:
         marked = _marked(page)
         text = told.note() or _answer(page, found, outcome, marked)
         _list(page, found, marked, text)
-        st.caption(OF_THE_PART[part], help=RULE)
+        st.caption(OF_THE_PART[part], help=GRADE_RULE)
     top.header(text, anchor=False)
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)

@@ -13,8 +13,8 @@ from rankviz.datasets import Fold
 from rankviz.plots import margin_explanation
 from rankviz.runs.record import RunRecord
 from rankviz.whatif.changes import Change
+from rankviz.whatif.explanations import explain_margin
 from rankviz.whatif.lookup import index_of_document, index_of_query
-from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
 from ui.shared.ends import end_page
 from ui.shared.feature_names import called

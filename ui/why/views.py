@@ -15,7 +15,7 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots import margin_explanation
 from rankviz.plots.style import look_of, shown_documents
-from rankviz.whatif.landmarks import alike_together
+from rankviz.whatif.explanations import alike_together
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised

@@ -1,30 +1,39 @@
-"""Reusable parts of a fitted RankSVM when its data change: the map, rows of its base, a kernel matrix.
+"""Repeated training of a RankSVM on changed data, with the parts of the fitted model that stay valid.
 
-A `Place` is the state of a trained model: its documents, its map, and their Φ or K. `moved` returns the place
-for changed documents, and shares all that the change does not affect.
+A `ModelState` has the documents of a trained model, its map, and their Φ or K. `moved` returns the state for
+changed documents, and shares everything that the change does not affect.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import clone
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.common.progress import Report, silent
+from rankviz.common.timing import Stopwatch
+from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData
+from rankviz.features import FEATURE_MAPS
 from rankviz.features.family import MapFamily, OneMap
 from rankviz.features.kernel_base import needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap, Move
 from rankviz.features.operator import FeatureOperator
-from rankviz.learning.spaces import FeatureSpace, KernelSpace
+from rankviz.learning.feature_space import Objective
+from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.spaces import FeatureSpace, KernelSpace, Task
+from rankviz.learning.training import Fit
+from rankviz.models.ranksvm import RankSVM
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class DocumentMatch:
     """Match of the documents of changed data with those of the data before.
 
     Attributes
@@ -42,7 +51,7 @@ class Alike:
     n_before: int
 
     @classmethod
-    def of(cls, before: RankingData, after: RankingData) -> Alike:
+    def of(cls, before: RankingData, after: RankingData) -> DocumentMatch:
         """Match documents by their number in `rows`, and compare their features."""
         if after.X is before.X:
             return cls(np.arange(len(before.y)), np.ones(len(before.y), bool), len(before.y))
@@ -60,7 +69,7 @@ class Alike:
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class MovedState:
     """The place and data for training after a change.
 
     Attributes
@@ -76,14 +85,14 @@ class Moved:
         True if the Hessian belongs to the same features.
     """
 
-    place: Place
+    place: ModelState
     data: RankingData
     shown: IntArray
     w: FloatArray | None
     curved_alike: bool = True
 
 
-class Place(Protocol):
+class ModelState(Protocol):
     """State of a trained model."""
 
     @property
@@ -103,13 +112,13 @@ class Place(Protocol):
         """Return the scores of its documents, (n,)."""
         ...
 
-    def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
+    def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> MovedState:
         """Return place and data after a change, with features `off` set to 0, starting from weights w."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class FeaturePlace:
+class FeatureState:
     """Φ of documents X (n, d) under a map; an exact map must belong to these documents."""
 
     X: FloatArray
@@ -118,7 +127,7 @@ class FeaturePlace:
     exact: bool
 
     @classmethod
-    def of(cls, fitted: FittedMap, X: FloatArray, *, exact: bool, report: Report = silent) -> FeaturePlace:
+    def of(cls, fitted: FittedMap, X: FloatArray, *, exact: bool, report: Report = silent) -> FeatureState:
         """Compute Φ."""
         return cls(X, fitted, fitted.operator(X, report), exact)
 
@@ -136,26 +145,26 @@ class FeaturePlace:
         """Return Φ w."""
         return self.features.product(w)
 
-    def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
+    def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> MovedState:
         """Return the new place; with the same map only rows of new and changed documents are computed."""
-        shown, alike = np.arange(after.n_documents), Alike.of(before, after)
+        shown, alike = np.arange(after.n_documents), DocumentMatch.of(before, after)
         if off or (self.exact and not alike.same.all()):
-            fitted = self.map.moved(_without(off), after.X)
-            place = FeaturePlace.of(fitted, after.X, exact=self.exact)
+            fitted = self.map.moved(_zeroing(off), after.X)
+            place = FeatureState.of(fitted, after.X, exact=self.exact)
             same_size = len(w) == fitted.n_components
-            return Moved(place, after, shown, w if same_size else None, curved_alike=False)
+            return MovedState(place, after, shown, w if same_size else None, curved_alike=False)
         if alike.all_as_before:
-            return Moved(self, after, shown, w)
+            return MovedState(self, after, shown, w)
         base = self.features.base[alike.before]
         new = np.flatnonzero(~alike.same)
         if len(new):
             base[new] = self.map.operator(after.X[new]).base
         features = FeatureOperator(base, self.features.basis)
-        return Moved(FeaturePlace(after.X, self.map, features, self.exact), after, shown, w)
+        return MovedState(FeatureState(after.X, self.map, features, self.exact), after, shown, w)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelPlace:
+class KernelState:
     """The kernel matrix K of documents X (n, d), whose coefficients are the weights."""
 
     X: FloatArray
@@ -164,7 +173,7 @@ class KernelPlace:
     budget: float
 
     @classmethod
-    def of(cls, fitted: FittedMap, X: FloatArray, budget: float, report: Report = silent) -> KernelPlace:
+    def of(cls, fitted: FittedMap, X: FloatArray, budget: float, report: Report = silent) -> KernelState:
         """Compute K."""
         return cls(X, fitted, kernel_matrix(X, needed(fitted.kernel), budget, report), budget)
 
@@ -182,27 +191,27 @@ class KernelPlace:
         """Return K w."""
         return self.K.product(w)
 
-    def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> Moved:
+    def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> MovedState:
         """Return the new place; K is kept if features stay and only whole queries are left out."""
-        alike = Alike.of(before, after)
-        silenced = _silenced(before, after, alike)
+        alike = DocumentMatch.of(before, after)
+        silenced = _with_equal_grades(before, after, alike)
         if silenced is not None:
-            return Moved(self, silenced, alike.before, w)
+            return MovedState(self, silenced, alike.before, w)
         coefficients = np.where(alike.before >= 0, w[alike.before], 0.0)
-        place = KernelPlace.of(self.map.moved(_without(off), after.X), after.X, self.budget)
-        return Moved(place, after, np.arange(after.n_documents), coefficients, curved_alike=False)
+        place = KernelState.of(self.map.moved(_zeroing(off), after.X), after.X, self.budget)
+        return MovedState(place, after, np.arange(after.n_documents), coefficients, curved_alike=False)
 
 
-def place_of(
+def state_of(
     fitted: FittedMap, X: FloatArray, budget: float, *, exact: bool, report: Report = silent
-) -> FeaturePlace | KernelPlace:
+) -> FeatureState | KernelState:
     """Return the state of a fitted map with training documents X (n, d); K may use `budget` bytes."""
     if fitted.in_kernel_space:
-        return KernelPlace.of(fitted, X, budget, report)
-    return FeaturePlace.of(fitted, X, exact=exact, report=report)
+        return KernelState.of(fitted, X, budget, report)
+    return FeatureState.of(fitted, X, exact=exact, report=report)
 
 
-def _without(features: Sequence[int]) -> Move:
+def _zeroing(features: Sequence[int]) -> Move:
     """Return a function that sets these features to 0."""
 
     def move(Z: FloatArray) -> FloatArray:
@@ -213,7 +222,7 @@ def _without(features: Sequence[int]) -> Move:
     return move
 
 
-def _silenced(before: RankingData, after: RankingData, alike: Alike) -> RankingData | None:
+def _with_equal_grades(before: RankingData, after: RankingData, alike: DocumentMatch) -> RankingData | None:
     """Return all documents of before with their new grades; queries that were left out get equal grades.
 
     Queries with equal grades have no pairs. None if this is not equivalent: documents are new, changed, or
@@ -233,3 +242,90 @@ def _silenced(before: RankingData, after: RankingData, alike: Alike) -> RankingD
 
 def _gamma(fitted: FittedMap) -> float:
     return 1.0 if fitted.kernel is None else fitted.kernel.gamma
+
+
+OPERATORS = 3
+"""Number of parts whose features are kept for scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A fitted model, its fit, and its objective."""
+
+    model: RankSVM
+    fit: Fit
+    objective: Objective
+
+
+class Retraining:
+    """Trains copies of a model in the place of its map.
+
+    Raises `DataError` where training does not fit in memory.
+
+    Parameters
+    ----------
+    settings : RankSVM
+        Settings of every copy.
+    data : RankingData
+        Data of the map.
+    fitted : FittedMap
+        Map of all copies, unless a change needs another.
+    """
+
+    def __init__(
+        self, settings: RankSVM, data: RankingData, fitted: FittedMap, report: Report = silent
+    ) -> None:
+        self._settings, self._budget = _at_gamma_of(settings, fitted), settings.room(data).left
+        exact = FEATURE_MAPS[settings.feature_map].is_exact
+        clock = Stopwatch()
+        self.place = state_of(fitted, data.X, self._budget, exact=exact, report=report)
+        clock.lap("features")
+        self.seconds = clock.laps["features"]
+        self._operators: OrderedDict[int, tuple[FloatArray, FeatureOperator]] = OrderedDict()
+
+    def train(
+        self,
+        moved: MovedState,
+        weights: FloatArray | None = None,
+        precondition: Preconditioner | None = None,
+        report: Report = silent,
+    ) -> Trained:
+        """Train at the place after a change, with query weights `weights` (Q,)."""
+        model, place = clone(self._settings), moved.place
+        training = model.training_in(place.space(self._budget), moved.data, model.seed(), weights)
+        if moved.w is not None:
+            gamma = model.gamma_for(moved.data.X)
+            task = Task(int(model.n_components), gamma, float(model.C))
+            training.resume(task, place.start(moved.w), precondition)
+        fit = model.fit_in(training, report)
+        model.feature_map_, model.query_weights_ = place.map, weights
+        model.weighed_digest_ = "" if weights is None else documents_digest(moved.data)
+        return Trained(model, fit, training.objective(fit.task))
+
+    def scores(self, model: Any, data: RankingData, report: Report = silent) -> FloatArray:
+        """Return scores of any part; with the map of the place, its features are computed once."""
+        fitted = self.place.map
+        same_map = getattr(model, "feature_map_", None) is fitted
+        if same_map and data.X is self.place.X:
+            return self.place.scores(model.coef_)
+        if not same_map or not self._fits(data):
+            scores: FloatArray = model.scores(data.X, report)
+            return scores
+        key = id(data.X)
+        if key not in self._operators:
+            self._operators[key] = data.X, fitted.operator(data.X, report)
+            if len(self._operators) > OPERATORS:
+                self._operators.popitem(last=False)
+        return self._operators[key][1].product(model.coef_)
+
+    def _fits(self, data: RankingData) -> bool:
+        """Return True if features of this many parts of this size fit in memory."""
+        return 8 * OPERATORS * data.n_documents * self.place.map.basis.shape[0] <= self._budget
+
+
+def _at_gamma_of(model: RankSVM, fitted: FittedMap) -> RankSVM:
+    """Return the same settings with the map's γ as a number, if its kernel has one."""
+    kernel = fitted.kernel
+    reads = kernel is not None and kernel.at(2.0 * kernel.gamma) != kernel
+    settings: RankSVM = clone(model).set_params(gamma=kernel.gamma) if kernel and reads else clone(model)
+    return settings

@@ -47,7 +47,7 @@ FIRST = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class ScanGrid:
     """Margins at ascending values of a feature.
 
     Attributes
@@ -76,29 +76,29 @@ class Line:
     """
 
     margin: Margin
-    look: Callable[[float, float], Look]
+    look: Callable[[float, float], ScanGrid]
     reach: float = math.inf
 
 
-def scanned(margin: Margin) -> Line:
+def scanned_line(margin: Margin) -> Line:
     """Return the line of a margin without known properties."""
     return Line(margin, lambda low, high: _scan(margin, low, high, POINTS))
 
 
-def straight(margin: Margin) -> Line:
+def straight_line(margin: Margin) -> Line:
     """Return the line of a margin that is a straight line."""
 
-    def look(low: float, high: float) -> Look:
+    def look(low: float, high: float) -> ScanGrid:
         ends = np.array([low, high])
-        return Look(ends, margin(ends))
+        return ScanGrid(ends, margin(ends))
 
     return Line(margin, look)
 
 
-def of_tents(margin: Margin, weights: FloatArray, tents: Tents, other: float) -> Line:
+def tents_line(margin: Margin, weights: FloatArray, tents: Tents, other: float) -> Line:
     """Return the line of Σ_i weights_i·tent_i − other."""
 
-    def look(low: float, high: float) -> Look:
+    def look(low: float, high: float) -> ScanGrid:
         places = np.append(tents.centres, [low, high])
         order = np.argsort(places, kind="stable")
         places, terms = places[order], np.append(weights, [0.0, 0.0])[order]
@@ -120,19 +120,19 @@ def of_tents(margin: Margin, weights: FloatArray, tents: Tents, other: float) ->
 
         sizes = at_values(*_both_sides(np.abs(terms), decays), np.abs(terms)) + abs(other)
         values = values[(values >= low) & (values <= high)]
-        return Look(values, _signed(at_values(left, right, terms) - other, sizes))
+        return ScanGrid(values, _signed(at_values(left, right, terms) - other, sizes))
 
     return Line(margin, look)
 
 
-def of_smooth(sums: Sums, weights: NDArray[np.generic], course: Smooth, other: float) -> Line:
+def smooth_line(sums: Sums, weights: NDArray[np.generic], course: Smooth, other: float) -> Line:
     """Return the line of Re Σ_i weights_i·k_i − other."""
     largest = np.abs(weights)
     noise = TOLERANCE * (float(largest.sum()) + abs(other))
     width = _panel_width(largest, course)
     most = min(PANELS, max(FIRST, ENTRIES // (NODES * max(len(weights), 1))))
 
-    def look(low: float, high: float) -> Look:
+    def look(low: float, high: float) -> ScanGrid:
         needed = (high - low) / width
         if needed > most:
             return _scan(lambda values: _signed(*sums(values)), low, high, most * NODES)
@@ -144,7 +144,7 @@ def of_smooth(sums: Sums, weights: NDArray[np.generic], course: Smooth, other: f
         values, first = np.unique(np.append(nodes, more), return_index=True)
         more_margins, more_sizes = sums(more)
         signed = _signed(np.append(margins, more_margins), np.append(sizes, more_sizes))
-        return Look(values, signed[first])
+        return ScanGrid(values, signed[first])
 
     return Line(lambda values: sums(values)[0], look, FIRST / 2 * width)
 
@@ -192,9 +192,9 @@ def _turns(margins: FloatArray, middles: FloatArray, halves: FloatArray, noise: 
     return np.concatenate(found)
 
 
-def _scan(margin: Margin, low: float, high: float, points: int) -> Look:
+def _scan(margin: Margin, low: float, high: float, points: int) -> ScanGrid:
     values = np.linspace(low, high, points)
-    return Look(values, margin(values), (high - low) / (points - 1))
+    return ScanGrid(values, margin(values), (high - low) / (points - 1))
 
 
 def _signed(margins: FloatArray, sizes: FloatArray) -> FloatArray:
