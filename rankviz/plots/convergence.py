@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.numbers import small
 from rankviz.learning.result import Status
 from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
-from rankviz.plots.style import finished, line_of, look_of, style_of
+from rankviz.plots.style import GUIDE, finished, line_of, look_of, style_of
 from rankviz.runs.description import method_label
 from rankviz.runs.labels import distinct_parts, without_common
 from rankviz.runs.record import RunRecord
@@ -268,7 +268,7 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
 
 def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
     if table["tol"].notna().any():
-        guide = {"width": 1, "dash": "dash", "color": "#999999"}
+        guide = GUIDE
         tol = float(table["tol"].max())
         # log axes place annotations by exponent, lines by value
         text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}

@@ -14,11 +14,18 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
 from rankviz.datasets.statistics import feature_table
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.plots.style import DATA_COLOUR, finished, grade_colour, shown_documents, whole_ticks
+from rankviz.plots.style import (
+    DATA_COLOUR,
+    EVEN_COLOUR,
+    evenly,
+    finished,
+    grade_colour,
+    shown_documents,
+    whole_ticks,
+)
 
 WIDE = 50.0
 """Ratio of ranges beyond which the scale is logarithmic away from 0."""
-_GUIDE = "#999999"
 
 
 def features_data(part: RankingData) -> pd.DataFrame:
@@ -48,7 +55,7 @@ def features_figure(table: pd.DataFrame) -> go.Figure:
         y=np.zeros(len(undefined)),
         name="constant in every query, so undefined",
         mode="markers",
-        marker={"symbol": "x", "size": 8, "color": _GUIDE},
+        marker={"symbol": "x", "size": 8, "color": EVEN_COLOUR},
         customdata=undefined["label"],
         hovertemplate="%{customdata}<br>no correlation: constant in every query<extra></extra>",
         showlegend=len(undefined) > 0,
@@ -69,7 +76,7 @@ def _add_ranges(fig: go.Figure, table: pd.DataFrame) -> None:
         y=high - low,
         base=low,
         name="minimum to maximum",
-        marker={"color": _GUIDE, "opacity": 0.5},
+        marker={"color": EVEN_COLOUR, "opacity": 0.5},
         customdata=table[["label", "min", "max"]],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]:.4g} to %{customdata[2]:.4g}<extra></extra>",
         row=2,
@@ -129,7 +136,7 @@ def normalisation_data(fold: Fold, part: str, feature: int, most: int = MOST_NOR
     column = _one_column(fold, feature - 1)
     before = _quantiles(column.parts[part])
     order = before["median"].argsort(kind="stable").to_numpy()
-    order = order[np.linspace(0, len(order) - 1, min(most, len(order))).round().astype(int)]
+    order = order[evenly(len(order), most)]
     frames: list[pd.DataFrame] = []
     for how in NORMALISATIONS:
         scaled = normalise(column, how).parts[part]
@@ -239,9 +246,7 @@ def heatmap_data(part: RankingData, query: int) -> pd.DataFrame:
 
 def thinned_documents(table: pd.DataFrame, most: int = MOST_DOCUMENTS) -> pd.DataFrame:
     """Return at most `most` rows, evenly spaced, including the first and the last."""
-    if len(table) <= most:
-        return table
-    return table.iloc[np.linspace(0, len(table) - 1, most).round().astype(int)].reset_index(drop=True)
+    return table.iloc[evenly(len(table), most)].reset_index(drop=True)
 
 
 def heatmap_figure(table: pd.DataFrame, names: tuple[str, ...] | None = None) -> go.Figure:
@@ -328,9 +333,7 @@ def grades_data(queries: pd.DataFrame, most: int = MOST_QUERIES) -> pd.DataFrame
     """
     order = queries.sort_values(["documents", "pairs"], ascending=False, kind="stable", ignore_index=True)
     order.insert(0, "place", np.arange(1, len(order) + 1))
-    if len(order) <= most:
-        return order
-    return order.iloc[np.linspace(0, len(order) - 1, most).round().astype(int)].reset_index(drop=True)
+    return order.iloc[evenly(len(order), most)].reset_index(drop=True)
 
 
 def grades_figure(table: pd.DataFrame) -> go.Figure:

@@ -15,7 +15,17 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.spectra import Spectra
 from rankviz.common.arrays import BoolArray, IntArray
-from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, snapped_range, style_of, translucent
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    GUIDE,
+    add_band,
+    add_line,
+    finished,
+    line_of,
+    snapped_range,
+    style_of,
+    translucent,
+)
 
 LOW, HIGH = 0.1, 0.9  # quantiles over queries at the band's edges
 NEARLY_ALL, SHORTEST = 0.9999, 5  # energy at the curve's end, and its least last k
@@ -49,7 +59,7 @@ def energy_figure(table: pd.DataFrame, method: str, share: float) -> go.Figure:
     dashed = {"line": {"color": CHOSEN_COLOUR, "dash": "dash", "width": 2}, "marker": {"size": 5}}
     _add_curve(fig, table, "shuffled", dashed, "rgba(204, 121, 167, 0.15)")
     _add_curve(fig, table, "model", line_of(method), translucent(method))
-    guide = {"width": 1, "dash": "dash", "color": "#999999"}
+    guide = GUIDE
     fig.add_hline(
         y=share, line=guide, annotation_text=f"{100 * share:.4g} %", annotation_position="bottom right"
     )
@@ -67,17 +77,7 @@ def energy_figure(table: pd.DataFrame, method: str, share: float) -> go.Figure:
 
 def _add_curve(fig: go.Figure, table: pd.DataFrame, of: str, look: dict[str, object], fill: str) -> None:
     rows, name = table[table["of"] == of], NAMES[of]
-    fig.add_scatter(
-        x=[*rows["k"], *rows["k"][::-1]],
-        y=[*rows["low"], *rows["high"][::-1]],
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=fill,
-        name=f"{name}: four fifths of the queries",
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    add_band(fig, rows["k"], rows["low"], rows["high"], fill, name=f"{name}: four fifths of the queries")
     fig.add_scatter(
         x=rows["k"],
         y=rows["mean"],
@@ -209,13 +209,15 @@ def histogram_figure(table: pd.DataFrame, method: str, scale: str, what: str) ->
         ("shuffled", "the same α, shuffled", CHOSEN_COLOUR, "dash"),
     )
     for column, name, line, dash in outlines:
-        fig.add_scatter(
-            x=np.repeat(np.arange(BINS + 1) - 0.5, 2),
-            y=[0, *np.repeat(table[column], 2), 0],
-            mode="lines",
+        add_line(
+            fig,
+            np.repeat(np.arange(BINS + 1) - 0.5, 2),
+            [0, *np.repeat(table[column], 2), 0],
+            line,
+            dash=dash,
+            width=1.8,
             name=name,
-            line={"color": line, "dash": dash, "width": 1.8},
-            hoverinfo="skip",
+            showlegend=None,
         )
     _add_targets(fig, table, n, f"{what}: " if what else "")
     return finished(

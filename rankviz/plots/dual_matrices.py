@@ -13,11 +13,19 @@ from plotly.subplots import make_subplots
 from rankviz.analysis.spectra import RANK_TOLERANCE, energy
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.models.dual_variables import DualBlock
-from rankviz.plots.style import CHOSEN_COLOUR, DIVERGING, NO_VALUE, finished, snapped_range, style_of
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    DIVERGING,
+    GUIDE,
+    NO_VALUE,
+    evenly,
+    finished,
+    snapped_range,
+    style_of,
+)
 
 FLOOR = -17.5  # power of ten below which all values are rounding
 SHORTEST = 12
-GUIDE = {"width": 1, "dash": "dash", "color": "#999999"}
 
 
 def spectrum_data(values: FloatArray) -> pd.DataFrame:
@@ -132,7 +140,8 @@ def heatmap_data(block: DualBlock, matrix: str, order: str) -> pd.DataFrame:
     Columns row, column (places in the order, from 1), grade and score of both documents, and alpha.
     """
     place = np.argsort(ORDERS[order](block))
-    rows, columns = (_drawn(side[np.argsort(place[side])]) for side in SIDES[matrix](block))
+    ordered = (side[np.argsort(place[side])] for side in SIDES[matrix](block))
+    rows, columns = (side[evenly(len(side), MOST)] for side in ordered)
     y, f, alpha = block.y, block.f, FULL[matrix](block)[np.ix_(rows, columns)]
     gap = y[rows][:, None] - y[columns]
     at, across = np.nonzero(gap > 0 if matrix == "block" else gap != 0)
@@ -147,12 +156,6 @@ def heatmap_data(block: DualBlock, matrix: str, order: str) -> pd.DataFrame:
             "alpha": alpha[at, across],
         }
     )
-
-
-def _drawn(documents: IntArray) -> IntArray:
-    if len(documents) <= MOST:
-        return documents
-    return documents[np.linspace(0, len(documents) - 1, MOST).round().astype(np.int64)]
 
 
 def colour_limits(table: pd.DataFrame) -> tuple[float, float]:

@@ -13,21 +13,23 @@ from plotly.subplots import make_subplots
 from rankviz.analysis.spectra import Spectra
 from rankviz.common.numbers import power_of_two
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, marker_of, model_style
-from rankviz.plots.style import CHOSEN_COLOUR, finished, line_of, snapped_range, style_of, translucent
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    add_band,
+    add_line,
+    finished,
+    line_of,
+    snapped_range,
+    style_of,
+    translucent,
+)
 
 
 def stairs_figure(table: pd.DataFrame, method: str) -> go.Figure:
     """Draw rank and k for 90 % of `rank_laws.staircases` against the stairs, with the diagonal."""
     fig, style = go.Figure(), style_of(method)
     top = max(int(table[["stairs", "rank"]].to_numpy().max()), 1) if len(table) else 1
-    fig.add_scatter(
-        x=[0, top],
-        y=[0, top],
-        mode="lines",
-        line={"width": 1, "dash": "dash", "color": "#999999"},
-        name="as many as stairs",
-        hoverinfo="skip",
-    )
+    add_line(fig, [0, top], [0, top], name="as many as stairs", showlegend=None)
     for column, name, colour, symbol in (
         ("rank", "numerical rank", style.colour, style.symbol),
         ("k_90", "k for 90 % of the energy", CHOSEN_COLOUR, f"{style.symbol}-open"),
@@ -79,16 +81,7 @@ def by_C_figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
     """Draw the rank with its band, the bounds of squared hinge and grades; below, active shares."""
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[0.62, 0.38])
     x = [math.log2(C) for C in table["C"]]
-    fig.add_scatter(
-        x=[*x, *x[::-1]],
-        y=[*table["low"], *table["high"][::-1]],
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=translucent(method),
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    add_band(fig, x, table["low"], table["high"], translucent(method))
     levels = (
         ("largest_rank", "the grades allow (median)", "solid"),
         ("law", "the law allows (median)", "dash"),
@@ -232,13 +225,14 @@ def activity_figure(table: pd.DataFrame, method: str) -> go.Figure:
         )
     low = snapped_range(float(table["active_share"].min()), 1.0)[0] if len(table) else 0.0
     if len(table):
-        fig.add_scatter(
-            x=[low - 1, 2],
-            y=[float(table["law"].max())] * 2,
-            mode="lines",
+        add_line(
+            fig,
+            [low - 1, 2],
+            [float(table["law"].max())] * 2,
+            "#7f7f7f",
+            width=1.5,
             name=f"the law's largest of all queries ({int(table['law'].max())})",
-            line={"width": 1.5, "dash": "dash", "color": "#7f7f7f"},
-            hoverinfo="skip",
+            showlegend=None,
         )
     return finished(
         fig,
@@ -354,14 +348,14 @@ def _hover_values(rows: pd.DataFrame, column: str) -> list[list[int]]:
 def _add_medians(fig: go.Figure, summary: pd.DataFrame, look: str) -> None:
     quantiles = summary[["low", "median", "high"]].to_numpy(np.float64)
     for model, (low, middle, high) in zip(summary["model"], quantiles, strict=True):
-        fig.add_scatter(
-            x=[MODEL_NAMES[model]] * 2,
-            y=np.maximum([low, high], ZERO_AT),
-            mode="lines",
-            line={"color": model_style(model, look).colour, "width": 5},
+        add_line(
+            fig,
+            [MODEL_NAMES[model]] * 2,
+            np.maximum([low, high], ZERO_AT),
+            model_style(model, look).colour,
+            dash=None,
+            width=5,
             opacity=0.35,
-            showlegend=False,
-            hoverinfo="skip",
             col=2,
             row=1,
         )
@@ -381,16 +375,7 @@ def _add_medians(fig: go.Figure, summary: pd.DataFrame, look: str) -> None:
 
 
 def _add_diagonal(fig: go.Figure, top: int) -> None:
-    fig.add_scatter(
-        x=[1, top],
-        y=[1, top],
-        mode="lines",
-        name="as large as the grades allow",
-        line={"width": 1, "dash": "dash", "color": "#999999"},
-        hoverinfo="skip",
-        col=1,
-        row=1,
-    )
+    add_line(fig, [1, top], [1, top], name="as large as the grades allow", col=1, row=1, showlegend=None)
 
 
 def _add_bounds(fig: go.Figure, allowed: pd.DataFrame) -> None:

@@ -13,7 +13,17 @@ import plotly.graph_objects as go
 from rankviz.analysis.kernel_error import FLOOR, KernelErrors, Slope, Variant, over_seeds, summary_at
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.plots.style import approximations, finished, line_of, style_of, translucent
+from rankviz.plots.style import (
+    GUIDE,
+    add_band,
+    add_line,
+    approximations,
+    finished,
+    line_of,
+    ring,
+    style_of,
+    translucent,
+)
 
 OTHER_DASH = "dashdot"
 
@@ -76,11 +86,8 @@ def variant_look(variant: Variant) -> dict[str, Any]:
     style = line_of(variant.map)
     if not is_as_printed(variant):
         style["line"] |= {"dash": OTHER_DASH, "width": 2}
-        style["marker"] |= {
-            "symbol": f"{style_of(variant.map).symbol}-open",
-            "size": 10,
-            "line": {"width": 2},
-        }
+        symbol = f"{style_of(variant.map).symbol}-open"
+        style["marker"] |= {"symbol": symbol, "size": 10, "line": {"width": 2}}
     return style
 
 
@@ -91,18 +98,12 @@ def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
         y=[y],
         name="the current model",
         mode="markers",
-        marker={
-            "symbol": "circle-open",
-            "size": 20,
-            "color": style_of(variant.map).colour,
-            "line": {"width": 2.5},
-        },
+        marker=ring(20, 2.5) | {"color": style_of(variant.map).colour},
         hoverinfo="skip",
     )
 
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
-GUIDE = {"color": "#999999", "width": 1}
 LEAST = FLOOR / 10  # lowest end of the axis: smaller errors are rounding
 GUIDE_BELOW = 0.7  # start of the guide as a share of its map's least error, clear of its line
 
@@ -126,7 +127,8 @@ def error_figure(
     fig = go.Figure()
     variants = variants_in(table)
     for variant in variants:
-        _add_band(fig, variant, rows_of(table, variant))
+        rows, colour = rows_of(table, variant), translucent(variant.map)
+        add_band(fig, rows["m"], rows["high"], rows["low"], colour, legendgroup=variant_name(variant))
     for variant in variants:
         _add_map(fig, variant, rows_of(table, variant), slopes.get(variant))
     averages = [variant for variant in variants if averages_terms(variant)]
@@ -134,7 +136,7 @@ def error_figure(
         _add_guide(fig, rows_of(table, averages[0]))
     if named is not None and summary_at(table, named, current)["mean"] > LEAST:
         add_mark(fig, named, current, summary_at(table, named, current)["mean"])
-    fig.add_vline(x=current, line=GUIDE | {"dash": "dash"})
+    fig.add_vline(x=current, line=GUIDE)
     fig.add_annotation(
         x=math.log10(current), y=1, yref="paper", text=f" m = {current}", showarrow=False, xanchor="left"
     )
@@ -171,32 +173,12 @@ def averages_terms(variant: Variant) -> bool:
     return kind.draws and not kind.expands
 
 
-def _add_band(fig: go.Figure, variant: Variant, rows: pd.DataFrame) -> None:
-    fig.add_scatter(
-        x=[*rows["m"], *rows["m"][::-1]],
-        y=[*rows["high"], *rows["low"][::-1]],
-        fill="toself",
-        fillcolor=translucent(variant.map),
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        legendgroup=variant_name(variant),
-        showlegend=False,
-    )
-
-
 def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope | None) -> None:
     name = variant_name(variant)
     if slope is not None:
         ends = [slope.first, slope.last]
-        fig.add_scatter(
-            x=ends,
-            y=[slope.at(m) for m in ends],
-            mode="lines",
-            line={"color": style_of(variant.map).colour, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-            legendgroup=name,
-            showlegend=False,
+        add_line(
+            fig, ends, [slope.at(m) for m in ends], style_of(variant.map).colour, dash="dot", legendgroup=name
         )
     fig.add_scatter(
         x=rows["m"],
@@ -225,14 +207,8 @@ def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
     """Add a line that falls as 1/√m, just below a map's errors."""
     ends = [rows["m"].min(), rows["m"].max()]
     start = GUIDE_BELOW * float(rows.sort_values("m")["low"].iloc[0])
-    fig.add_scatter(
-        x=ends,
-        y=[start * math.sqrt(ends[0] / m) for m in ends],
-        mode="lines",
-        line=GUIDE,
-        name="guide: m<sup>−1/2</sup>",
-        hoverinfo="skip",
-    )
+    falling = [start * math.sqrt(ends[0] / m) for m in ends]
+    add_line(fig, ends, falling, dash=None, showlegend=None, name="guide: m<sup>−1/2</sup>")
 
 
 def seconds_data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,16 @@ from rankviz.analysis.kernel_spectrum import eigenvalues, kernel_eigenvalues
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import small
 from rankviz.features import EXACT
-from rankviz.plots.style import DIVERGING, finished, snapped_range, style_of, translucent
+from rankviz.plots.style import (
+    DIVERGING,
+    GUIDE,
+    add_line,
+    finished,
+    ring,
+    snapped_range,
+    style_of,
+    translucent,
+)
 
 BINS = 100
 """Squares per side over the common range of κ and κ̃."""
@@ -64,16 +73,7 @@ def entries_figure(table: pd.DataFrame) -> go.Figure:
     )
     for column, name in enumerate(names, start=1):
         fig.add_trace(_density(table[table["map"] == name], name, step), row=1, col=column)
-        fig.add_scatter(
-            x=ends,
-            y=ends,
-            mode="lines",
-            line={"color": "#999999", "width": 1},
-            hoverinfo="skip",
-            showlegend=False,
-            row=1,
-            col=column,
-        )
+        add_line(fig, ends, ends, dash=None, row=1, col=column)
     fig.update_xaxes(title_text="exact κ(x, z)", range=ends, nticks=6)
     fig.update_yaxes(range=ends, nticks=8)
     fig.update_yaxes(title_text="approximation κ̃(x, z) = φ(x)·φ(z)", row=1, col=1)
@@ -253,7 +253,7 @@ def spectrum_figure(table: pd.DataFrame, m: int, regularisation: float | None = 
             y=[marked / _trace(table)],
             name=f"eigenvalue {m} of K",
             mode="markers",
-            marker={"symbol": "circle-open", "size": 16, "color": LINE["color"], "line": {"width": 2}},
+            marker=ring(16, 2) | {"color": LINE["color"]},
             hovertemplate=f"eigenvalue {m} of K: {marked:.3g}<extra></extra>",
         )
     if regularisation is not None:
@@ -291,7 +291,7 @@ def _add_spectrum(fig: go.Figure, name: str, rows: pd.DataFrame, m: int) -> None
 def _add_regularisation(fig: go.Figure, table: pd.DataFrame, share: float) -> None:
     low, high = (10.0**end for end in _decades(table["share"]))
     if low < share < high:
-        fig.add_hline(y=share, line={"color": "#999999", "width": 1, "dash": "dash"})
+        fig.add_hline(y=share, line=GUIDE)
         fig.add_annotation(
             x=0,
             xref="paper",

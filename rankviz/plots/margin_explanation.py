@@ -10,7 +10,16 @@ import plotly.graph_objects as go
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import alike, with_minus
-from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, EVEN_COLOUR, finished, harmless, line_of
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    DATA_COLOUR,
+    EVEN_COLOUR,
+    add_line,
+    finished,
+    harmless,
+    line_of,
+    row_axis,
+)
 
 ABOVE_COLOUR, BELOW_COLOUR = DATA_COLOUR, CHOSEN_COLOUR
 """Colours of documents A and B, and of contributions to each."""
@@ -83,13 +92,7 @@ def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Fi
         showlegend=False,
         bargap=0.25,
         xaxis={"title": "f(A) − f(B), share by share"},
-        yaxis={
-            "tickvals": list(range(len(shares))),
-            "ticktext": [*bars["label"], "<b>margin</b>"],
-            "range": [len(shares) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        },
+        yaxis=row_axis([*bars["label"], "<b>margin</b>"]),
         margin={"l": 60, "r": 15, "t": 8, "b": 45},
     )
 
@@ -101,17 +104,7 @@ def _colour(share: float) -> str:
 def add_numbers(fig: go.Figure, shares: Sequence[float]) -> None:
     """Write the numbers of bars at the right edge; beside the bars they would overlap."""
     fig.add_scatter(x=[0.0], y=[0], yaxis="y2", mode="none", hoverinfo="skip", showlegend=False)
-    fig.update_layout(
-        yaxis2={
-            "overlaying": "y",
-            "side": "right",
-            "tickvals": list(range(len(shares))),
-            "ticktext": alike(shares),
-            "range": [len(shares) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        }
-    )
+    fig.update_layout(yaxis2=row_axis(alike(shares)) | {"overlaying": "y", "side": "right"})
 
 
 def curve_data(values: FloatArray, margin: FloatArray) -> pd.DataFrame:
@@ -179,7 +172,7 @@ def landmarks_figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         orientation="h",
         y=y,
         x=rows["share"],
-        marker={"color": [ABOVE_COLOUR if share > 0 else BELOW_COLOUR for share in rows["share"]]},
+        marker={"color": [_colour(share) for share in rows["share"]]},
         customdata=rows[["coefficient", "near_A", "near_B"]],
         hovertemplate="%{x:+.4g}, coefficient %{customdata[0]:.4g}<br>κ with A %{customdata[1]:.4g}, "
         "with B %{customdata[2]:.4g}<extra></extra>",
@@ -191,13 +184,7 @@ def landmarks_figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         showlegend=False,
         bargap=0.25,
         xaxis={"title": "added to f(A) − f(B)"},
-        yaxis={
-            "tickvals": y,
-            "ticktext": [harmless(name) for name in names],
-            "range": [len(rows) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        },
+        yaxis=row_axis([harmless(name) for name in names]),
         margin={"l": 60, "r": 15, "t": 8, "b": 45},
     )
 
@@ -227,14 +214,13 @@ def features_figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     y = list(range(len(table)))
     fig = go.Figure()
     for low, high, width in (("min", "max", 1), ("q5", "q95", 3), ("q25", "q75", 9)):
-        fig.add_scatter(
-            x=[x for pair in zip(place[low], place[high], strict=True) for x in (*pair, None)],
-            y=[row for i in y for row in (i, i, None)],
-            mode="lines",
-            line={"width": width, "color": EVEN_COLOUR},
+        add_line(
+            fig,
+            [x for pair in zip(place[low], place[high], strict=True) for x in (*pair, None)],
+            [row for i in y for row in (i, i, None)],
+            dash=None,
+            width=width,
             opacity=0.55,
-            hoverinfo="skip",
-            showlegend=False,
         )
     fig.add_scatter(
         x=place["q50"],
@@ -262,13 +248,7 @@ def features_figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         fig,
         height=110 + PITCH * len(table),
         xaxis={"title": "place in the feature's range", "zeroline": False},
-        yaxis={
-            "tickvals": y,
-            "ticktext": [harmless(name) for name in table["name"]],
-            "range": [len(table) - 0.4, -0.6],
-            "showgrid": False,
-            "zeroline": False,
-        },
+        yaxis=row_axis([harmless(name) for name in table["name"]]) | {"range": [len(table) - 0.4, -0.6]},
         margin={"l": 60, "r": 15, "t": 40, "b": 45},
     )
 
@@ -301,7 +281,7 @@ def left_out_figure(table: pd.DataFrame) -> go.Figure:
         y=y,
         x=rows["refit"],
         name="trained again",
-        marker={"color": [ABOVE_COLOUR if change > 0 else BELOW_COLOUR for change in rows["refit"]]},
+        marker={"color": [_colour(change) for change in rows["refit"]]},
         customdata=[
             [harmless(str(query)), pairs, with_minus(after, ".4g")]
             for query, pairs, after in rows[["query", "pairs", "after"]].itertuples(index=False)
@@ -331,13 +311,7 @@ def left_out_figure(table: pd.DataFrame) -> go.Figure:
         showlegend=False,
         bargap=0.25,
         xaxis={"title": "change of f(A) − f(B) without the query", "range": _range(table)},
-        yaxis={
-            "tickvals": y,
-            "ticktext": [harmless(f"query {query}") for query in rows["query"]],
-            "range": [len(rows) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        },
+        yaxis=row_axis([harmless(f"query {query}") for query in rows["query"]]),
         margin={"l": 60, "r": 15, "t": 28, "b": 45},
     )
 

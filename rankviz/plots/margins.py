@@ -15,7 +15,16 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.metrics.margins import histogram, summary
-from rankviz.plots.style import finished, grade_colour, loss_line, shown_documents, style_of
+from rankviz.plots.style import (
+    GUIDE,
+    evenly,
+    finished,
+    grade_colour,
+    loss_line,
+    ranks_of,
+    shown_documents,
+    style_of,
+)
 
 MOST_BINS = 80
 CURVE_POINTS = 241
@@ -89,7 +98,7 @@ def losses_figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: s
 def _guides(fig: go.Figure, panel: str, at: tuple[float, ...] = (0.0, 1.0)) -> None:
     """Add lines at margins, and a label on the misordered side of 0."""
     for t in at:
-        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
+        fig.add_vline(x=t, line=GUIDE)
     place = {"x": 0.0, "y": 1.0, "yref": panel, "xanchor": "right", "yanchor": "top"}
     fig.add_annotation(text="misordered ←", showarrow=False, **place)
 
@@ -147,9 +156,7 @@ MOST_FRAMES = 60
 
 def shown_iterations(iterations: int) -> list[int]:
     """Return the shown iterations: all, or evenly spaced ones with the first and the last."""
-    if iterations <= MOST_FRAMES:
-        return list(range(iterations))
-    return [int(k) for k in np.unique(np.linspace(0, iterations - 1, MOST_FRAMES).round())]
+    return evenly(iterations, MOST_FRAMES).tolist()
 
 
 def playback_documents(scores: Sequence[FloatArray], part: RankingData, query: int) -> pd.DataFrame:
@@ -162,9 +169,7 @@ def playback_documents(scores: Sequence[FloatArray], part: RankingData, query: i
     names, grades, frames = shown_documents(part, query), part.y[rows], []
     for k in shown_iterations(len(scores)):
         f = scores[k][rows]
-        rank = np.empty(len(f), np.int64)
-        rank[np.argsort(-f, kind="stable")] = np.arange(1, len(f) + 1)
-        columns = {"iteration": k, "document": names, "grade": grades, "score": f, "rank": rank}
+        columns = {"iteration": k, "document": names, "grade": grades, "score": f, "rank": ranks_of(f)}
         frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)
 
@@ -262,7 +267,7 @@ def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -
     tallest = float((later if len(later) else counts)["share"].max())
     fig.update_yaxes(tickformat=".0%", range=[0.0, 1.08 * (tallest or 1.0)], row=1, col=2)
     for t in (0.0, 1.0):
-        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"}, row=1, col=2)
+        fig.add_vline(x=t, line=GUIDE, row=1, col=2)
 
 
 def _buttons(y: float) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from plotly.subplots import make_subplots
 from rankviz.models.methods import USUAL
 from rankviz.plots.style import (
     EVEN_COLOUR,
+    GUIDE,
+    add_band,
+    add_line,
     approximations,
     finished,
     line_of,
@@ -191,18 +194,7 @@ def _hover(name: str, metric: str, m: str = "", *, told: bool = True, several: b
 def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]) -> None:
     if line["runs"].max() < 2:
         return
-    fig.add_scatter(
-        x=[*line["m"], *line["m"][::-1]],
-        y=[*line["low"], *line["high"][::-1]],
-        mode="lines",
-        fill="toself",
-        fillcolor=translucent(method),
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-        legendgroup=method,
-        **place,
-    )
+    add_band(fig, line["m"], line["low"], line["high"], translucent(method), legendgroup=method, **place)
 
 
 def _name_the_bands(fig: go.Figure) -> None:
@@ -254,7 +246,7 @@ def _line(
 
 def _mark(fig: go.Figure, m: int, *, at_left: bool, place: dict[str, int]) -> None:
     """Add a line at the selected m, its label on the side with more space."""
-    guide = {"width": 1, "dash": "dash", "color": "#999999"}
+    guide = GUIDE
     fig.add_vline(x=m, line=guide, **place)
     # log axes place annotations by exponent, lines by value
     at = {"x": math.log10(m), "y": 0, "yref": "y domain"}
@@ -272,7 +264,6 @@ LEAST_DISTANCE = 1e-12
 """Smallest drawn distance of objectives."""
 NEAR = 100
 """The tolerance is drawn if a distance is below this many times it."""
-GUIDE = {"color": "#999999", "width": 1, "dash": "dash"}
 _KEYS = ["map", "m"]
 _QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 
@@ -319,28 +310,9 @@ def agreement_figure(
 def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None:
     style, method = line_of(name), style_of(name)
     if line["seeds"].max() > 1:
-        fig.add_scatter(
-            x=[*line["m"], *line["m"][::-1]],
-            y=[*line["low"], *line["high"][::-1]],
-            mode="lines",
-            fill="toself",
-            fillcolor=translucent(name, 0.25),
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
-            legendgroup=name,
-        )
+        add_band(fig, line["m"], line["low"], line["high"], translucent(name, 0.25), legendgroup=name)
     for quartile in ("q25", "q75"):
-        fig.add_scatter(
-            x=line["m"],
-            y=line[quartile],
-            mode="lines",
-            line={"color": method.colour, "width": 1},
-            opacity=0.7,
-            hoverinfo="skip",
-            showlegend=False,
-            legendgroup=name,
-        )
+        add_line(fig, line["m"], line[quartile], method.colour, dash=None, opacity=0.7, legendgroup=name)
     fig.add_scatter(
         x=line["m"],
         y=line["median"],

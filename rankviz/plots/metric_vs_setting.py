@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -19,10 +18,14 @@ from rankviz.models.methods import USUAL
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DATA_COLOUR,
+    GUIDE,
+    add_band,
+    evenly,
     finished,
     harmless,
     line_of,
     look_of,
+    ring,
     share_range,
     style_of,
     translucent,
@@ -110,7 +113,7 @@ def C_figure(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go
     fig.update_xaxes(type="log", tickvals=ticks, ticktext=words)
     fig.update_xaxes(title_text="C", row=last, col=1)
     _finish_metric(fig, table, metric, row=1, col=1)
-    fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
+    fig.add_vline(x=chosen, line=GUIDE)
     # on a log axis an annotation is placed by exponent
     fig.add_annotation(
         text=f"C = {power_of_two(chosen)}",
@@ -177,7 +180,7 @@ def cost_figure(
         line={"width": 2, "dash": "dash", "color": DATA_COLOUR},
         hovertemplate="every pair costs 1: %{y:.4f}<extra></extra>",
     )
-    fig.add_vline(x=chosen, line={"width": 1, "dash": "dash", "color": "#999999"})
+    fig.add_vline(x=chosen, line=GUIDE)
     fig.update_xaxes(title_text=name)
     _finish_metric(fig, table, metric)
     return finished(fig)
@@ -185,15 +188,14 @@ def cost_figure(
 
 def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) -> None:
     colour, known = translucent(method), table.dropna(subset=["low"])
-    fig.add_scatter(
-        x=[*known["value"], *known["value"][::-1]],
-        y=[*known["high"], *known["low"][::-1]],
-        fill="toself",
-        fillcolor=colour,
-        line={"width": 0},
-        mode="lines",
+    add_band(
+        fig,
+        known["value"],
+        known["high"],
+        known["low"],
+        colour,
         name="95 % interval",
-        hoverinfo="skip",
+        showlegend=None,
         **place,
     )
     fig.add_scatter(
@@ -287,17 +289,7 @@ def _band(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis) -> tuple[float, 
     look, whole = str(line["method"].iloc[0]), (line["mean"] - line["difference"]).mean()
     known = line.dropna(subset=["difference_low"])
     low, high, x = whole + known["difference_low"], whole + known["difference_high"], known[axis.column]
-    fig.add_scatter(
-        x=[*(x * axis.scale), *(x[::-1] * axis.scale)],
-        y=[*high, *low[::-1]],
-        mode="lines",
-        fill="toself",
-        fillcolor=translucent(look),
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-        legendgroup=str(line["label"].iloc[0]),
-    )
+    add_band(fig, x * axis.scale, high, low, translucent(look), legendgroup=str(line["label"].iloc[0]))
     return (float(low.min()), float(high.max())) if len(known) else (1.0, 0.0)
 
 
@@ -354,7 +346,7 @@ def thinned_runs(table: pd.DataFrame) -> pd.DataFrame:
     if len(table) <= MOST_RUNS:
         return table
     ordered = table.sort_values("x", kind="stable")
-    drawn = ordered.iloc[np.linspace(0, len(ordered) - 1, MOST_RUNS).round().astype(int)]
+    drawn = ordered.iloc[evenly(len(ordered), MOST_RUNS)]
     best = ordered[ordered["best"]].head(1)
     return pd.concat([drawn, best]).drop_duplicates(subset="run")
 
@@ -382,7 +374,7 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
             y=best["value"],
             mode="markers",
             name="best",
-            marker={"size": 15, "symbol": "circle-open", "color": CHOSEN_COLOUR, "line": {"width": 2.5}},
+            marker=ring(15, 2.5),
             hoverinfo="skip",
         )
     )

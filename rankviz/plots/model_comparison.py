@@ -16,12 +16,15 @@ from rankviz.analysis.slices import Slicing, sliced
 from rankviz.common.numbers import small, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.plots.style import (
-    CHOSEN_COLOUR,
     EVEN_COLOUR,
+    add_band,
+    add_line,
     finished,
     harmless,
     line_of,
     look_of,
+    ring,
+    row_axis,
     second_tone,
     see_through,
     share_range,
@@ -75,28 +78,14 @@ def _domains(rows: list[int]) -> list[tuple[float, float]]:
 
 
 def _rows(own: pd.DataFrame, domain: tuple[float, float]) -> dict[str, Any]:
-    return {
-        "domain": list(domain),
-        "range": [len(own) - 0.5, -0.5],
-        "tickvals": list(range(len(own))),
-        "ticktext": [harmless(str(label)) for label in own["label"]],
-        "showgrid": False,
-        "zeroline": False,
-        "automargin": True,
-    }
+    rows = row_axis([harmless(str(label)) for label in own["label"]])
+    return rows | {"domain": list(domain), "automargin": True}
 
 
 def _reference(figure: go.Figure, own: pd.DataFrame, axis: str) -> None:
     at = own["reference"].iloc[0]
     if pd.notna(at):
-        figure.add_scatter(
-            x=[at, at],
-            y=[-0.5, len(own) - 0.5],
-            yaxis=axis,
-            mode="lines",
-            line={"color": EVEN_COLOUR, "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-        )
+        add_line(figure, [at, at], [-0.5, len(own) - 0.5], yaxis=axis, showlegend=None)
 
 
 def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
@@ -266,7 +255,7 @@ def time_figure(table: pd.DataFrame, metric: str) -> go.Figure:
         y=cheapest["mean"],
         mode="markers",
         name="cheapest within one standard error of the best",
-        marker={"size": 20, "symbol": "circle-open", "color": CHOSEN_COLOUR, "line": {"width": 2.5}},
+        marker=ring(20, 2.5),
         hoverinfo="skip",
     )
     return finished(
@@ -380,13 +369,4 @@ def _line(look: str, place: int, alike: int) -> dict[str, Any]:
 def _band(fig: go.Figure, rows: pd.DataFrame, colour: str) -> None:
     """From the lower ends of a model's intervals to the upper ones, where there are intervals."""
     rows = rows.dropna(subset=["low"])
-    fig.add_scatter(
-        x=[*rows["k"], *rows["k"][::-1]],
-        y=[*rows["low"], *rows["high"][::-1]],
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=see_through(colour, 0.1),
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    add_band(fig, rows["k"], rows["low"], rows["high"], see_through(colour, 0.1))

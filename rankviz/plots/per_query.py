@@ -17,7 +17,17 @@ from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, MethodStyle, finished, second_tone, style_of
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    EVEN_COLOUR,
+    MethodStyle,
+    add_line,
+    as_lists,
+    finished,
+    ring,
+    second_tone,
+    style_of,
+)
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 
@@ -64,14 +74,7 @@ def scatter_figure(
     """Draw the left model's metric over the right one's: left leads above the diagonal; hollow: equal."""
     left, right = drawn
     fig = go.Figure()
-    fig.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"width": 1, "dash": "dash", "color": EVEN_COLOUR},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    add_line(fig, [0, 1], [0, 1])
     size = 7 + 13 * np.sqrt(table["documents"].to_numpy() / max(1, table["documents"].max()))
     fig.add_scatter(x=table["right"], y=table["left"], **_points(table, drawn, metric, selected, size))
     _add_ring(fig, table[table["query"] == chosen], "right", "left", size)
@@ -156,7 +159,7 @@ def _points(
     return {
         "mode": "markers",
         "name": "queries",
-        "customdata": _listed(table[columns].assign(tau=[_tau_words(tau) for tau in table["tau"]])),
+        "customdata": as_lists(table[columns].assign(tau=[_tau_words(tau) for tau in table["tau"]])),
         "marker": {
             "size": size,
             "color": np.select([ahead > 0, ahead < 0], [left.colour, right.colour], EVEN_COLOUR),
@@ -183,15 +186,16 @@ def _add_stems(
     """Add thin lines from `base` to the points, faded for unselected queries."""
     marked = _marked(table, selected)
     for rows, opacity in ((table[marked], 1.0), (table[~marked], 2 * FADED)):
-        fig.add_scatter(
-            x=[x for place in rows["place"] for x in (place, place, None)],
-            y=[y for value in rows[column] for y in (base, value, None)],
-            mode="lines",
-            line={"width": 1.2 if len(table) <= 60 else 0.6, "color": EVEN_COLOUR},
+        add_line(
+            fig,
+            [x for place in rows["place"] for x in (place, place, None)],
+            [y for value in rows[column] for y in (base, value, None)],
+            dash=None,
+            width=1.2 if len(table) <= 60 else 0.6,
             opacity=opacity,
-            hoverinfo="skip",
             row=row,
             col=1,
+            showlegend=None,
         )
 
 
@@ -205,24 +209,13 @@ def _add_ring(
         x=row[x],
         y=row[y],
         mode="markers",
-        customdata=_listed(row[["query"]]),
-        marker={
-            "symbol": "circle-open",
-            "size": size[row.index] + 9,
-            "color": CHOSEN_COLOUR,
-            "line": {"width": 3},
-        },
+        customdata=as_lists(row[["query"]]),
+        marker=ring(size[row.index] + 9),
         unselected={"marker": {"opacity": 1}},
         hoverinfo="skip",
     )
 
 
-def _listed(columns: pd.DataFrame) -> list[list[Any]]:
-    """Return rows as lists, because selection events return typed arrays as mappings."""
-    return columns.astype(object).to_numpy().tolist()
-
-
-ROUNDING_OF_DIFFERENCES = 1e-12
 LEAST = 0.05
 """Smallest reach of the vertical axis, so that noise looks small."""
 GAP = 0.04
@@ -239,7 +232,7 @@ def difference_data(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     for part, table in parts.items():
         own = table[["query", "old", "new"]].dropna().assign(part=part)
         difference = (own["new"] - own["old"]).to_numpy()
-        own["difference"] = np.where(np.abs(difference) > ROUNDING_OF_DIFFERENCES, difference, 0.0)
+        own["difference"] = np.where(np.abs(difference) > ROUNDING, difference, 0.0)
         own = own.sort_values(["difference", "query"], ignore_index=True)
         found.append(own.assign(place=np.arange(1, len(own) + 1)))
     return pd.concat(found, ignore_index=True)[["part", "query", "old", "new", "difference", "place"]]
@@ -312,7 +305,7 @@ def _bars(
         y=table["difference"],
         xaxis=axis,
         marker={"color": np.where(own, CHOSEN_COLOUR, tones), "line": {"width": 0}},
-        customdata=table[["query", "old", "new"]].astype(object).to_numpy().tolist(),
+        customdata=as_lists(table[["query", "old", "new"]]),
         hovertemplate=(
             f"query %{{customdata[0]}}<br>{metric} %{{customdata[1]:.4f}} → %{{customdata[2]:.4f}}<br>"
             "%{y:+.4f}<extra></extra>"

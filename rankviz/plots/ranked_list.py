@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
-    EVEN_COLOUR,
     GRADE_COLOURS,
+    add_line,
+    as_lists,
     finished,
     grade_colour,
+    ranks_of,
+    ring,
     shown_documents,
 )
 from rankviz.runs.record import RunRecord
@@ -36,19 +38,13 @@ def list_data(left: FloatArray, right: FloatArray, part: RankingData, query: int
         {
             "document": shown_documents(part, query),
             "grade": part.y[rows],
-            "left_rank": _ranks(left[rows]),
+            "left_rank": ranks_of(left[rows]),
             "left_score": left[rows],
-            "right_rank": _ranks(right[rows]),
+            "right_rank": ranks_of(right[rows]),
             "right_score": right[rows],
         }
     )
     return table.sort_values("right_rank", ignore_index=True)
-
-
-def _ranks(scores: FloatArray) -> IntArray:
-    ranks = np.empty(len(scores), np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return ranks
 
 
 def in_top(table: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -114,14 +110,14 @@ def list_figure(
 
 def _add_lines(fig: go.Figure, rows: pd.DataFrame, k: int, colour: str, width: int) -> None:
     ends = rows[["left_rank", "right_rank"]].clip(upper=k + 1).to_numpy().tolist()
-    fig.add_scatter(
-        x=[x for _ in ends for x in (0, 1, None)],
-        y=[y for pair in ends for y in (*pair, None)],
-        mode="lines",
-        line={"color": colour, "width": width},
+    add_line(
+        fig,
+        [x for _ in ends for x in (0, 1, None)],
+        [y for pair in ends for y in (*pair, None)],
+        colour,
+        dash=None,
+        width=width,
         opacity=0.6,
-        hoverinfo="skip",
-        showlegend=False,
     )
 
 
@@ -142,7 +138,7 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
                 "color": grade_colour(grade),
                 "line": {"width": 1, "color": "#5a6b7b"},
             },
-            customdata=_listed(ranked, f"{side}_score"),
+            customdata=as_lists(ranked[["document", f"{side}_score"]]),
             hovertemplate=(
                 f"%{{customdata[0]}}, grade {grade}<br>"
                 "rank %{y}, score %{customdata[1]:.4f}<extra></extra>"
@@ -166,7 +162,7 @@ def _add_changes(fig: go.Figure, shown: pd.DataFrame, k: int) -> None:
             text=text,
             textposition=f"middle {side}",
             textfont={"size": 11, "color": "#7f7f7f"},
-            customdata=_listed(rows),
+            customdata=as_lists(rows[["document"]]),
             hoverinfo="skip",
             showlegend=False,
         )
@@ -187,16 +183,11 @@ def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
             x=[x] * len(ranked),
             y=ranked[f"{side}_rank"],
             mode="markers",
-            marker={"symbol": "circle-open", "size": 25, "color": CHOSEN_COLOUR, "line": {"width": 3}},
-            customdata=_listed(ranked),
+            marker=ring(25),
+            customdata=as_lists(ranked[["document"]]),
             hoverinfo="skip",
             showlegend=False,
         )
-
-
-def _listed(rows: pd.DataFrame, *columns: str) -> list[list[object]]:
-    """Return names of documents and further columns as lists, which selection events return unchanged."""
-    return rows[["document", *columns]].astype(object).to_numpy().tolist()
 
 
 SCALES = {"centred": "score less the query's mean", "standardised": "standardised score"}
@@ -233,14 +224,7 @@ def scatter_figure(
     pad = 0.06 * (high - low) or 1.0
     ends = [low - pad, high + pad]
     fig = go.Figure()
-    fig.add_scatter(
-        x=ends,
-        y=ends,
-        mode="lines",
-        line={"width": 1, "dash": "dash", "color": EVEN_COLOUR},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    add_line(fig, ends, ends)
     for grade, rows in table.groupby("grade", sort=True):
         _add_grade_points(fig, rows, int(str(grade)), left, right, 10 if len(table) <= 100 else 7)
     _add_ring(fig, table[table["document"].isin(chosen)])
@@ -263,7 +247,7 @@ def _add_grade_points(
         mode="markers",
         name=f"grade {grade}",
         marker={"size": size, "color": grade_colour(grade), "line": {"width": 1, "color": "#5a6b7b"}},
-        customdata=rows[columns].astype(object).to_numpy().tolist(),
+        customdata=as_lists(rows[columns]),
         hovertemplate=(
             f"%{{customdata[0]}}, grade {grade}<br>{left}: rank %{{customdata[1]}}, score "
             f"%{{customdata[3]:.4f}}<br>{right}: rank %{{customdata[2]}}, score %{{customdata[4]:.4f}}"
@@ -278,13 +262,8 @@ def _add_ring(fig: go.Figure, rows: pd.DataFrame) -> None:
         x=rows["right_value"],
         y=rows["left_value"],
         mode="markers",
-        marker={
-            "symbol": "circle-open",
-            "size": 20,
-            "color": CHOSEN_COLOUR,
-            "line": {"width": 3},
-        },
-        customdata=rows[["document"]].astype(object).to_numpy().tolist(),
+        marker=ring(20),
+        customdata=as_lists(rows[["document"]]),
         hoverinfo="skip",
         showlegend=False,
     )
@@ -314,7 +293,7 @@ def ranks_data(
     tables = []
     for place, (label, record) in enumerate(columns):
         table = pd.DataFrame(documents | {"place": place, "label": label, "score": record.scores[part][rows]})
-        table["rank"] = table["score"].rank(ascending=False, method="first").astype(int)
+        table["rank"] = ranks_of(table["score"].to_numpy())
         tables.append(table.rename_axis("row").reset_index()[_COLUMNS])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=_COLUMNS)
 
@@ -388,15 +367,15 @@ def segments(rows: pd.DataFrame, k: int) -> tuple[list[Segment], list[Segment]]:
 
 def _lines(fig: go.Figure, found: Sequence[Segment], grade: int, *, width: float, opacity: float) -> None:
     """Add one trace for all stretches of a grade, with gaps between them."""
-    fig.add_scatter(
-        x=[x for places, _ in found for x in (*places, None)],
-        y=[y for _, ranks in found for y in (*ranks, None)],
-        mode="lines",
-        line={"color": grade_colour(grade), "width": width},
+    add_line(
+        fig,
+        [x for places, _ in found for x in (*places, None)],
+        [y for _, ranks in found for y in (*ranks, None)],
+        grade_colour(grade),
+        dash=None,
+        width=width,
         opacity=opacity,
         legendgroup=f"grade {grade}",
-        hoverinfo="skip",
-        showlegend=False,
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
@@ -20,7 +23,10 @@ GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … from light to dark in one hue."""
 
 EVEN_COLOUR = "#999999"
-"""Colour of a tie between two methods."""
+"""Colour of ties between two methods, and of guides."""
+
+GUIDE = {"width": 1, "dash": "dash", "color": EVEN_COLOUR}
+"""Line at a reference: a level, a tolerance, the selected setting."""
 
 CHOSEN_COLOUR = "#CC79A7"
 """Colour of a chosen query or document."""
@@ -129,6 +135,76 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
     )
     figure.update_layout(**layout)
     return figure
+
+
+def add_band(
+    fig: go.Figure,
+    x: Any,
+    there: Any,
+    back: Any,
+    colour: str,
+    *,
+    showlegend: bool | None = False,
+    **more: Any,
+) -> None:
+    """Add a filled band over x: to the right along `there`, then to the left along `back`."""
+    fig.add_scatter(
+        x=[*x, *x[::-1]],
+        y=[*there, *back[::-1]],
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=colour,
+        hoverinfo="skip",
+        showlegend=showlegend,
+        **more,
+    )
+
+
+def add_line(
+    fig: go.Figure,
+    x: Any,
+    y: Any,
+    colour: str = EVEN_COLOUR,
+    *,
+    width: float | None = 1,
+    dash: str | None = "dash",
+    showlegend: bool | None = False,
+    **more: Any,
+) -> None:
+    """Add a line without hover text: a diagonal, a level, an outline."""
+    line = {"color": colour, "width": width, "dash": dash}
+    fig.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=showlegend, **more)
+
+
+def ring(size: Any, width: float = 3) -> dict[str, Any]:
+    """Return the marker around a chosen point."""
+    return {"symbol": "circle-open", "size": size, "color": CHOSEN_COLOUR, "line": {"width": width}}
+
+
+def row_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """Return a vertical axis with one row per label, from the top; labels are escaped already."""
+    n = len(labels)
+    rows = {"tickvals": list(range(n)), "ticktext": list(labels), "range": [n - 0.5, -0.5]}
+    return rows | {"showgrid": False, "zeroline": False}
+
+
+def evenly(n: int, most: int) -> IntArray:
+    """Return at most `most` positions among n, evenly spaced, with the first and the last one."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
+
+
+def ranks_of(scores: FloatArray) -> IntArray:
+    """Return ranks from 1, the highest score first; ties keep file order, as in LETOR's evaluation."""
+    ranks = np.empty(len(scores), np.int64)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks
+
+
+def as_lists(table: pd.DataFrame) -> list[list[Any]]:
+    """Return rows as lists, because selection events return typed arrays as mappings."""
+    rows: list[list[Any]] = table.astype(object).to_numpy().tolist()
+    return rows
 
 
 def second_tone(colour: str, background: str = "#ffffff", share: float = 0.55) -> str:

@@ -22,9 +22,11 @@ from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DATA_COLOUR,
     LOW_TO_HIGH,
+    add_band,
     colour_range,
     finished,
     harmless,
+    ring,
     style_of,
 )
 from rankviz.runs.axes import Range, Values, is_logarithmic
@@ -151,15 +153,14 @@ def _tones(lines: str | None, values: list[Any]) -> list[str]:
 
 def _add_band(fig: go.Figure, rows: pd.DataFrame, design: Design, setting: str, tone: str) -> None:
     places = axis_positions(design, setting, rows[setting])
-    fig.add_scatter(
-        x=[*places, *places[::-1]],
-        y=[*rows["high"], *rows["low"][::-1]],
-        fill="toself",
-        fillcolor=tone.replace("rgb(", "rgba(").replace(")", ", 0.2)"),
-        line={"width": 0},
-        mode="lines",
+    add_band(
+        fig,
+        places,
+        rows["high"],
+        rows["low"],
+        tone.replace("rgb(", "rgba(").replace(")", ", 0.2)"),
         name="spread over folds, of the best",
-        hoverinfo="skip",
+        showlegend=None,
     )
 
 
@@ -200,7 +201,7 @@ def _mark_best(fig: go.Figure, table: pd.DataFrame, design: Design, setting: str
     if not len(table):
         return
     row = table.loc[[table["mean"].idxmax()]]
-    marker = {"symbol": "circle-open", "size": 15, "color": CHOSEN_COLOUR, "line": {"width": 3}}
+    marker = ring(15)
     x = axis_positions(design, setting, row[setting])
     fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=marker, hoverinfo="skip")
 

@@ -76,7 +76,7 @@ class SampledRuns:
 
     def _train(self, data: RankingData, end: _End | None, report: Report) -> Trained:
         """Train on a sample in the whole part's feature space, from the end of the last run."""
-        place = self._retraining.place
+        place = self._retraining.state
         w = np.zeros(place.map.n_components) if end is None else end.w
         moved = place.moved(self._fold.train, data, (), w)
         return self._retraining.train(replace(moved, w=None) if end is None else moved, report=report)

@@ -176,8 +176,8 @@ def crossings(
 
     Works for any ranker. None is missed if scores are known functions of single features, as with the RBF,
     Laplacian or linear kernel on any map (see `rankviz.whatif.scan_grid`), unless the range has too many
-    waves. For other rankers, two crossings between neighbours of 200 values may be missed. `crossings_seen` reports
-    the case. If scores are equal on an interval, up to rounding, its middle is returned. Raises
+    waves. For other rankers, two crossings between neighbours of 200 values may be missed. `crossings_seen`
+    reports the case. If scores are equal on an interval, up to rounding, its middle is returned. Raises
     `SettingError` for an invalid feature or range, `DataError` for documents that do not fit.
 
     Examples

@@ -70,11 +70,11 @@ class DocumentMatch:
 
 @dataclass(frozen=True, eq=False)
 class MovedState:
-    """The place and data for training after a change.
+    """The state and data for training after a change.
 
     Attributes
     ----------
-    place : Place
+    state : ModelState
     data : RankingData
         Training data there.
     shown : (n,) int64
@@ -85,7 +85,7 @@ class MovedState:
         True if the Hessian belongs to the same features.
     """
 
-    place: ModelState
+    state: ModelState
     data: RankingData
     shown: IntArray
     w: FloatArray | None
@@ -101,7 +101,7 @@ class ModelState(Protocol):
         ...
 
     def space(self, budget: float) -> FeatureSpace | KernelSpace:
-        """Return the space for training there, with its known parts."""
+        """Return the space for training on it, with its known parts."""
         ...
 
     def start(self, w: FloatArray) -> FloatArray:
@@ -113,7 +113,7 @@ class ModelState(Protocol):
         ...
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> MovedState:
-        """Return place and data after a change, with features `off` set to 0, starting from weights w."""
+        """Return state and data after a change, with features `off` set to 0, starting from weights w."""
         ...
 
 
@@ -146,13 +146,13 @@ class FeatureState:
         return self.features.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> MovedState:
-        """Return the new place; with the same map only rows of new and changed documents are computed."""
+        """Return the new state; with the same map only rows of new and changed documents are computed."""
         shown, alike = np.arange(after.n_documents), DocumentMatch.of(before, after)
         if off or (self.exact and not alike.same.all()):
             fitted = self.map.moved(_zeroing(off), after.X)
-            place = FeatureState.of(fitted, after.X, exact=self.exact)
+            state = FeatureState.of(fitted, after.X, exact=self.exact)
             same_size = len(w) == fitted.n_components
-            return MovedState(place, after, shown, w if same_size else None, curved_alike=False)
+            return MovedState(state, after, shown, w if same_size else None, curved_alike=False)
         if alike.all_as_before:
             return MovedState(self, after, shown, w)
         base = self.features.base[alike.before]
@@ -192,14 +192,14 @@ class KernelState:
         return self.K.product(w)
 
     def moved(self, before: RankingData, after: RankingData, off: Sequence[int], w: FloatArray) -> MovedState:
-        """Return the new place; K is kept if features stay and only whole queries are left out."""
+        """Return the new state; K is kept if features stay and only whole queries are left out."""
         alike = DocumentMatch.of(before, after)
         silenced = _with_equal_grades(before, after, alike)
         if silenced is not None:
             return MovedState(self, silenced, alike.before, w)
         coefficients = np.where(alike.before >= 0, w[alike.before], 0.0)
-        place = KernelState.of(self.map.moved(_zeroing(off), after.X), after.X, self.budget)
-        return MovedState(place, after, np.arange(after.n_documents), coefficients, curved_alike=False)
+        state = KernelState.of(self.map.moved(_zeroing(off), after.X), after.X, self.budget)
+        return MovedState(state, after, np.arange(after.n_documents), coefficients, curved_alike=False)
 
 
 def state_of(
@@ -258,7 +258,7 @@ class Trained:
 
 
 class Retraining:
-    """Trains copies of a model in the place of its map.
+    """Trains copies of a model on the state of its map.
 
     Raises `DataError` where training does not fit in memory.
 
@@ -278,7 +278,7 @@ class Retraining:
         self._settings, self._budget = _at_gamma_of(settings, fitted), settings.room(data).left
         exact = FEATURE_MAPS[settings.feature_map].is_exact
         clock = Stopwatch()
-        self.place = state_of(fitted, data.X, self._budget, exact=exact, report=report)
+        self.state = state_of(fitted, data.X, self._budget, exact=exact, report=report)
         clock.lap("features")
         self.seconds = clock.laps["features"]
         self._operators: OrderedDict[int, tuple[FloatArray, FeatureOperator]] = OrderedDict()
@@ -290,24 +290,24 @@ class Retraining:
         precondition: Preconditioner | None = None,
         report: Report = silent,
     ) -> Trained:
-        """Train at the place after a change, with query weights `weights` (Q,)."""
-        model, place = clone(self._settings), moved.place
-        training = model.training_in(place.space(self._budget), moved.data, model.seed(), weights)
+        """Train on the state after a change, with query weights `weights` (Q,)."""
+        model, state = clone(self._settings), moved.state
+        training = model.training_in(state.space(self._budget), moved.data, model.seed(), weights)
         if moved.w is not None:
             gamma = model.gamma_for(moved.data.X)
             task = Task(int(model.n_components), gamma, float(model.C))
-            training.resume(task, place.start(moved.w), precondition)
+            training.resume(task, state.start(moved.w), precondition)
         fit = model.fit_in(training, report)
-        model.feature_map_, model.query_weights_ = place.map, weights
+        model.feature_map_, model.query_weights_ = state.map, weights
         model.weighed_digest_ = "" if weights is None else documents_digest(moved.data)
         return Trained(model, fit, training.objective(fit.task))
 
     def scores(self, model: Any, data: RankingData, report: Report = silent) -> FloatArray:
-        """Return scores of any part; with the map of the place, its features are computed once."""
-        fitted = self.place.map
+        """Return scores of any part; with the map of the state, its features are computed once."""
+        fitted = self.state.map
         same_map = getattr(model, "feature_map_", None) is fitted
-        if same_map and data.X is self.place.X:
-            return self.place.scores(model.coef_)
+        if same_map and data.X is self.state.X:
+            return self.state.scores(model.coef_)
         if not same_map or not self._fits(data):
             scores: FloatArray = model.scores(data.X, report)
             return scores
@@ -320,7 +320,7 @@ class Retraining:
 
     def _fits(self, data: RankingData) -> bool:
         """Return True if features of this many parts of this size fit in memory."""
-        return 8 * OPERATORS * data.n_documents * self.place.map.basis.shape[0] <= self._budget
+        return 8 * OPERATORS * data.n_documents * self.state.map.basis.shape[0] <= self._budget
 
 
 def _at_gamma_of(model: RankSVM, fitted: FittedMap) -> RankSVM:
