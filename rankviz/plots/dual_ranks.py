@@ -17,6 +17,7 @@ from rankviz.plots.style import (
     CHOSEN_COLOUR,
     add_band,
     add_line,
+    as_lists,
     finished,
     line_of,
     snapped_range,
@@ -26,7 +27,7 @@ from rankviz.plots.style import (
 
 
 def stairs_figure(table: pd.DataFrame, method: str) -> go.Figure:
-    """Draw rank and k for 90 % of `rank_laws.staircases` against the stairs, with the diagonal."""
+    """Draw rank and k for 90 % of `spectra.staircases` against the stairs, with the diagonal."""
     fig, style = go.Figure(), style_of(method)
     top = max(int(table[["stairs", "rank"]].to_numpy().max()), 1) if len(table) else 1
     add_line(fig, [0, top], [0, top], name="as many as stairs", showlegend=None)
@@ -87,8 +88,7 @@ def by_C_figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
         ("law", "the law allows (median)", "dash"),
     )
     for column, name, dash in levels:
-        line = {"color": "#7f7f7f", "dash": dash, "width": 1.5}
-        fig.add_scatter(x=x, y=table[column], mode="lines", line=line, name=name, hoverinfo="skip")
+        add_line(fig, x, table[column], "#7f7f7f", dash=dash, width=1.5, name=name, showlegend=None)
     hover = [f"C = {power_of_two(C)}" for C in table["C"]]
     fig.add_scatter(
         x=x,
@@ -99,7 +99,7 @@ def by_C_figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
         text=hover,
         hovertemplate="%{text}: median rank %{y}<extra></extra>",
     )
-    _add_shares(fig, table, method)
+    _add_shares(fig, table, method, x, hover)
     fig.add_vline(x=math.log2(chosen), line={"width": 1.5, "dash": "dot", "color": CHOSEN_COLOUR})
     fig.update_yaxes(row=1, title="numerical rank", rangemode="tozero")
     fig.update_yaxes(row=2, title="share", range=[-0.05, 1.1], tickformat=".0%", dtick=0.5)
@@ -109,9 +109,9 @@ def by_C_figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
     return finished(fig, height=430, margin={"l": 60, "r": 10, "t": 70, "b": 50})
 
 
-def _add_shares(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
+def _add_shares(fig: go.Figure, table: pd.DataFrame, method: str, x: list[float], hover: list[str]) -> None:
     """Add the active shares to the lower panel."""
-    x, hover = [math.log2(C) for C in table["C"]], [f"C = {power_of_two(C)}" for C in table["C"]]
+    colour = style_of(method).colour
     for column, name, symbol in (
         ("active_share", "pairs active", "circle"),
         ("lawful", "queries all active", "x"),
@@ -123,8 +123,8 @@ def _add_shares(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
             y=table[column],
             mode="lines+markers",
             name=name,
-            line={"color": line_of(method)["line"]["color"], "width": 1, "dash": "dot"},
-            marker={"color": line_of(method)["line"]["color"], "symbol": symbol, "size": 7},
+            line={"color": colour, "width": 1, "dash": "dot"},
+            marker={"color": colour, "symbol": symbol, "size": 7},
             text=hover,
             hovertemplate=f"%{{text}}: %{{y:.1%}} {name}<extra></extra>",
         )
@@ -140,7 +140,7 @@ def error_figure(
 ) -> go.Figure:
     """Draw a line per tolerance of `rough` (the chosen one thick), markers for fits, the largest rank.
 
-    `rough` has columns error, tolerance and rank (`rough_duals.ranks_with_errors`); `fits` has tol (of the
+    `rough` has columns error, tolerance and rank (`spectra.ranks_with_errors`). `fits` has tol (of the
     solver), error and rank; it may be empty.
     """
     fig, style = go.Figure(), style_of(method)
@@ -160,7 +160,16 @@ def error_figure(
             hovertemplate="random errors of %{x:.0e}: median rank %{y}<extra></extra>",
         )
     if len(fits):
-        _add_fits(fig, fits)
+        fig.add_scatter(
+            x=fits["error"].clip(lower=LEAST_ERROR),
+            y=fits["rank"],
+            mode="markers",
+            name="this solver, stopped early",
+            marker={"color": CHOSEN_COLOUR, "symbol": "diamond", "size": 11}
+            | {"line": {"width": 1, "color": "white"}},
+            text=[f"tolerance {tol:.0e}" for tol in fits["tol"]],
+            hovertemplate="this solver, %{text}: α off by %{x:.1e}, median rank %{y}<extra></extra>",
+        )
     fig.add_hline(
         y=largest,
         line={"width": 1, "dash": "dash", "color": "#7f7f7f"},
@@ -179,23 +188,6 @@ def error_figure(
         },
         yaxis={"title": "median numerical rank", "range": [0, 1.15 * max(largest, 1.0)]},
         margin={"l": 60, "r": 10, "t": 75, "b": 50},
-    )
-
-
-def _add_fits(fig: go.Figure, fits: pd.DataFrame) -> None:
-    fig.add_scatter(
-        x=fits["error"].clip(lower=LEAST_ERROR),
-        y=fits["rank"],
-        mode="markers",
-        name="this solver, stopped early",
-        marker={
-            "color": CHOSEN_COLOUR,
-            "symbol": "diamond",
-            "size": 11,
-            "line": {"width": 1, "color": "white"},
-        },
-        text=[f"tolerance {tol:.0e}" for tol in fits["tol"]],
-        hovertemplate="this solver, %{text}: α off by %{x:.1e}, median rank %{y}<extra></extra>",
     )
 
 
@@ -305,30 +297,30 @@ def models_figure(
     """Draw a marker per query and model on the left, medians with 10 to 90 % of the queries on the right.
 
     Markers of the models lie side by side (`beside`); `look` is the plain model's. `allowed` is the result of
-    `bound`. A selection fades the other queries and leaves them out of the medians.
+    `rank_bounds`. A selection fades the other queries and leaves them out of the medians.
     """
     fig = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.74, 0.26], horizontal_spacing=0.03)
     picked = table["query"].isin(list(selected)) if len(selected) else pd.Series(True, index=table.index)
     for model in MODELS:
-        rows = pd.concat([table[~picked], table[picked]])
+        rows, column = pd.concat([table[~picked], table[picked]]), f"{measure}_{MODEL_NAMES[model]}"
         strength = [STRONG if inside else FADED for inside in rows["query"].isin(table.loc[picked, "query"])]
         fig.add_scatter(
             x=beside(rows[against], model),
-            y=rows[f"{measure}_{MODEL_NAMES[model]}"].clip(lower=ZERO_AT),
+            y=rows[column].clip(lower=ZERO_AT),
             mode="markers",
             name=MODEL_NAMES[model],
             marker=marker_of(model, look, opacity=strength),
-            customdata=_hover_values(rows, f"{measure}_{MODEL_NAMES[model]}"),
+            customdata=as_lists(rows[["query", column, "documents", "pairs", "largest_rank"]]),
             hovertemplate=f"query %{{customdata[0]}}, {MODEL_NAMES[model]}: {MEASURES[measure]} "
             "%{customdata[1]}<br>%{customdata[2]} documents, %{customdata[3]:,} pairs, "
-            "largest rank %{customdata[4]}"
-            "<extra></extra>",
+            "largest rank %{customdata[4]}<extra></extra>",
             col=1,
             row=1,
         )
     _add_medians(fig, medians(table[picked], measure), look)
     if against == "largest_rank":
-        _add_diagonal(fig, int(table["largest_rank"].max()))
+        ends = [1, int(table["largest_rank"].max())]
+        add_line(fig, ends, ends, name="as large as the grades allow", col=1, row=1, showlegend=None)
     _add_bounds(fig, allowed)
     return _finished(fig, table, measure, against)
 
@@ -337,12 +329,6 @@ def beside(values: pd.Series, model: str) -> pd.Series[float]:
     """Shift places on a logarithmic axis by each model's own small step."""
     decades = math.log10(values.max() / max(values.min(), 1)) if len(values) else 0.0
     return values * 10 ** (APART * max(decades, 0.3) * (MODELS.index(model) - 1))
-
-
-def _hover_values(rows: pd.DataFrame, column: str) -> list[list[int]]:
-    """Return data of a marker's query, as lists: the browser returns arrays changed."""
-    told: list[list[int]] = rows[["query", column, "documents", "pairs", "largest_rank"]].to_numpy().tolist()
-    return told
 
 
 def _add_medians(fig: go.Figure, summary: pd.DataFrame, look: str) -> None:
@@ -372,10 +358,6 @@ def _add_medians(fig: go.Figure, summary: pd.DataFrame, look: str) -> None:
             col=2,
             row=1,
         )
-
-
-def _add_diagonal(fig: go.Figure, top: int) -> None:
-    add_line(fig, [1, top], [1, top], name="as large as the grades allow", col=1, row=1, showlegend=None)
 
 
 def _add_bounds(fig: go.Figure, allowed: pd.DataFrame) -> None:

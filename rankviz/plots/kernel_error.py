@@ -17,7 +17,9 @@ from rankviz.plots.style import (
     GUIDE,
     add_band,
     add_line,
+    add_note,
     approximations,
+    error_bars,
     finished,
     line_of,
     ring,
@@ -137,9 +139,7 @@ def error_figure(
     if named is not None and summary_at(table, named, current)["mean"] > LEAST:
         add_mark(fig, named, current, summary_at(table, named, current)["mean"])
     fig.add_vline(x=current, line=GUIDE)
-    fig.add_annotation(
-        x=math.log10(current), y=1, yref="paper", text=f" m = {current}", showarrow=False, xanchor="left"
-    )
+    add_note(fig, f" m = {current}", math.log10(current), 1, yanchor=None, yref="paper")
     return finished(
         fig,
         height=480,
@@ -218,11 +218,10 @@ def seconds_data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
 
 def seconds_figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
     """Draw on log axes; points of one map are joined by m, the last one labelled."""
-    fig = go.Figure()
-    variants = variants_in(table)
+    fig, variants = go.Figure(), variants_in(table)
+    thin = {"symmetric": False, "thickness": 1, "width": 0}
     for variant in variants:
-        rows = rows_of(table, variant).sort_values("m")
-        name = variant_name(variant)
+        rows, name = rows_of(table, variant).sort_values("m"), variant_name(variant)
         fig.add_scatter(
             x=rows["seconds"],
             y=rows["mean"],
@@ -233,14 +232,7 @@ def seconds_figure(table: pd.DataFrame, norm: str, current: int, named: Variant 
             textfont={"color": style_of(variant.map).colour},
             cliponaxis=False,
             customdata=rows[["m", "low", "high"]],
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": rows["high"] - rows["mean"],
-                "arrayminus": rows["mean"] - rows["low"],
-                "thickness": 1,
-                "width": 0,
-            },
+            error_y=error_bars(rows["mean"], rows["low"], rows["high"], **thin),
             hovertemplate=(
                 f"{name}, m = %{{customdata[0]}}<br>%{{x:.2g}} s, error %{{y:.3g}} "
                 "(%{customdata[1]:.3g} to %{customdata[2]:.3g} over seeds)<extra></extra>"

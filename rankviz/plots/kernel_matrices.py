@@ -22,6 +22,7 @@ from rankviz.plots.style import (
     DIVERGING,
     GUIDE,
     add_line,
+    add_note,
     finished,
     ring,
     snapped_range,
@@ -292,15 +293,7 @@ def _add_regularisation(fig: go.Figure, table: pd.DataFrame, share: float) -> No
     low, high = (10.0**end for end in _decades(table["share"]))
     if low < share < high:
         fig.add_hline(y=share, line=GUIDE)
-        fig.add_annotation(
-            x=0,
-            xref="paper",
-            y=math.log10(share),
-            text="1/(2C)",
-            showarrow=False,
-            xanchor="left",
-            yanchor="bottom",
-        )
+        add_note(fig, "1/(2C)", 0, math.log10(share), xref="paper")
 
 
 def _trace(table: pd.DataFrame) -> float:

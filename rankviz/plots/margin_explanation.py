@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from rankviz.plots.style import (
     DATA_COLOUR,
     EVEN_COLOUR,
     add_line,
+    add_note,
     finished,
     harmless,
     line_of,
@@ -25,21 +27,19 @@ ABOVE_COLOUR, BELOW_COLOUR = DATA_COLOUR, CHOSEN_COLOUR
 """Colours of documents A and B, and of contributions to each."""
 PITCH = 25
 """Pixels per row."""
+_BARS_LAYOUT: dict[str, Any] = {
+    "showlegend": False,
+    "bargap": 0.25,
+    "margin": {"l": 60, "r": 15, "t": 8, "b": 45},
+}
 MOST = 12
 """Features with their own rows."""
 
 
 def waterfall_data(values: FloatArray, names: Sequence[str], a: FloatArray, b: FloatArray) -> pd.DataFrame:
     """Return one row per feature, the largest share first: number (from 1), name, value_A, value_B, share."""
-    table = pd.DataFrame(
-        {
-            "number": np.arange(1, len(values) + 1),
-            "name": list(names),
-            "value_A": a,
-            "value_B": b,
-            "share": values,
-        }
-    )
+    columns = {"name": list(names), "value_A": a, "value_B": b, "share": values}
+    table = pd.DataFrame({"number": np.arange(1, len(values) + 1)} | columns)
     return table.iloc[np.argsort(-np.abs(values), kind="stable")].reset_index(drop=True)
 
 
@@ -89,11 +89,9 @@ def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Fi
     return finished(
         fig,
         height=waterfall_height(len(bars)),
-        showlegend=False,
-        bargap=0.25,
         xaxis={"title": "f(A) − f(B), share by share"},
         yaxis=row_axis([*bars["label"], "<b>margin</b>"]),
-        margin={"l": 60, "r": 15, "t": 8, "b": 45},
+        **_BARS_LAYOUT,
     )
 
 
@@ -119,8 +117,7 @@ def curve_figure(
     fig = go.Figure()
     fig.add_hline(y=0.0, line={"width": 1.5, "color": "#7f7f7f"})
     fig.add_vline(x=other, line={"width": 1.5, "dash": "dot", "color": BELOW_COLOUR})
-    place = {"x": other, "y": 1, "yref": "y domain", "xanchor": "left", "yanchor": "top", "xshift": 4}
-    fig.add_annotation(text="B's value", showarrow=False, **place)
+    add_note(fig, "B's value", other, 1, yanchor="top", yref="y domain", xshift=4)
     fig.add_scatter(
         x=table["value"],
         y=table["margin"],
@@ -181,11 +178,9 @@ def landmarks_figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     return finished(
         fig,
         height=70 + PITCH * len(rows),
-        showlegend=False,
-        bargap=0.25,
         xaxis={"title": "added to f(A) − f(B)"},
         yaxis=row_axis([harmless(name) for name in names]),
-        margin={"l": 60, "r": 15, "t": 8, "b": 45},
+        **_BARS_LAYOUT,
     )
 
 
@@ -268,7 +263,8 @@ def with_refits(table: pd.DataFrame) -> pd.DataFrame:
 def reversal_is_near(table: pd.DataFrame) -> bool:
     """Return True if the reversal line is near enough to be drawn."""
     rows = with_refits(table)
-    return 0.0 < abs(float(rows["margin"].iloc[0])) <= FARTHEST * _longest(rows)
+    longest = float(rows[["refit", "estimate"]].abs().max().max())
+    return 0.0 < abs(float(rows["margin"].iloc[0])) <= FARTHEST * longest
 
 
 def left_out_figure(table: pd.DataFrame) -> go.Figure:
@@ -301,24 +297,15 @@ def left_out_figure(table: pd.DataFrame) -> go.Figure:
     if reversal_is_near(table):
         turn = -rows["margin"].iloc[0]
         fig.add_vline(x=turn, line={"width": 2, "dash": "dash", "color": "#7f7f7f"})
-        fig.add_annotation(
-            x=turn, y=1.0, yref="paper", yanchor="bottom", text="the order turns", showarrow=False
-        )
+        add_note(fig, "the order turns", turn, 1.0, xanchor=None, yref="paper")
     add_numbers(fig, rows["refit"].tolist())
     return finished(
         fig,
         height=95 + PITCH * len(rows),
-        showlegend=False,
-        bargap=0.25,
         xaxis={"title": "change of f(A) − f(B) without the query", "range": _range(table)},
         yaxis=row_axis([harmless(f"query {query}") for query in rows["query"]]),
-        margin={"l": 60, "r": 15, "t": 28, "b": 45},
+        **_BARS_LAYOUT | {"margin": {"l": 60, "r": 15, "t": 28, "b": 45}},
     )
-
-
-def _longest(rows: pd.DataFrame) -> float:
-    """Return the largest distance of a bar or a tick from 0."""
-    return float(rows[["refit", "estimate"]].abs().max().max())
 
 
 def _range(table: pd.DataFrame) -> list[float] | None:

@@ -17,6 +17,7 @@ from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.metrics.margins import histogram, summary
 from rankviz.plots.style import (
     GUIDE,
+    add_note,
     evenly,
     finished,
     grade_colour,
@@ -99,8 +100,7 @@ def _guides(fig: go.Figure, panel: str, at: tuple[float, ...] = (0.0, 1.0)) -> N
     """Add lines at margins, and a label on the misordered side of 0."""
     for t in at:
         fig.add_vline(x=t, line=GUIDE)
-    place = {"x": 0.0, "y": 1.0, "yref": panel, "xanchor": "right", "yanchor": "top"}
-    fig.add_annotation(text="misordered ←", showarrow=False, **place)
+    add_note(fig, "misordered ←", 0.0, 1.0, "right", "top", yref=panel)
 
 
 def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
@@ -156,7 +156,7 @@ MOST_FRAMES = 60
 
 def shown_iterations(iterations: int) -> list[int]:
     """Return the shown iterations: all, or evenly spaced ones with the first and the last."""
-    return evenly(iterations, MOST_FRAMES).tolist()
+    return [int(k) for k in evenly(iterations, MOST_FRAMES)]
 
 
 def playback_documents(scores: Sequence[FloatArray], part: RankingData, query: int) -> pd.DataFrame:

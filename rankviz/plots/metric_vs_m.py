@@ -11,13 +11,15 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.models.methods import USUAL
+from rankviz.features import FEATURE_MAPS
 from rankviz.plots.style import (
     EVEN_COLOUR,
     GUIDE,
     add_band,
     add_line,
+    add_note,
     approximations,
+    error_bars,
     finished,
     line_of,
     look_of,
@@ -67,7 +69,7 @@ def label_of(spec: RunSpec) -> str:
     "Nyström", "linear (no m)", "factorised RankSVM, 5 factors, m = 50".
     """
     look = look_of(spec)
-    name = style_of(look).name if spec.method == USUAL else method_label(spec)
+    name = style_of(look).name if look in FEATURE_MAPS else method_label(spec)
     if look in approximations():
         return name
     return f"{name}, m = {spec.n_components}" if spec.offers.components else f"{name} (no m)"
@@ -101,18 +103,29 @@ def metric_figure(
     fig = make_subplots(rows, columns, subplot_titles=titles, vertical_spacing=0.18, horizontal_spacing=0.1)
     ends = _ends(lines, grid, x)
     for panel, metric in enumerate(metrics):
-        place = {"row": panel // columns + 1, "col": panel % columns + 1}
+        place: dict[str, Any] = {"row": panel // columns + 1, "col": panel % columns + 1}
         shown = lines[lines["metric"] == metric]
         _panel(fig, shown, ends, x, place, legend=panel == 0)
         if current is not None and x == "m" and (shown["m"] > 0).any():
-            _mark(fig, current, at_left=current > math.sqrt(ends[0] * ends[1]), place=place)
+            fig.add_vline(x=current, line=GUIDE, **place)
+            side = "right" if current > math.sqrt(ends[0] * ends[1]) else "left"  # more space there
+            add_note(fig, f" m = {current} ", math.log10(current), 0, side, yref="y domain", **place)
     if x == "m" and (lines.loc[lines["m"] > 0, "runs"] > 1).any():
-        _name_the_bands(fig)
+        square = {"symbol": "square", "size": 13, "color": "rgba(128, 128, 128, 0.35)"}
+        name = "bands: lowest to highest run"  # not intervals of the mean
+        fig.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=name, hoverinfo="skip")
     if len(metrics) == 1:
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
     _axis(fig, lines, grid, x, ends)
     fig.update_xaxes(title_text=(AXES if columns == 1 else _SHORT)[x], row=rows)
-    return finished(fig, height=440 if rows == 1 else 330 * rows + 60, legend=_legend(rows))
+    legend = {
+        "orientation": "h",
+        "yanchor": "bottom",
+        "y": 1.02 if rows == 1 else 1.06,
+        "x": 0,
+        "title": None,
+    }
+    return finished(fig, height=440 if rows == 1 else 330 * rows + 60, legend=legend)
 
 
 def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
@@ -140,7 +153,7 @@ def _panel(
     lines: pd.DataFrame,
     ends: tuple[float, float],
     x: str,
-    place: dict[str, int],
+    place: dict[str, Any],
     *,
     legend: bool,
 ) -> None:
@@ -148,8 +161,9 @@ def _panel(
         _level(fig, level, ends, x, place, legend=legend)
     for place_in_turn, (method, line) in enumerate(lines[lines["m"] > 0].groupby("method", sort=False)):
         rising = line.sort_values("m")
-        if x == "m":
-            _band(fig, str(method), rising, place)
+        if x == "m" and rising["runs"].max() > 1:
+            colour, group = translucent(str(method)), str(method)
+            add_band(fig, rising["m"], rising["low"], rising["high"], colour, legendgroup=group, **place)
         _line(fig, str(method), rising, x, place, legend=legend, above=place_in_turn == 0)
     fig.update_yaxes(range=share_range(lines["low"].min(), lines["high"].max()), tickformat=".2f", **place)
 
@@ -159,7 +173,7 @@ def _level(
     level: pd.Series,
     ends: tuple[float, float],
     x: str,
-    place: dict[str, int],
+    place: dict[str, Any],
     *,
     legend: bool,
 ) -> None:
@@ -191,38 +205,19 @@ def _hover(name: str, metric: str, m: str = "", *, told: bool = True, several: b
     return f"{name}{m}<br>{metric} = %{{y:.4f}}{ranged}{seconds}<extra></extra>"
 
 
-def _band(fig: go.Figure, method: str, line: pd.DataFrame, place: dict[str, int]) -> None:
-    if line["runs"].max() < 2:
-        return
-    add_band(fig, line["m"], line["low"], line["high"], translucent(method), legendgroup=method, **place)
-
-
-def _name_the_bands(fig: go.Figure) -> None:
-    """Add a legend entry that explains the bands: they are not intervals of the mean."""
-    square = {"symbol": "square", "size": 13, "color": "rgba(128, 128, 128, 0.35)"}
-    name = "bands: lowest to highest run"
-    fig.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=name, hoverinfo="skip")
-
-
 def _line(
     fig: go.Figure,
     method: str,
     line: pd.DataFrame,
     x: str,
-    place: dict[str, int],
+    place: dict[str, Any],
     *,
     legend: bool,
     above: bool,
 ) -> None:
     name = style_of(method).name
-    bars = {
-        "type": "data",
-        "array": line["high"] - line["mean"],
-        "arrayminus": line["mean"] - line["low"],
-        "thickness": 1,
-        "width": 3,
-        "visible": x == "seconds" and bool(line["runs"].max() > 1),
-    }
+    several = bool(line["runs"].max() > 1)
+    look = {"thickness": 1, "width": 3, "visible": x == "seconds" and several}
     fig.add_scatter(
         x=line[x],
         y=line["mean"],
@@ -234,29 +229,12 @@ def _line(
         textposition="top left" if above else "bottom right",  # without overlap
         textfont={"color": style_of(method).colour},
         cliponaxis=False,
-        error_y=bars,
+        error_y=error_bars(line["mean"], line["low"], line["high"], **look),
         customdata=line[["spec", "low", "high", "runs", "seconds", "m"]],
-        hovertemplate=_hover(
-            name, str(line["metric"].iloc[0]), ", m = %{customdata[5]}", several=line["runs"].max() > 1
-        ),
+        hovertemplate=_hover(name, str(line["metric"].iloc[0]), ", m = %{customdata[5]}", several=several),
         **line_of(method),
         **place,
     )
-
-
-def _mark(fig: go.Figure, m: int, *, at_left: bool, place: dict[str, int]) -> None:
-    """Add a line at the selected m, its label on the side with more space."""
-    guide = GUIDE
-    fig.add_vline(x=m, line=guide, **place)
-    # log axes place annotations by exponent, lines by value
-    at = {"x": math.log10(m), "y": 0, "yref": "y domain"}
-    side = "right" if at_left else "left"
-    text = {"text": f" m = {m} ", "showarrow": False, "xanchor": side, "yanchor": "bottom"}
-    fig.add_annotation(**at, **text, **place)
-
-
-def _legend(rows: int) -> dict[str, object]:
-    return {"orientation": "h", "yanchor": "bottom", "y": 1.02 if rows == 1 else 1.06, "x": 0, "title": None}
 
 
 MEASURES = {"tau": "Kendall's τ to the exact ranking", "overlap": "share of the exact first 10"}
@@ -271,8 +249,8 @@ _QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 def agreement_data(errors: pd.DataFrame) -> pd.DataFrame:
     """Average quartiles over queries across seeds: map, m, measure, q25, median, q75, low, high, seeds.
 
-    `errors` is the result of `ranking_error.ranking_error_table`; low and high are the least and the greatest
-    median of a seed. Queries without a τ are left out.
+    `errors` is the result of `reference_runs.ranking_error_table`; low and high are the least and the
+    greatest median of a seed. Queries without a τ are left out.
     """
     long = errors.melt([*_KEYS, "seed", "query"], list(MEASURES), "measure", "value").dropna(subset="value")
     by_seed = long.groupby([*_KEYS, "measure", "seed"], sort=False)["value"]
@@ -300,11 +278,14 @@ def agreement_figure(
     rows = table[table["measure"] == measure]
     for name, line in rows.groupby("map", sort=False):
         _method(fig, str(name), line.sort_values("m"), measure)
-    _explain(fig, several=bool(len(rows)) and int(rows["seeds"].max()) > 1)
+    nowhere: dict[str, Any] = {"x": [None], "y": [None]}
+    thin = {"color": EVEN_COLOUR, "width": 1}
+    fig.add_scatter(**nowhere, mode="lines", name="thin: quartiles over queries", line=thin)
+    if len(rows) and rows["seeds"].max() > 1:
+        square = {"color": EVEN_COLOUR, "symbol": "square", "size": 12, "opacity": 0.4}
+        fig.add_scatter(**nowhere, mode="markers", name="band: medians of the seeds", marker=square)
     low = min(0.0, math.floor(10 * float(rows["q25"].min())) / 10) if len(rows) else 0.0
-    return _over_m(
-        fig, grid, current, yaxis={"title": MEASURES[measure], "range": [low - 0.03, 1.05]}, height=400
-    )
+    return _over_m(fig, grid, current, yaxis={"title": MEASURES[measure], "range": [low - 0.03, 1.05]})
 
 
 def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None:
@@ -329,33 +310,13 @@ def _method(fig: go.Figure, name: str, line: pd.DataFrame, measure: str) -> None
     )
 
 
-def _explain(fig: go.Figure, *, several: bool) -> None:
-    """Add legend entries for the thin lines, and for the band if there are several seeds."""
-    fig.add_scatter(
-        x=[None],
-        y=[None],
-        mode="lines",
-        name="thin: quartiles over queries",
-        line={"color": EVEN_COLOUR, "width": 1},
-    )
-    if several:
-        fig.add_scatter(
-            x=[None],
-            y=[None],
-            mode="markers",
-            name="band: medians of the seeds",
-            marker={"color": EVEN_COLOUR, "symbol": "square", "size": 12, "opacity": 0.4},
-        )
-
-
 def objective_data(table: pd.DataFrame) -> pd.DataFrame:
     """Summarise distances of objectives over seeds: map, m, distance (mean), low, high, seeds.
 
     `table` is the result of `rankviz.analysis.reference_runs.objective_table`.
     """
     grouped = table.groupby(_KEYS, sort=False)["distance"]
-    found = grouped.agg(distance="mean", low="min", high="max", seeds="size")
-    return found.reset_index()
+    return grouped.agg(distance="mean", low="min", high="max", seeds="size").reset_index()
 
 
 def objective_figure(
@@ -369,17 +330,11 @@ def objective_figure(
     low, high = (float(sizes.min()), float(sizes.max())) if len(table) else (1e-2, 1.0)
     if low < NEAR * tol:
         low = min(low, tol)
-        _tolerance(fig, tol)
+        fig.add_hline(y=tol, line=GUIDE)
+        add_note(fig, "tolerance", 0, math.log10(tol), xref="paper")
     ends = [math.floor(math.log10(low) - 0.1), math.ceil(math.log10(high) + 0.1)]
     axis = {"title": "distance of objectives |F̃ − F| / F", "type": "log", "range": ends, "dtick": 1}
-    return _over_m(fig, grid, current, yaxis=axis | {"exponentformat": "power"}, height=400)
-
-
-def _tolerance(fig: go.Figure, tol: float) -> None:
-    fig.add_hline(y=tol, line=GUIDE)
-    # log axes place annotations by exponent, lines by value
-    place = {"x": 0, "xref": "paper", "y": math.log10(tol), "xanchor": "left", "yanchor": "bottom"}
-    fig.add_annotation(text="tolerance", showarrow=False, **place)
+    return _over_m(fig, grid, current, yaxis=axis | {"exponentformat": "power"})
 
 
 def _distance(fig: go.Figure, name: str, line: pd.DataFrame) -> None:
@@ -410,4 +365,4 @@ def _over_m(fig: go.Figure, grid: Sequence[int], current: int | None, **layout: 
         axis["range"] = [math.log10(ticks[0]) - 0.06, math.log10(ticks[-1]) + 0.06]
     if current is not None:
         fig.add_vline(x=current, line=GUIDE)
-    return finished(fig, xaxis=axis, margin={"l": 70, "r": 20, "t": 50, "b": 55}, **layout)
+    return finished(fig, xaxis=axis, height=400, margin={"l": 70, "r": 20, "t": 50, "b": 55}, **layout)

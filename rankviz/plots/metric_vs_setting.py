@@ -20,6 +20,7 @@ from rankviz.plots.style import (
     DATA_COLOUR,
     GUIDE,
     add_band,
+    add_note,
     evenly,
     finished,
     harmless,
@@ -39,38 +40,33 @@ TICKS_EVERY = 4
 
 
 def pooled(records: Sequence[RunRecord], part: str, metric: str) -> pd.Series[float]:
-    """A metric of every query of runs on different folds, by fold and query."""
+    """Return a metric of every query of runs on different folds, by fold and query."""
     found: pd.Series[float] = pd.concat({r.spec.fold: r.metrics[part][metric] for r in records})
     return found
 
 
 def setting_data(groups: dict[float, list[RunRecord]], part: str, metric: str) -> pd.DataFrame:
-    """One row per value of a setting, whose runs are one per fold.
+    """Return one row per value of a setting, from one run per fold.
 
-    Columns value, mean, low, high (95 % interval over the queries of all folds), queries, folds, and of
-    all folds together seconds and products with the features (of the Newton steps from where each run starts;
-    NaN where training does not tell them).
+    Columns value, mean, low, high (95 % interval over the queries of all folds), queries, folds; seconds and
+    products with the features, both summed over the Newton steps of all folds, NaN if unknown.
     """
     rows = []
     for value, records in sorted(groups.items()):
         found = interval(pooled(records, part, metric))
         seconds = sum(record.seconds.get("newton", math.nan) for record in records)
         ends = (found.mean, found.low, found.high, found.n_queries)
-        products = sum(map(_products, records))
+        traces = [record.trace for record in records]
+        products = sum(float(t["products"].sum()) if "products" in t else math.nan for t in traces)
         rows.append((value, *ends, len(records), seconds, products))
     columns = ["value", "mean", "low", "high", "queries", "folds", "seconds", "products"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _products(record: RunRecord) -> float:
-    """Products with the features that a run took, NaN where its trace does not tell them."""
-    return float(record.trace["products"].sum()) if "products" in record.trace else math.nan
-
-
 def compared_with(
     groups: dict[float, list[RunRecord]], value: float, part: str, metric: str
 ) -> dict[float, Comparison]:
-    """Every value of the setting compared with one of them, query by query."""
+    """Compare every other value of the setting with one of them, query by query."""
     fixed = pooled(groups[value], part, metric)
     return {
         other: compare(pooled(records, part, metric), fixed)
@@ -79,26 +75,22 @@ def compared_with(
     }
 
 
-BESIDE_BEST = {
-    "alike": "not distinguishable",
-    "worse": "worse than the best",
-    "best": "best",
-}
-"""How a value stands beside the best one, as legends say it: briefly, for large type leaves them two rows."""
+BESIDE_BEST = {"alike": "no significant difference", "worse": "worse than the best", "best": "best"}
+"""Legends for values by their difference to the best one; short, because large type leaves two rows."""
 
 
 def beside_best(table: pd.DataFrame, found: dict[float, Comparison], best: float) -> pd.DataFrame:
-    """The table of `data` with how each value stands beside the best, a name in `BESIDE_BEST`."""
+    """Return the table of `setting_data` with a column beside_best: a name in `BESIDE_BEST`."""
     worse = {value for value, one in found.items() if one.distinguishable}
     beside = ["best" if best == C else "worse" if C in worse else "alike" for C in table["value"]]
     return table.assign(beside_best=beside)
 
 
 def C_figure(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go.Figure:
-    """The metric with its interval above, products below where known, against C; a line marks the chosen C.
+    """Draw the metric with its interval, and products if known, against C; a line marks the chosen C.
 
-    The best value has a ring, and those that are worse are hollow (`beside_best`). Products and not seconds,
-    which differ from one run to the next.
+    The best value has a ring, and worse ones are hollow (`beside_best`). Products replace seconds, which
+    vary from run to run.
     """
     heights = [0.66, 0.34] if table["products"].notna().all() else [1.0]
     last = len(heights)
@@ -106,7 +98,18 @@ def C_figure(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go
     _add_metric(fig, table, method, row=1, col=1)
     _mark_values(fig, table, method)
     if last == 2:
-        _add_products(fig, table, method)
+        fig.add_scatter(
+            x=table["value"],
+            y=table["products"],
+            name="products",
+            showlegend=False,
+            mode="lines+markers",
+            hovertemplate="C = %{x:.4g}: %{y:,.0f} products<extra></extra>",
+            **line_of(method),
+            row=2,
+            col=1,
+        )
+        fig.update_yaxes(title_text="products", rangemode="tozero", row=2, col=1)
     exponents = range(math.ceil(math.log2(table["value"].min())), int(math.log2(table["value"].max())) + 1)
     ticks = [2.0**c for c in exponents if c % TICKS_EVERY == 0]
     words = [power_of_two(value) for value in ticks]
@@ -114,62 +117,35 @@ def C_figure(table: pd.DataFrame, method: str, metric: str, chosen: float) -> go
     fig.update_xaxes(title_text="C", row=last, col=1)
     _finish_metric(fig, table, metric, row=1, col=1)
     fig.add_vline(x=chosen, line=GUIDE)
-    # on a log axis an annotation is placed by exponent
-    fig.add_annotation(
-        text=f"C = {power_of_two(chosen)}",
-        x=math.log10(chosen),
-        y=0,
-        yref="y domain",
-        xanchor="left",
-        yanchor="bottom",
-        xshift=3,
-        showarrow=False,
-    )
+    add_note(fig, f"C = {power_of_two(chosen)}", math.log10(chosen), 0, yref="y domain", xshift=3)
     return finished(fig, height=450, margin={"l": 70, "r": 20, "t": 40, "b": 50})
 
 
 def _mark_values(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
-    """Markers that say which values are worse than the best one, and a ring around that."""
-    line = line_of(method)
+    """Add hollow markers for values worse than the best one, and a ring around the best."""
     fig.update_traces(mode="lines", selector={"name": "mean over queries"})
-    shape = line["marker"]["symbol"]
-    symbols = {"alike": shape, "worse": f"{shape}-open", "best": shape}
-    for name, symbol in symbols.items():
+    marker, best = line_of(method)["marker"], {"line": {"width": 2, "color": CHOSEN_COLOUR}, "size": 13}
+    looks = {"alike": {}, "worse": {"symbol": f"{marker['symbol']}-open"}, "best": best}
+    for name, look in looks.items():
         rows = table[table["beside_best"] == name]
         if not len(rows):
             continue
-        ring = {"line": {"width": 2, "color": CHOSEN_COLOUR}, "size": 13} if name == "best" else {}
         fig.add_scatter(
             x=rows["value"],
             y=rows["mean"],
             name=BESIDE_BEST[name],
             mode="markers",
-            marker=line["marker"] | {"symbol": symbol} | ring,
+            marker=marker | look,
             hoverinfo="skip",
             row=1,
             col=1,
         )
 
 
-def _add_products(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
-    fig.add_scatter(
-        x=table["value"],
-        y=table["products"],
-        name="products",
-        showlegend=False,
-        mode="lines+markers",
-        hovertemplate="C = %{x:.4g}: %{y:,.0f} products<extra></extra>",
-        **line_of(method),
-        row=2,
-        col=1,
-    )
-    fig.update_yaxes(title_text="products", rangemode="tozero", row=2, col=1)
-
-
 def cost_figure(
     table: pd.DataFrame, method: str, metric: str, name: str, chosen: float, plain: float
 ) -> go.Figure:
-    """The metric with its interval against one λ; lines mark the chosen λ and what no costs give."""
+    """Draw the metric with its interval against one λ; lines mark the chosen λ and the plain metric."""
     fig = go.Figure()
     _add_metric(fig, table, method)
     fig.add_scatter(
@@ -187,17 +163,9 @@ def cost_figure(
 
 
 def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) -> None:
-    colour, known = translucent(method), table.dropna(subset=["low"])
-    add_band(
-        fig,
-        known["value"],
-        known["high"],
-        known["low"],
-        colour,
-        name="95 % interval",
-        showlegend=None,
-        **place,
-    )
+    known = table.dropna(subset=["low"])
+    legend: dict[str, Any] = {"name": "95 % interval", "showlegend": None}
+    add_band(fig, known["value"], known["high"], known["low"], translucent(method), **legend, **place)
     fig.add_scatter(
         x=table["value"],
         y=table["mean"],
@@ -221,18 +189,9 @@ def _finish_metric(fig: go.Figure, table: pd.DataFrame, metric: str, **place: An
 
 @dataclass(frozen=True)
 class SampleAxis:
-    """What a curve runs over.
+    """An axis of samples: the column of the table, its title, and the unit of its values in hover texts.
 
-    Attributes
-    ----------
-    column : str
-        Of the table.
-    title, unit : str
-        Of the axis, and of its values in hover texts.
-    log : bool
-        Whether the axis is logarithmic.
-    scale : float
-        What values are multiplied by.
+    Values are multiplied by `scale`; `log` makes the axis logarithmic.
     """
 
     column: str
@@ -247,7 +206,7 @@ WRONG = SampleAxis("flipped", "training grades flipped, %", " % flipped", scale=
 
 
 def sample_data(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
-    """The rows of `sample_table` for each model, with its look and label in front."""
+    """Return the rows of `sample_table` for each model, with its look and label in front."""
     groups: dict[RunSpec, list[RunRecord]] = {}
     for record in records:
         groups.setdefault(without_sample(record.spec), []).append(record)
@@ -260,14 +219,12 @@ def sample_data(records: Iterable[RunRecord], part: str, metric: str) -> pd.Data
 
 
 def sample_figure(table: pd.DataFrame, axis: SampleAxis, metric: str) -> go.Figure:
-    """A line per model with a band: the 95 % interval of its difference to the model that learned from all.
+    """Draw a line per model, with a band: the 95 % interval of its difference to training on all data.
 
-    The band stands around that model's mean: where it leaves out the level of the end, the two are apart.
+    The band is centred on that model's mean. If the band excludes the level of the whole, they differ.
     """
-    fig, lines = (
-        go.Figure(),
-        [line.sort_values(axis.column) for _, line in table.groupby("label", sort=False)],
-    )
+    fig = go.Figure()
+    lines = [line.sort_values(axis.column) for _, line in table.groupby("label", sort=False)]
     bands = [_band(fig, line, axis) for line in lines]
     for line in lines:
         _line(fig, line, axis, metric)
@@ -285,7 +242,7 @@ def sample_figure(table: pd.DataFrame, axis: SampleAxis, metric: str) -> go.Figu
 
 
 def _band(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis) -> tuple[float, float]:
-    """Draw the band of a line, one that there is no whole to compare with has none; its ends."""
+    """Draw the band of a line and return its ends; no band without a model trained on all data."""
     look, whole = str(line["method"].iloc[0]), (line["mean"] - line["difference"]).mean()
     known = line.dropna(subset=["difference_low"])
     low, high, x = whole + known["difference_low"], whole + known["difference_high"], known[axis.column]
@@ -294,7 +251,7 @@ def _band(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis) -> tuple[float, 
 
 
 def _hover_values(row: pd.Series) -> list[object]:
-    """What hover texts tell beside the mean: its interval, draws, queries, and the difference where known."""
+    """Return interval, draws, queries, and the difference if known, for hover texts."""
     told: list[object] = [interval_in_words(row["low"], row["high"], ".3f"), row["draws"], row["judged_by"]]
     if pd.isna(row["difference"]):
         return [*told, ""]
@@ -356,27 +313,19 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
     fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
     for look, rows in table.groupby("look", sort=True):
         style = style_of(str(look))
-        fig.add_trace(
-            go.Scatter(
-                x=rows["x"],
-                y=rows["value"],
-                mode="markers",
-                name=style.name,
-                text=rows["place"].map(said),
-                marker={"color": style.colour, "symbol": style.symbol, "size": 6, "opacity": 0.65},
-                hovertemplate="%{text}<br>%{x}, " + harmless(metric) + " %{y:.4f}<extra></extra>",
-            )
+        fig.add_scatter(
+            x=rows["x"],
+            y=rows["value"],
+            mode="markers",
+            name=style.name,
+            text=rows["place"].map(said),
+            marker={"color": style.colour, "symbol": style.symbol, "size": 6, "opacity": 0.65},
+            hovertemplate="%{text}<br>%{x}, " + harmless(metric) + " %{y:.4f}<extra></extra>",
         )
     best = table[table["best"]].head(1)
-    fig.add_trace(
-        go.Scatter(
-            x=best["x"],
-            y=best["value"],
-            mode="markers",
-            name="best",
-            marker=ring(15, 2.5),
-            hoverinfo="skip",
-        )
+    marker = ring(15, 2.5)
+    fig.add_scatter(
+        x=best["x"], y=best["value"], mode="markers", name="best", marker=marker, hoverinfo="skip"
     )
     return finished(
         fig,

@@ -19,6 +19,8 @@ from rankviz.plots.style import (
     EVEN_COLOUR,
     add_band,
     add_line,
+    add_note,
+    error_bars,
     finished,
     harmless,
     line_of,
@@ -55,16 +57,16 @@ def dot_intervals(table: pd.DataFrame, title: str, hover: pd.Series, **layout: A
     for number, (panel, end) in enumerate(zip(panels, ends, strict=True), start=1):
         own = table[table["panel"] == panel].reset_index()
         suffix = "" if number == 1 else str(number)
-        axes[f"yaxis{suffix}"] = _rows(own, end)
-        _reference(figure, own, f"y{suffix}")
+        rows_of_panel = row_axis([harmless(str(label)) for label in own["label"]])
+        axes[f"yaxis{suffix}"] = rows_of_panel | {"domain": list(end), "automargin": True}
+        at = own["reference"].iloc[0]
+        if pd.notna(at):
+            add_line(figure, [at, at], [-0.5, len(own) - 0.5], yaxis=f"y{suffix}", showlegend=None)
         for place, row in own.iterrows():
             figure.add_trace(_dot(row, int(str(place)), f"y{suffix}", hover[row["index"]]))
-        figure.add_annotation(text=f"<b>{harmless(str(panel))}</b>", y=end[1], yanchor="bottom", **_TITLE)
-    return finished(figure, height=height, showlegend=False, margin=_MARGIN, **axes, **layout)
-
-
-_TITLE: dict[str, Any] = {"x": 0, "xref": "paper", "yref": "paper", "xanchor": "left", "showarrow": False}
-_MARGIN = {"l": 20, "r": 20, "t": 34, "b": 55}
+        add_note(figure, f"<b>{harmless(str(panel))}</b>", 0, end[1], xref="paper", yref="paper")
+    margin = {"l": 20, "r": 20, "t": 34, "b": 55}
+    return finished(figure, height=height, showlegend=False, margin=margin, **axes, **layout)
 
 
 def _domains(rows: list[int]) -> list[tuple[float, float]]:
@@ -77,29 +79,11 @@ def _domains(rows: list[int]) -> list[tuple[float, float]]:
     return [(max(0.0, low), min(1.0, high)) for low, high in found]
 
 
-def _rows(own: pd.DataFrame, domain: tuple[float, float]) -> dict[str, Any]:
-    rows = row_axis([harmless(str(label)) for label in own["label"]])
-    return rows | {"domain": list(domain), "automargin": True}
-
-
-def _reference(figure: go.Figure, own: pd.DataFrame, axis: str) -> None:
-    at = own["reference"].iloc[0]
-    if pd.notna(at):
-        add_line(figure, [at, at], [-0.5, len(own) - 0.5], yaxis=axis, showlegend=None)
-
-
 def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
     style = style_of(str(row["method"]))
-    known = pd.notna(row["low"])
-    reach = {
-        "type": "data",
-        "symmetric": False,
-        "array": [row["high"] - row["value"] if known else 0.0],
-        "arrayminus": [row["value"] - row["low"] if known else 0.0],
-        "thickness": 2,
-        "width": 0,
-        "color": style.colour,
-    }
+    ends = (row["low"], row["high"]) if pd.notna(row["low"]) else (row["value"], row["value"])
+    value, low, high = (np.array([number]) for number in (row["value"], *ends))
+    look = {"symmetric": False, "thickness": 2, "width": 0, "color": style.colour}
     outline = {"width": 2, "color": style.colour}
     symbol = style.symbol if row["full"] else f"{style.symbol}-open"
     return go.Scatter(
@@ -108,43 +92,39 @@ def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
         yaxis=axis,
         name=harmless(str(row["label"])),
         mode="markers",
-        error_x=reach,
+        error_x=error_bars(value, low, high, **look),
         marker={"color": style.colour, "symbol": symbol, "size": 10, "line": outline},
         hovertemplate=f"{hover}<extra></extra>",
     )
 
 
 def metrics_data(comparison: Comparison) -> pd.DataFrame:
-    """`Comparison.standings` with the method (the look), and whether it is the baseline."""
+    """Return `Comparison.standings` with method (the look) and baseline (True for the baseline)."""
     table = comparison.standings
     looks, first = comparison.matched.looks, comparison.baseline
     return table.assign(method=table["label"].map(looks), baseline=table["label"] == first)
 
 
 def single_data(one: Contestant, metrics: Sequence[str]) -> pd.DataFrame:
-    """The same of a contestant that stands alone; raises as `Contestant.by_query`."""
+    """Return the same table of a single contestant; raises as `Contestant.by_query`."""
     rows = [standing(one, metric, one.by_query(metric).dropna()) for metric in dict.fromkeys(metrics)]
     return pd.DataFrame(rows).assign(method=look_of(one.spec), baseline=True)
 
 
 def metrics_figure(table: pd.DataFrame) -> go.Figure:
-    """A panel for each metric, a row for each contestant; dashed: the baseline's mean."""
+    """Draw a panel per metric with a row per contestant; dashed: the baseline's mean."""
     levels = table[table["baseline"]].set_index("metric")["mean"]
     shown = table.assign(
         panel=table["metric"], value=table["mean"], full=True, reference=table["metric"].map(levels)
     )
     ends = table[["low", "mean"]].min().min(), table[["mean", "high"]].max().max()
     ends = ends if table["mean"].notna().any() else (0.0, 1.0)
-    return dot_intervals(
-        shown,
-        "mean over queries, 95 % interval",
-        shown.apply(_metric_hover, axis=1),
-        xaxis={"range": share_range(*ends), "tickformat": ".2f"},
-    )
+    hover, axis = shown.apply(_metric_hover, axis=1), {"range": share_range(*ends), "tickformat": ".2f"}
+    return dot_intervals(shown, "mean over queries, 95 % interval", hover, xaxis=axis)
 
 
 def _metric_hover(row: pd.Series) -> str:
-    """What is told of a contestant, spreads where there are any."""
+    """Describe a contestant, with its standard deviations over folds and seeds if there are any."""
     text = f"{harmless(str(row['label']))}<br>{row['metric']} {row['mean']:.4f}, {row['queries']} queries"
     if pd.notna(row["fold_sd"]):
         text += f"<br>standard deviation of {row['folds']} folds {row['fold_sd']:.4f}"
@@ -168,12 +148,8 @@ def deltas_data(comparison: Comparison) -> pd.DataFrame:
 def deltas_figure(table: pd.DataFrame) -> go.Figure:
     """Draw a panel per metric, a row per contestant; hollow if not significant after correction."""
     shown = table.assign(panel=table["metric"], value=table["difference"], full=table["holds"], reference=0.0)
-    return dot_intervals(
-        shown,
-        "mean difference to the baseline",
-        shown.apply(_delta_hover, axis=1),
-        xaxis={"tickformat": "+~g"},
-    )
+    hover, axis = shown.apply(_delta_hover, axis=1), {"tickformat": "+~g"}
+    return dot_intervals(shown, "mean difference to the baseline", hover, xaxis=axis)
 
 
 def _delta_hover(row: pd.Series) -> str:
@@ -201,12 +177,8 @@ def slices_figure(table: pd.DataFrame, metric: str) -> go.Figure:
         full=table["distinguishable"],
         reference=0.0,
     )
-    return dot_intervals(
-        shown,
-        f"mean Δ{metric} to the baseline",
-        shown.apply(_slice_hover, axis=1),
-        xaxis={"tickformat": "+~g"},
-    )
+    hover, axis = shown.apply(_slice_hover, axis=1), {"tickformat": "+~g"}
+    return dot_intervals(shown, f"mean Δ{metric} to the baseline", hover, xaxis=axis)
 
 
 def _slice_hover(row: pd.Series) -> str:
@@ -307,11 +279,11 @@ def _point(row: pd.Series, metric: str, side: str) -> go.Scatter:
 
 
 _DASHES = ("dashdot", "dash", "dot", "longdash")
-"""Of models that look alike."""
+"""Dashes of models with the same look."""
 
 
 def curve_data(records: Iterable[RunRecord], part: str, metric: str = "NDCG") -> pd.DataFrame:
-    """Means over the queries of a part: columns method, label, k, value."""
+    """Return means over the queries of a part: columns method, label, k, value."""
     rows, drawn = [], list(records)
     for record, label in zip(drawn, short_labels([record.spec for record in drawn]), strict=True):
         means = record.metrics[part].mean()
@@ -323,16 +295,18 @@ def curve_data(records: Iterable[RunRecord], part: str, metric: str = "NDCG") ->
 
 
 def curve_figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
-    """One line per model, with a band where the table has `low` and `high`; the y-axis ends on tenths.
+    """Draw one line per model, with a band if the table has `low` and `high`; the y-axis ends on tenths.
 
-    Of models that look alike, those before the last have another tone, dash and marker.
+    Models with the same look differ in tone, dash and marker; the last one keeps the look.
     """
     fig, banded = go.Figure(), "low" in table
     alike = {str(look): list(dict.fromkeys(own)) for look, own in table.groupby("method")["label"]}
     for (method, label), rows in table.groupby(["method", "label"], sort=False):
         drawn = _line(str(method), alike[str(method)].index(label), len(alike[str(method)]))
         if banded:
-            _band(fig, rows, drawn["line"]["color"])
+            known = rows.dropna(subset=["low"])
+            shade = see_through(drawn["line"]["color"], 0.1)
+            add_band(fig, known["k"], known["low"], known["high"], shade)
         fig.add_scatter(
             x=rows["k"],
             y=rows["value"],
@@ -355,7 +329,7 @@ def curve_figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
 
 
 def _line(look: str, place: int, alike: int) -> dict[str, Any]:
-    """The line of a model among those of the same look: the last has the look's own, others lighter ones."""
+    """Return the line of the model at `place` among `alike` models with the same look."""
     style, drawn = style_of(look), line_of(look)
     before = alike - 1 - place
     if before == 0:
@@ -364,9 +338,3 @@ def _line(look: str, place: int, alike: int) -> dict[str, Any]:
     drawn["line"] |= {"color": tone, "dash": _DASHES[(before - 1) % len(_DASHES)]}
     drawn["marker"] |= {"color": tone, "symbol": f"{style.symbol}-open"}
     return drawn
-
-
-def _band(fig: go.Figure, rows: pd.DataFrame, colour: str) -> None:
-    """From the lower ends of a model's intervals to the upper ones, where there are intervals."""
-    rows = rows.dropna(subset=["low"])
-    add_band(fig, rows["k"], rows["low"], rows["high"], see_through(colour, 0.1))

@@ -177,6 +177,24 @@ def add_line(
     fig.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=showlegend, **more)
 
 
+def add_note(
+    fig: go.Figure,
+    text: str,
+    x: float,
+    y: float,
+    xanchor: str | None = "left",
+    yanchor: str | None = "bottom",
+    **more: Any,
+) -> None:
+    """Add a text without an arrow. On a logarithmic axis, x or y is an exponent (lines take the value)."""
+    fig.add_annotation(text=text, x=x, y=y, xanchor=xanchor, yanchor=yanchor, showarrow=False, **more)
+
+
+def error_bars(value: Any, low: Any, high: Any, **more: Any) -> dict[str, Any]:
+    """Return bars from `low` to `high` around values."""
+    return {"type": "data", "array": high - value, "arrayminus": value - low} | more
+
+
 def ring(size: Any, width: float = 3) -> dict[str, Any]:
     """Return the marker around a chosen point."""
     return {"symbol": "circle-open", "size": size, "color": CHOSEN_COLOUR, "line": {"width": width}}

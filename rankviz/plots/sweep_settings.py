@@ -78,14 +78,14 @@ def listed_values(design: Design, name: str) -> list[Any]:
 
 
 def axis_title(design: Design, name: str) -> str:
-    """Return the title of an axis of `on_a_scale`."""
+    """Return the title of an axis of `axis_positions`."""
     setting = design.settings[name]
     by_powers = isinstance(design.axis(name), Range) and is_logarithmic(setting)
     return f"log₂ {setting.symbol}" if by_powers else setting_name(setting)
 
 
 def axis_ticks(design: Design, name: str) -> dict[str, Any]:
-    """Return ticks of an axis of `on_a_scale`: at most ten listed values."""
+    """Return ticks of an axis of `axis_positions`: at most ten listed values."""
     values, setting = listed_values(design, name), design.settings[name]
     shown = range(0, len(values), max(math.ceil(len(values) / MOST_TICKS), 1))
     words = [value_text(setting, values[place]) for place in shown]
@@ -116,10 +116,9 @@ def curves_data(
 
 
 def empty_curves(setting: str) -> pd.DataFrame:
-    """Return the table of `data` before any run is finished."""
-    return pd.DataFrame(columns=[setting, "mean", "low", "high", "cell", "cells", "best"]).astype(
-        dict.fromkeys(("mean", "low", "high"), float)
-    )
+    """Return the table of `curves_data` before any run is finished."""
+    table = pd.DataFrame(columns=[setting, "mean", "low", "high", "cell", "cells", "best"])
+    return table.astype(dict.fromkeys(("mean", "low", "high"), float))
 
 
 def curves_figure(
@@ -131,10 +130,16 @@ def curves_figure(
     tones = _tones(lines, [value for value, _ in groups])
     for (_, rows), tone in zip(groups, tones, strict=True):
         if rows["best"].any():
-            _add_band(fig, rows, design, setting, tone)
+            places, colour = axis_positions(design, setting, rows[setting]), tone[4:-1]
+            name = "spread over folds, of the best"
+            shade = f"rgba({colour}, 0.2)"
+            add_band(fig, places, rows["high"], rows["low"], shade, name=name, showlegend=None)
     for (value, rows), tone in zip(groups, tones, strict=True):
         _add_line(fig, rows, design, metric, (setting, lines), value, tone)
-    _mark_best(fig, table, design, setting)
+    if len(table):
+        row = table.loc[[table["mean"].idxmax()]]
+        x = axis_positions(design, setting, row[setting])
+        fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=ring(15), hoverinfo="skip")
     fig.update_xaxes(title_text=axis_title(design, setting), zeroline=False, **axis_ticks(design, setting))
     fig.update_yaxes(title_text=f"mean {metric} over folds", tickformat=".3f")
     return finished(fig, height=430)
@@ -151,19 +156,6 @@ def _tones(lines: str | None, values: list[Any]) -> list[str]:
     return tones
 
 
-def _add_band(fig: go.Figure, rows: pd.DataFrame, design: Design, setting: str, tone: str) -> None:
-    places = axis_positions(design, setting, rows[setting])
-    add_band(
-        fig,
-        places,
-        rows["high"],
-        rows["low"],
-        tone.replace("rgb(", "rgba(").replace(")", ", 0.2)"),
-        name="spread over folds, of the best",
-        showlegend=None,
-    )
-
-
 def _add_line(
     fig: go.Figure,
     rows: pd.DataFrame,
@@ -175,7 +167,7 @@ def _add_line(
 ) -> None:
     setting, lines = names
     own = design.settings[setting]
-    label = metric if lines is None else _line_name(design, lines, value)
+    label = metric if lines is None else _assignment(design, lines, value)
     words = [value_text(own, one) for one in rows[setting]]
     best = bool(rows["best"].all())
     fig.add_scatter(
@@ -192,18 +184,10 @@ def _add_line(
     )
 
 
-def _line_name(design: Design, name: str, value: object) -> str:
+def _assignment(design: Design, name: str, value: object) -> str:
+    """Format a setting with a value: "C = 2⁻⁷"."""
     setting = design.settings[name]
     return f"{setting_name(setting)} = {value_text(setting, value)}"
-
-
-def _mark_best(fig: go.Figure, table: pd.DataFrame, design: Design, setting: str) -> None:
-    if not len(table):
-        return
-    row = table.loc[[table["mean"].idxmax()]]
-    marker = ring(15)
-    x = axis_positions(design, setting, row[setting])
-    fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=marker, hoverinfo="skip")
 
 
 TONES = 16
@@ -287,9 +271,8 @@ def _add_lines(fig: go.Figure, places: np.ndarray, words: list[str], colour: str
 
 
 def _hover_text(design: Design, metric: str, row: pd.Series[Any]) -> str:
-    known = design.settings
-    told = [f"{setting_name(known[name])} = {value_text(known[name], row[name])}" for name in design.names]
-    return f"{', '.join(told)}<br>{metric} {row['value']:.4f}"
+    settings = ", ".join(_assignment(design, name, row[name]) for name in design.names)
+    return f"{settings}<br>{metric} {row['value']:.4f}"
 
 
 def _add_axes(fig: go.Figure, marks: list[list[tuple[float, str]]]) -> None:
