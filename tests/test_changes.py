@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from rankviz.whatif.changes import (
     as_values,
     changed,
     from_values,
+    grades_to_prefer,
     next_document,
 )
 
@@ -157,3 +159,38 @@ def test_words() -> None:
         "feature 1 off",
         "document z added to query b with grade 3",
     ]
+
+
+HIGHEST = 2
+
+
+def two(above: int, below: int) -> RankingData:
+    """One query with two documents of these grades."""
+    return RankingData.from_arrays([[0.0], [1.0]], [above, below], ["q", "q"])
+
+
+@pytest.mark.parametrize(("above", "below"), list(product(range(HIGHEST + 1), repeat=2)))
+@pytest.mark.parametrize("moved", [0, 1])
+def test_the_pair_is_turned_by_the_least_change(above: int, below: int, moved: int) -> None:
+    data = two(above, below)
+    found = grades_to_prefer(data, "q", 0, 1, moved, HIGHEST)
+    after = changed(data, found).y
+    assert after[0] > after[1]
+    assert set(after.tolist()) <= set(range(HIGHEST + 1))
+    assert (found == []) == (above > below)
+    cost = np.abs(after - data.y).sum()
+    others = [pair for pair in product(range(HIGHEST + 1), repeat=2) if pair[0] > pair[1]]
+    assert cost == min(abs(a - above) + abs(b - below) for a, b in others)
+    other = 1 - moved
+    if after[other] != data.y[other]:  # only where the one that was moved could not do it alone
+        assert data.y[other] == (HIGHEST if moved == 0 else 0)
+
+
+def test_where_all_grades_are_zero_there_is_a_grade_one() -> None:
+    assert changed(two(0, 0), grades_to_prefer(two(0, 0), "q", 0, 1, 0, 0)).y.tolist() == [1, 0]
+    assert changed(two(0, 0), grades_to_prefer(two(0, 0), "q", 0, 1, 1, 0)).y.tolist() == [1, 0]
+
+
+def test_a_document_that_is_not_there_is_refused() -> None:
+    with pytest.raises(DataError, match="no document 7"):
+        grades_to_prefer(two(0, 0), "q", 0, 7, 0, HIGHEST)
