@@ -57,18 +57,18 @@ def test_p_values_are_adjusted_over_all_that_is_compared(test: str) -> None:
 def test_sentences_say_what_holds(found: Comparison) -> None:
     said = found.sentence("better", "MAP")
     assert said.startswith("By MAP, better is better than base on 19 of 20 queries and worse on 1 (mean diff")
-    assert "]); the difference holds after Holm's correction over 2 comparisons (p = " in said
+    assert "]); the difference is significant after Holm's correction over 2 comparisons (p = " in said
     assert said.endswith("(p = 1.0 × 10⁻⁴ of the paired randomisation test, adjusted 2.0 × 10⁻⁴)")
-    assert "that is no evidence of a difference (p = " in found.sentence("like", "MAP")
+    assert "the difference is not significant (p = " in found.sentence("like", "MAP")
     alone = compare([single("base", BASE), single("better", BETTER)], ["MAP"], "base")
-    assert "; the difference holds (p = " in alone.sentence("better", "MAP")
+    assert "; the difference is significant (p = " in alone.sentence("better", "MAP")
     with pytest.raises(SettingError, match="'base' was not compared with 'base' by MAP"):
         found.sentence("base", "MAP")
 
 
 def test_the_answer_names_who_holds(found: Comparison) -> None:
     assert found.answer("MAP") == (
-        "By MAP, better is better than base; 1 other model cannot be told from it (20 queries)"
+        "By MAP, better is better than base; 1 other model does not differ significantly from it (20 queries)"
     )
     names = {"up": BETTER, "too": BETTER + 0.01, "down": 2 * BASE - BETTER}
     three = compare([single("base", BASE), *(single(n, v) for n, v in names.items())], ["MAP"], "base")
@@ -76,7 +76,7 @@ def test_the_answer_names_who_holds(found: Comparison) -> None:
         "By MAP, up and too are better than base; down is worse than base (20 queries)"
     )
     alike = compare([single("base", BASE), single("like", LIKE), single("same", BASE)], ["MAP"], "base")
-    assert alike.answer("MAP") == "By MAP, 2 models cannot be told from base (20 queries)"
+    assert alike.answer("MAP") == "By MAP, 2 models do not differ significantly from base (20 queries)"
     with pytest.raises(SettingError, match="metric='ERR' is not known; choose one of 'MAP'"):
         alike.answer("ERR")
 
@@ -86,7 +86,9 @@ def test_a_small_p_of_many_does_not_hold() -> None:
     crowd = [single(f"like {n}", BASE + RNG.normal(0, 0.05, 20)) for n in range(12)]
     found = compare([single("base", BASE), single("close", close), *crowd], ["MAP"], "base")
     assert found.delta("close", "MAP")["randomisation"] < 0.05
-    assert "does not hold after Holm's correction over 13 comparisons" in found.sentence("close", "MAP")
+    assert "the difference is not significant after Holm's correction over 13 comparisons" in found.sentence(
+        "close", "MAP"
+    )
 
 
 def test_more_seeds_of_the_same_values_narrow_nothing() -> None:
@@ -148,7 +150,7 @@ def test_one_query_tells_nothing() -> None:
     found = compare([single("a", [0.1]), single("b", [0.2])], ["MAP"], "b")
     assert found.deltas["holm"].isna().all()
     assert found.family == 0
-    assert found.sentence("a", "MAP") == "By MAP, 1 query cannot tell a from b"
+    assert found.sentence("a", "MAP") == "By MAP, 1 query is too few to compare a with b"
 
 
 def test_what_is_asked_for_wrongly() -> None:
@@ -170,7 +172,7 @@ LEVELS = CHANCE.uniform(0.2, 0.7, 30)
 
 
 def test_the_best_of_models_that_are_alike_is_not_shown_to_be_better() -> None:
-    """The best of 20 draws of noise has a small p by itself, and not with the choice counted."""
+    """The best of 20 draws of noise has a small p by itself, but not adjusted for the choice."""
     noise = np.random.default_rng(5).normal(0, 0.1, (20, 30))
     given = [single("base", LEVELS), *(single(f"C {n}", LEVELS + own) for n, own in enumerate(noise))]
     found = best_of(Matched.of(given), "MAP", "base")
@@ -191,7 +193,7 @@ def test_the_best_that_is_better_is_said_to_be() -> None:
     assert "Of 1 candidate, bad has the best MAP" in worse.sentence()
     assert "is not shown to be better" in worse.sentence(), "p is small, for it is worse"
     one = Matched.of([single("base", [0.1]), single("other", [0.2])])
-    assert best_of(one, "MAP", "base").sentence().endswith("1 query cannot tell it from base")
+    assert best_of(one, "MAP", "base").sentence().endswith("1 query is too few to compare it with base")
 
 
 def test_cutoffs_are_means_with_intervals_at_every_k() -> None:
@@ -236,7 +238,7 @@ def test_the_cheapest_within_one_standard_error_is_paired() -> None:
     assert f"best has the best MAP, {LEVELS.mean():.3f} in 9 s; the cheapest within" in found.sentence()
     assert "is noisy, " in found.sentence()
     two = front(Matched.of([given[0], given[3]]), "MAP")
-    assert two.sentence().endswith("nothing cheaper is within one standard error of it")
+    assert two.sentence().endswith("no cheaper model is within one standard error of it")
 
 
 def test_seconds_are_those_of_a_run_on_average() -> None:

@@ -26,32 +26,32 @@ TESTS = {
 """Tests by the columns of `Comparison.deltas`, in words."""
 
 LEVEL = 0.05
-"""Adjusted p up to which a difference is said to hold."""
+"""Largest adjusted p of a significant difference."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What `compare` found.
+    """The result of `compare`.
 
     Attributes
     ----------
     matched : Matched
-        The contestants, on the queries that all have.
+        The contestants, on their common queries.
     baseline : str
         Label of the contestant that others are compared with.
     metrics : tuple of str
     test : str
-        A name in `TESTS`: the one whose p-values are adjusted.
+        A name in `TESTS`; its p-values are adjusted.
     standings : DataFrame
-        A row for each contestant and metric: label, metric, queries, mean, low, high (95 % interval
-        over queries, seeds averaged first), folds, fold_sd (standard deviation of the means of folds), seeds,
-        seed_sd (of the means of seeds on the same fold, pooled over folds); NaN where there is only one.
+        One row per contestant and metric: label, metric, queries, mean, low, high (95 % interval over
+        queries, seeds averaged first), folds, fold_sd (standard deviation of the means of folds), seeds,
+        seed_sd (of the means of seeds on the same fold, pooled over folds); NaN if there is only one.
     deltas : DataFrame
-        A row for each contestant but the baseline, and metric: label, metric, queries, difference, low, high,
+        One row per metric and contestant except the baseline: label, metric, queries, difference, low, high,
         a p for each of `TESTS`, effect, better, worse, even (see `PairedTests`), holm and
         benjamini_hochberg: p of `test`, adjusted over all rows.
     notes : tuple of str
-        What a reader should know besides, in sentences.
+        Further remarks, in sentences.
     """
 
     matched: Matched
@@ -63,7 +63,7 @@ class Comparison:
     notes: tuple[str, ...]
 
     def delta(self, label: str, metric: str) -> pd.Series:
-        """The row of `deltas` of a contestant and a metric; `SettingError` where there is none."""
+        """Return the row of `deltas` of a contestant and a metric; `SettingError` if there is none."""
         rows = self.deltas[(self.deltas["label"] == label) & (self.deltas["metric"] == metric)]
         if rows.empty:
             raise SettingError(f"{label!r} was not compared with {self.baseline!r} by {metric}")
@@ -71,11 +71,11 @@ class Comparison:
 
     @property
     def family(self) -> int:
-        """How many p-values the adjusted ones are adjusted for."""
+        """Number of p-values that are adjusted together."""
         return int(self.deltas[self.test].notna().sum())
 
     def answer(self, metric: str) -> str:
-        """Say who is better or worse than the baseline by a metric after Holm's correction, others by number.
+        """Name the contestants that are significantly better or worse than the baseline, count the others.
 
         Raises `SettingError` for a metric that was not compared.
         """
@@ -92,16 +92,16 @@ class Comparison:
         ]
         left = len(rows) - len(held)
         if left:
-            who = counted(left, "other model" if told else "model")
-            told.append(f"{who} cannot be told from {'it' if told else self.baseline}")
+            who, do = counted(left, "other model" if told else "model"), "does" if left == 1 else "do"
+            told.append(f"{who} {do} not differ significantly from {'it' if told else self.baseline}")
         return f"By {metric}, {'; '.join(told)} ({queries_in_words(int(rows['queries'].iloc[0]))})"
 
     def sentence(self, label: str, metric: str) -> str:
-        """Say on how many queries a contestant is better than the baseline, and whether that holds."""
+        """Say on how many queries a contestant is better than the baseline, and if that is significant."""
         row = self.delta(label, metric)
         n = int(row["queries"])
         if math.isnan(row[self.test]):
-            return f"By {metric}, {queries_in_words(n)} cannot tell {label} from {self.baseline}"
+            return f"By {metric}, {_too_few(n)} to compare {label} with {self.baseline}"
         ends = interval_in_words(row["low"], row["high"])
         difference = f"mean difference {with_minus(row['difference'], '+.3f')}, {ends}"
         return (
@@ -112,14 +112,18 @@ class Comparison:
     def _verdict(self, row: pd.Series) -> str:
         own = f"p = {small(row[self.test])} of the {TESTS[self.test]}"
         if row[self.test] > LEVEL:
-            return f"that is no evidence of a difference ({own})"
+            return f"the difference is not significant ({own})"
         if self.family == 1:
-            return f"the difference holds ({own})"
-        holds = "holds" if row["holm"] <= LEVEL else "does not hold"
+            return f"the difference is significant ({own})"
+        verdict = "significant" if row["holm"] <= LEVEL else "not significant"
         return (
-            f"the difference {holds} after Holm's correction over {self.family} comparisons ({own}, "
+            f"the difference is {verdict} after Holm's correction over {self.family} comparisons ({own}, "
             f"adjusted {small(row['holm'])})"
         )
+
+
+def _too_few(n: int) -> str:
+    return f"{queries_in_words(n)} {'is' if n == 1 else 'are'} too few"
 
 
 def compare(
@@ -129,11 +133,11 @@ def compare(
     *,
     test: str = "randomisation",
 ) -> Comparison:
-    """Compare contestants with the one of them that is labelled `baseline`, by several metrics.
+    """Compare contestants with the one labelled `baseline`, by several metrics.
 
-    A query is what counts: seeds and folds that it was scored with are averaged first, and do not narrow an
-    interval. How other seeds would come out, `seed_sd` tells and intervals do not. Raises `SettingError` for
-    what cannot be compared (see `Matched.of`), `DataError` for a query that has a value for some models only.
+    Queries are the sample: values over seeds and folds of a query are averaged first and do not narrow an
+    interval. `seed_sd` measures how seeds vary; intervals do not. Raises `SettingError` for contestants that
+    cannot be compared (see `Matched.of`), `DataError` for a query with a value for some models only.
 
     Examples
     --------
@@ -150,7 +154,7 @@ def compare(
     """
     one_of("test", test, TESTS)
     if not metrics:
-        raise SettingError("a comparison needs a metric: choose one at least")
+        raise SettingError("a comparison needs a metric: choose at least one")
     matched = Matched.of(contestants)
     others = matched.others(baseline)
     values = {metric: matched.by_query(metric) for metric in dict.fromkeys(metrics)}
@@ -175,7 +179,7 @@ def compare(
 
 
 def standing(one: Contestant, metric: str, values: pd.Series[float]) -> dict[str, object]:
-    """A row of `Comparison.standings`: how a contestant stands by its values of a metric by query."""
+    """Return a row of `Comparison.standings` from a contestant's values of a metric by query."""
     over = interval(values)
     by_run = one.by_run[metric].dropna()
     return {
@@ -193,14 +197,14 @@ def standing(one: Contestant, metric: str, values: pd.Series[float]) -> dict[str
 
 
 def _within_folds(means: pd.Series[float]) -> float:
-    """Standard deviation among seeds of a fold, pooled over folds; NaN where each has only one seed."""
+    """Return the standard deviation over seeds of a fold, pooled over folds; NaN with one seed each."""
     by_fold = means.groupby(level="fold")
     freedom = by_fold.size() - 1
     return math.sqrt((freedom * by_fold.var()).sum() / freedom.sum()) if freedom.any() else math.nan
 
 
 def _delta(label: str, baseline: str, metric: str, table: pd.DataFrame) -> dict[str, object]:
-    """A row of `Comparison.deltas`, without adjusted p-values."""
+    """Return a row of `Comparison.deltas`, without adjusted p-values."""
     found = paired_tests(table[label], table[baseline])
     over = found.interval
     return {
@@ -215,7 +219,7 @@ def _delta(label: str, baseline: str, metric: str, table: pd.DataFrame) -> dict[
 
 
 def _adjusted(p: pd.Series[float]) -> dict[str, FloatArray]:
-    """p-values adjusted over those that are known; NaN where they are not."""
+    """Return p-values adjusted over the known ones; NaN for unknown ones."""
     known = p.notna().to_numpy()
     found: dict[str, FloatArray] = {}
     for name, adjust in (("holm", holm), ("benjamini_hochberg", benjamini_hochberg)):
@@ -226,7 +230,7 @@ def _adjusted(p: pd.Series[float]) -> dict[str, FloatArray]:
 
 
 def _unvalued(metric: str, table: pd.DataFrame, matched: Matched) -> str:
-    """How many queries have no value of a metric; "" where all have one."""
+    """Return a note on queries without a value of a metric; "" if there are none."""
     missing = len(matched.queries) - len(table)
     if not missing:
         return ""
@@ -236,17 +240,17 @@ def _unvalued(metric: str, table: pd.DataFrame, matched: Matched) -> str:
 
 @dataclass(frozen=True, eq=False)
 class BestCandidate:
-    """The best candidate by a metric, and all candidates with the choice counted.
+    """The best candidate by a metric, with p-values adjusted for the choice among all candidates.
 
     Attributes
     ----------
     label : str
-        Of the candidate with the highest mean; the first of them where several have it.
+        Of the candidate with the highest mean, the first one in a tie.
     baseline, metric : str
     queries : int
     table : DataFrame
-        A row for each candidate: label, mean, difference (to the baseline), p (of the paired randomisation
-        test alone) and p_chosen, adjusted for the choice among all of them (see `max_statistic`).
+        One row per candidate: label, mean, difference (to the baseline), p (of its own paired randomisation
+        test) and p_chosen, adjusted for the choice (see `max_statistic`).
     """
 
     label: str
@@ -256,24 +260,24 @@ class BestCandidate:
     table: pd.DataFrame
 
     def sentence(self) -> str:
-        """Say whether the best is better than the baseline, although it was chosen on these queries."""
+        """Say if the best is significantly better than the baseline, adjusted for the choice."""
         rows = self.table[self.table["label"] == self.label]
         difference, p, chosen = (float(rows[name].iloc[0]) for name in ("difference", "p", "p_chosen"))
         head = f"Of {counted(len(self.table), 'candidate')}, {self.label} has the best {self.metric}"
         if math.isnan(chosen):
-            return f"{head}; {queries_in_words(self.queries)} cannot tell it from {self.baseline}"
+            return f"{head}; {_too_few(self.queries)} to compare it with {self.baseline}"
         verdict = "is better" if chosen <= LEVEL and difference > 0 else "is not shown to be better"
         return (
             f"{head}; chosen on the same {queries_in_words(self.queries)}, it {verdict} than {self.baseline} "
-            f"(difference {with_minus(difference, '+.3f')}, p = {small(chosen)} with the choice counted, "
-            f"{small(p)} without)"
+            f"(difference {with_minus(difference, '+.3f')}, p = {small(chosen)} adjusted for the choice, "
+            f"{small(p)} unadjusted)"
         )
 
 
 def best_of(matched: Matched, metric: str, baseline: str) -> BestCandidate:
-    """Test the best of all contestants but the baseline against it, by one metric.
+    """Test the best contestant against the baseline, by one metric.
 
-    Raises `SettingError` where no contestant is called so, and as `Matched.by_query`.
+    Raises `SettingError` for an unknown baseline, and as `Matched.by_query`.
     """
     others = [one.label for one in matched.others(baseline)]
     values = matched.by_query(metric)
@@ -292,23 +296,23 @@ def best_of(matched: Matched, metric: str, baseline: str) -> BestCandidate:
 
 
 DIGITS = 12
-"""Means that differ by less are equal: two ways to sum one differ by 1e-15."""
+"""Digits of means that count: the order of a sum changes it by 1e-15."""
 
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """What `front` found.
+    """The result of `front`.
 
     Attributes
     ----------
     metric : str
     table : DataFrame
-        A row for each contestant, from the cheapest on: method (its look), label, seconds (of training, mean
-        over runs), mean, low, high, behind (the best's mean less its own), se (standard error of that
-        difference over queries), efficient (no other is as cheap and better, or as good and cheaper).
+        One row per contestant, the cheapest first: method (its look), label, seconds (of training, mean over
+        runs), mean, low, high, behind (the best mean minus its own), se (standard error of that difference
+        over queries), efficient (no other one is as cheap and better, or as good and cheaper).
     best, cheapest : str
-        Labels: of the highest mean, the cheapest of those that have it, and of the cheapest that is within
-        one standard error of it.
+        Labels of the highest mean (the cheapest one in a tie), and of the cheapest contestant within one
+        standard error of it.
     """
 
     metric: str
@@ -317,7 +321,7 @@ class Front:
     cheapest: str
 
     def sentence(self) -> str:
-        """Say which model is the best, and which is about as good for less time."""
+        """Name the best model, and the cheapest one within one standard error of it."""
         rows = self.table.set_index("label")
         told = {
             label: f"{rows['mean'][label]:.3f} in {small(float(rows['seconds'][label]))} s"
@@ -325,18 +329,18 @@ class Front:
         }
         head = f"{self.best} has the best {self.metric}, {told[self.best]}"
         if self.cheapest == self.best:
-            return f"{head}; nothing cheaper is within one standard error of it"
+            return f"{head}; no cheaper model is within one standard error of it"
         return (
             f"{head}; the cheapest within one standard error of it is {self.cheapest}, {told[self.cheapest]}"
         )
 
 
 def front(matched: Matched, metric: str) -> Front:
-    """Training seconds against a metric.
+    """Compare training seconds with a metric.
 
     "Within one standard error" is breiman1984's rule with the standard error of the paired difference to the
-    best: that of the best's own mean is mostly how far queries differ, which all models share. Raises
-    `SettingError` where seconds of a contestant are not known, and as `Matched.by_query`.
+    best. That of the best mean itself mostly shows how queries differ, which all models share. Raises
+    `SettingError` if a contestant's seconds are unknown, and as `Matched.by_query`.
     """
     unknown = [one.label for one in matched.contestants if not one.seconds > 0]
     if unknown:
@@ -361,17 +365,17 @@ def front(matched: Matched, metric: str) -> Front:
 
 
 def efficient(cost: FloatArray, quality: FloatArray) -> BoolArray:
-    """Whether no other point costs as little or less and is as good or better, one of both strictly."""
+    """Return True for points without another one that costs no more and is no worse, one of both strictly."""
     better = (cost[:, None] <= cost) & (quality[:, None] >= quality)
     strictly = (cost[:, None] < cost) | (quality[:, None] > quality)
     return np.asarray(~(better & strictly).any(axis=0))
 
 
 def cutoffs(matched: Matched, metric: str = "NDCG") -> pd.DataFrame:
-    """Means over queries at every k, with 95 % intervals.
+    """Return means over queries at every k, with 95 % intervals.
 
-    Columns method (the look), label, k, value, low, high. Raises `SettingError` where the contestants have
-    the metric at no common k.
+    Columns method (the look), label, k, value, low, high. Raises `SettingError` if the contestants have the
+    metric at no common k.
     """
     names = [name for name in matched.metrics if name.startswith(f"{metric}@")]
     if not names:

@@ -48,7 +48,7 @@ class Run:
 
     @classmethod
     def of(cls, record: RunRecord, part: str, imported: str = "") -> Self:
-        """What a record holds of a part; `SettingError` where it has none of that name."""
+        """Return the run of a record on a part; `SettingError` if the record lacks it."""
         if part not in record.metrics:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
         seconds = training_seconds(record) or math.nan
@@ -56,12 +56,12 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What it is known by: the digest of its spec, unless it was imported."""
+        """The digest of its spec, or its name if it was imported."""
         return self.imported or self.spec.hash
 
     @property
     def draw(self) -> str:
-        """Which draw of its model it is, in words: "seed 3"; "" where nothing is drawn."""
+        """Its draw in words, such as "seed 3"; "" if nothing is drawn."""
         own = [s.told(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
         sample = [s.told(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
         return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
@@ -91,32 +91,32 @@ class Contestant:
 
     @property
     def spec(self) -> RunSpec:
-        """The spec of its first run: settings are those of all, but for seeds."""
+        """The spec of its first run; others differ in fold and draw only."""
         return self.runs[0].spec
 
     @property
     def key(self) -> str:
-        """What it is known by: the key of its first run."""
+        """The key of its first run."""
         return self.runs[0].key
 
     @cached_property
     def folds(self) -> tuple[str, ...]:
-        """Folds that it has runs of, in order."""
+        """Folds of its runs, sorted."""
         return tuple(sorted({run.spec.fold for run in self.runs}))
 
     @cached_property
     def draws(self) -> tuple[str, ...]:
-        """Its seeds in words, in the order of its runs."""
+        """Its draws in words, in the order of its runs."""
         return tuple(dict.fromkeys(run.draw for run in self.runs))
 
     @property
     def balanced(self) -> bool:
-        """Whether each fold has the same seeds."""
+        """True if each fold has the same draws."""
         return len(self.runs) == len(self.folds) * len(self.draws)
 
     @property
     def seconds(self) -> float:
-        """Training seconds of a run, on average; NaN where they are not known."""
+        """Mean training seconds of a run; NaN if unknown."""
         return sum(run.seconds for run in self.runs) / len(self.runs)
 
     @property
@@ -148,12 +148,12 @@ class Contestant:
 
     @cached_property
     def _queries(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """By query: metrics, the mean over seeds and then over folds, and the share of runs that have one."""
+        """Metrics by query (mean over seeds, then over folds), and the share of runs with a value."""
         means = mean_over_seeds(self.frame).groupby(level="query", sort=False).mean()
         return means, self.frame.notna().groupby(level="query", sort=False).mean()
 
     def by_query(self, metric: str) -> pd.Series[float]:
-        """A metric by query: the mean over its seeds, then over the folds whose part it is in.
+        """Return a metric by query: the mean over seeds, then over folds with the query in their part.
 
         So a query counts once, however many runs have it: training parts share most queries of a set.
         A query without a value, which the definition leaves out, is NaN in all runs; else `DataError`.
@@ -176,7 +176,7 @@ class Contestant:
             raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
 
     def restricted(self, queries: Mapping[str, pd.Index]) -> Self:
-        """The same with some queries of each fold only."""
+        """Return the contestant with some queries of each fold only."""
         kept = (
             replace(run, per_query=run.per_query[run.per_query.index.isin(queries[run.spec.fold])])
             for run in self.runs
@@ -203,7 +203,7 @@ def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[
 
 
 def _undrawn(spec: RunSpec) -> RunSpec:
-    """The spec with the default of all that only draws, on no fold in particular."""
+    """Return the spec on no fold, with defaults for settings that only draw."""
     drawn = {s.name: s.default for s in (*spec.declared().values(), *SETTINGS) if s.draws}
     return spec.but(fold="", digest="", **drawn)
 

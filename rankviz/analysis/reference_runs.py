@@ -134,12 +134,12 @@ SAMPLE_COLUMNS = [
 
 
 def without_sample(spec: RunSpec) -> RunSpec:
-    """The run that learns from all of the training part: what samples of one model have in common."""
+    """Return the run on the whole training part; runs on samples of one model share it."""
     return spec.but(share=1.0, flipped=0.0, draw=0, digest="")
 
 
 def sample_table(records: Iterable[RunRecord], part: str, metric: str) -> pd.DataFrame:
-    """One row per share of one model's runs, by share and by what is flipped.
+    """Return one row per share and flipped share of one model's runs.
 
     Columns: share, flipped, queries (of the training part, learned from), draws, mean, low and high (95 %
     over draws and queries of `part`), difference to the model that learned from all with its interval,
@@ -167,12 +167,12 @@ def sample_table(records: Iterable[RunRecord], part: str, metric: str) -> pd.Dat
 
 
 def values_by_draw(records: Iterable[RunRecord], part: str, metric: str) -> FloatArray:
-    """A metric by draw and query, (draws, Q)."""
+    """Return a metric by draw and query, (draws, Q)."""
     return np.stack([record.metrics[part][metric].to_numpy(np.float64) for record in records])
 
 
 def _compared(values: FloatArray, whole: FloatArray | None) -> Comparison:
-    """Values of each draw less those of the model that learned from all, query by query."""
+    """Compare the values of each draw with those of the model trained on all data, query by query."""
     if whole is None:
         return Comparison(Interval(np.nan, np.nan, np.nan, 0.95, 0))
     differences = (values - whole).ravel()

@@ -44,7 +44,7 @@ class Slicing:
 
 
 def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
-    """What is known of queries beforehand: documents, and relevant, the share of them graded above 0.
+    """Return facts on queries: documents, and relevant, the share of documents graded above 0.
 
     The index is the query. `parts` are the same part of every fold; a query of several is that of the first.
     """
@@ -59,19 +59,19 @@ def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
 
 
 def by_length(facts: pd.DataFrame, n: int = 3) -> Slicing:
-    """Queries by their number of documents, in n groups of about as many queries."""
+    """Group queries by their number of documents, in n groups of similar size."""
     return Slicing("number of documents", _quantiles(facts["documents"], n, "{:.0f} to {:.0f} documents"))
 
 
 def by_relevant(facts: pd.DataFrame, n: int = 3) -> Slicing:
-    """Queries by the share of their documents that are graded above 0, in n groups."""
+    """Group queries by the share of their documents graded above 0, in n groups."""
     return Slicing(
         "share of relevant documents", _quantiles(facts["relevant"], n, "{:.0%} to {:.0%} relevant")
     )
 
 
 def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None, n: int = 3) -> Slicing:
-    """Queries by a metric, the hard ones first, in n groups: the mean of all contestants, or a judge's.
+    """Group queries by the mean metric of all contestants, or a judge's, hard ones first, in n groups.
 
     The mean of two models that vary alike says nothing about their difference (oldham1962); that of one of
     them does, which the caveat says. Raises as `Matched.by_query`.
@@ -86,7 +86,7 @@ def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None
 
 
 def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
-    """Queries that somebody chose, by names of their own; `SettingError` for a group without any."""
+    """Return groups of chosen queries by name; `SettingError` for an empty group."""
     found = {name: pd.Index(list(dict.fromkeys(queries))) for name, queries in groups.items()}
     empty = [name for name, queries in found.items() if queries.empty]
     if not found or empty:
@@ -95,7 +95,7 @@ def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
 
 
 def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.DataFrame:
-    """How contestants stand to the baseline in each slice.
+    """Compare contestants with the baseline in each slice.
 
     Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired
     interval) and distinguishable (see `significance.Comparison`). Means of no queries are NaN, and so are
@@ -128,7 +128,7 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
 
 
 def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
-    """Queries in n groups of about as many, from the lowest values on; equal values stay together."""
+    """Group queries by rising values into n groups of similar size; equal values stay together."""
     values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, n + 1)[1:-1]))
     place = np.searchsorted(edges, values)  # a value on an edge belongs to the group below
@@ -140,7 +140,7 @@ def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
 
 
 def _unlike(name: str, others: Iterable[str]) -> str:
-    """A name that none of the others has: rounded, neighbouring groups may be called alike."""
+    """Return a name that differs from the others; rounding may give neighbouring groups equal names."""
     while name in others:
         name += " (above)"
     return name

@@ -36,12 +36,12 @@ COLUMNS += ["largest_rank", "law", "stable_rank", "nuclear"]
 
 
 def block_values(block: DualBlock) -> FloatArray:
-    """Singular values of A_l, falling, of its smaller rectangle: empty rows and columns add only zeros."""
+    """Return the singular values of A_l, falling; rows and columns without pairs add zeros."""
     return np.asarray(np.linalg.svd(block.alpha, compute_uv=False), np.float64)
 
 
 def symmetrised_values(block: DualBlock) -> FloatArray:
-    """Singular values of A_l + A_lᵀ, falling: the absolute eigenvalues."""
+    """Return the singular values of A_l + A_lᵀ, falling: its absolute eigenvalues."""
     return np.asarray(np.sort(np.abs(np.linalg.eigvalsh(block.symmetrised())))[::-1], np.float64)
 
 
@@ -69,12 +69,12 @@ class Matrix:
 
 
 def _block_largest(sizes: IntArray) -> int:
-    """n_q − max_g n_qg: by Dilworth's theorem, the largest matching of documents to worse ones."""
+    """Return n_q − max_g n_qg: by Dilworth's theorem, the largest matching of documents to worse ones."""
     return int(sizes.sum() - sizes.max())
 
 
 def _symmetrised_largest(sizes: IntArray) -> int:
-    """min(n_q, 2(n_q − max_g n_qg)): the same where pairs may be read both ways."""
+    """Return min(n_q, 2(n_q − max_g n_qg)): both directions of a pair count."""
     return min(int(sizes.sum()), 2 * _block_largest(sizes))
 
 
@@ -99,7 +99,7 @@ MATRICES = {
 
 
 def energy(values: FloatArray) -> FloatArray:
-    """PE(k) = Σ_{i≤k} σ_i² / Σ σ_i² for k = 1, 2, …, (k,) -> (k,), as a share (xu2019 §4)."""
+    """Return PE(k) = Σ_{i≤k} σ_i² / Σ σ_i² for k = 1, 2, …, (k,) -> (k,), as a share (xu2019 §4)."""
     relative = values / values[0]
     total = np.cumsum(relative * relative)
     share: FloatArray = total / total[-1]
@@ -107,23 +107,23 @@ def energy(values: FloatArray) -> FloatArray:
 
 
 def dimensions_for(values: FloatArray, share: float) -> int:
-    """k_l(t) = min{k : PE(k) ≥ t} for a share 0 < t < 1 (xu2019 §4); for all of it, see `numerical_rank`."""
+    """Return min{k : PE(k) ≥ t} for a share 0 < t < 1 (xu2019 §4); for t = 1 see `numerical_rank`."""
     return int(np.searchsorted(energy(values), share - ROUNDING)) + 1
 
 
 def numerical_rank(values: FloatArray, tolerance: float = RANK_TOLERANCE) -> int:
-    """Number of singular values σ > tolerance·σ₁."""
+    """Return the number of singular values σ > tolerance·σ₁."""
     return int((values > tolerance * values[0]).sum())
 
 
 def stable_rank(values: FloatArray) -> float:
-    """‖A‖_F²/σ₁², at most the rank: how many singular values the energy would fill, were all the largest."""
+    """Return ‖A‖_F²/σ₁², at most the rank."""
     relative = values / values[0]
     return float(relative @ relative)
 
 
 def nuclear_norm(values: FloatArray) -> float:
-    """‖A‖_* = Σ σ_i (xu2019 §5.2)."""
+    """Return ‖A‖_* = Σ σ_i (xu2019 §5.2)."""
     return float(values.sum())
 
 
@@ -166,21 +166,21 @@ class Spectra:
         return out
 
     def dimensions(self, share: float) -> IntArray:
-        """k_l(t) of every query, for a share 0 < t < 1 of the energy; see `dimensions_for`."""
+        """Return k_l(t) of every query, for a share 0 < t < 1 of the energy; see `dimensions_for`."""
         return np.asarray((self.energies < share - ROUNDING).sum(axis=1) + 1, np.int64)
 
     def ranks(self, tolerance: float = RANK_TOLERANCE) -> IntArray:
-        """Numerical rank of every query: singular values σ > tolerance·σ₁."""
+        """Return the numerical rank of every query: singular values σ > tolerance·σ₁."""
         return np.asarray((self.relative > tolerance).sum(axis=1), np.int64)
 
 
 def spectra(record: RunRecord, train: RankingData, matrix: str, report: Report = silent) -> Spectra:
-    """Spectra of the dual variables of a run, from its scores of the training part; nothing is refitted."""
+    """Return spectra of the dual variables of a run, from its training scores, without a refit."""
     return spectra_of(RunDuals(record, train), matrix, report)
 
 
 def spectra_of(duals: Duals, matrix: str = "block", report: Report = silent) -> Spectra:
-    """Spectra of dual variables, query by query, of the matrix that `MATRICES` has by that name."""
+    """Return spectra of dual variables by query, of a matrix in `MATRICES`."""
     instance("duals", duals, Duals, "what rankviz.duals(model, data) gives")
     one_of("matrix", matrix, MATRICES)
     kind, train = MATRICES[matrix], duals.train
@@ -206,7 +206,7 @@ def _row(block: DualBlock, kind: Matrix, values: FloatArray) -> tuple[float, ...
 
 
 def energy_curves(values: Iterable[FloatArray], k_max: int) -> FloatArray:
-    """PE(k) of every query for k = 0 … k_max, (queries, k_max + 1); 1 beyond its last singular value."""
+    """Return PE(k) of every query for k = 0 … k_max, (queries, k_max + 1); 1 beyond its last value."""
     curves = []
     for spectrum in values:
         known = energy(spectrum)[:k_max]
@@ -222,7 +222,7 @@ INSIDE = 1e-6
 
 
 def refits(model: Ranker, data: RankingData, setting: str, values: Iterable[float]) -> Iterator[Duals]:
-    """The dual variables of a model fitted anew for each value of one of its settings: "C", "tol", …"""
+    """Yield the dual variables of a model fitted anew for each value of a setting: "C", "tol", …"""
     for value in values:
         yield duals(clone(model).set_params(**{setting: value}).fit_data(data), data)
 
@@ -230,7 +230,7 @@ def refits(model: Ranker, data: RankingData, setting: str, values: Iterable[floa
 def ranks_of_queries(
     source: Duals, queries: Iterable[int], tolerances: Sequence[float] = TOLERANCES
 ) -> pd.DataFrame:
-    """Ranks of the blocks of some queries, by their ids: xu2019 Table 6.
+    """Return ranks of the blocks of some queries, by their ids: xu2019 Table 6.
 
     One row per query and tolerance: query, documents, pairs, active, tolerance, rank_block and
     rank_symmetrised (singular values of A and of A + Aᵀ above tolerance·σ₁), largest_block and
@@ -255,7 +255,7 @@ def ranks_of_fits(
     tolerance: float = RANK_TOLERANCE,
     report: Report = silent,
 ) -> pd.DataFrame:
-    """How the rank of some queries' blocks changes from fit to fit: over C, over the solver's tolerance, …
+    """Return ranks of some queries' blocks in several fits: over C, over the solver's tolerance, …
 
     One row per fit and query: fit (from 0), C, gap (duality gap over objective), query, documents, pairs,
     active, active_share, rank, k_90, law (the bound on the rank under the squared hinge where every pair is
@@ -281,7 +281,7 @@ def ranks_of_fits(
 def staircases(
     source: Duals, queries: Iterable[int] | None = None, tolerance: float = RANK_TOLERANCE
 ) -> pd.DataFrame:
-    """How far blocks are the hinge's staircase: C·c_ij where the margin is below 1, 0 where it is above.
+    """Compare blocks with the hinge's staircase: C·c_ij for margins below 1, 0 for margins above.
 
     One row per query, of all that have active pairs by default: query, documents, pairs, active, boundary
     (pairs with α strictly between 0 and its ceiling), stairs (distinct rows of the 0/1 staircase, which is α
@@ -300,7 +300,7 @@ def staircases(
 
 
 def rounded(block: DualBlock, ceiling: FloatArray | float) -> FloatArray:
-    """1 where α is more than half of its ceiling, else 0, (r, c): at the hinge's optimum, where t < 1."""
+    """Return 1 where α exceeds half of its ceiling, else 0, (r, c): at the hinge's optimum, where t < 1."""
     return np.where(block.is_pair & (block.alpha > 0.5 * ceiling), 1.0, 0.0)
 
 
@@ -329,12 +329,12 @@ def _counts(source: Duals, query: int, block: DualBlock) -> dict[str, float]:
 
 
 def _rank(values: FloatArray, tolerance: float) -> int:
-    """Numerical rank; 0 of a matrix of zeros."""
+    """Return the numerical rank; 0 for a matrix of zeros."""
     return numerical_rank(values, tolerance) if values.any() else 0
 
 
 def _position(source: Duals, query: int) -> int:
-    """Where a query stands, by its id."""
+    """Return the position of a query by its id."""
     found = np.flatnonzero(source.train.query_ids == query)
     if len(found) == 0:
         raise ValueError(f"there is no query {query} in the training part")
@@ -357,14 +357,14 @@ class NoisyDuals(Duals):
         self.duals, self.error = duals, error
 
     def block(self, query: int) -> DualBlock:
-        """The block of the query at position `query`, the same at every asking."""
+        """Return the block of the query at position `query`; repeated calls return the same."""
         block = self.duals.block(query)
         noise = np.random.default_rng((NOISE_SEED, query)).standard_normal(block.alpha.shape)
         return replace(block, alpha=block.alpha * np.maximum(1.0 + self.error * noise, 0.0))
 
 
 def dual_distance(duals: Duals, exact: Duals) -> float:
-    """‖α − α'‖/‖α'‖ of two models' dual variables on the same pairs; 0 where both are 0."""
+    """Return ‖α − α'‖/‖α'‖ of two models' dual variables on the same pairs; 0 if both are 0."""
     apart, size = 0.0, 0.0
     for one, other in zip(duals, exact, strict=True):
         apart += float(((one.alpha - other.alpha) ** 2).sum())
@@ -373,7 +373,7 @@ def dual_distance(duals: Duals, exact: Duals) -> float:
 
 
 def median_ranks(duals: Duals, tolerances: Sequence[float], matrix: str = "block") -> list[int]:
-    """The median numerical rank (the lower one) of the queries, at each tolerance; 0 where there are none."""
+    """Return the lower median of the queries' numerical ranks at each tolerance; 0 without queries."""
     found = spectra_of(duals, matrix)
     if not found.values:
         return [0] * len(tolerances)
@@ -387,7 +387,7 @@ def ranks_with_errors(
     errors: Iterable[float] = NOISE_LEVELS,
     report: Report = silent,
 ) -> pd.DataFrame:
-    """Columns error, tolerance, rank: the median rank of dual variables with errors of that relative size."""
+    """Return columns error, tolerance, rank: the median rank of dual variables with such relative errors."""
     rows = []
     for error in errors:
         report(Progress("spectra"))

@@ -75,7 +75,7 @@ def compared_with(
     }
 
 
-BESIDE_BEST = {"alike": "no significant difference", "worse": "worse than the best", "best": "best"}
+BESIDE_BEST = {"alike": "not distinguishable", "worse": "worse than the best", "best": "best"}
 """Legends for values by their difference to the best one; short, because large type leaves two rows."""
 
 
