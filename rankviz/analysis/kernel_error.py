@@ -71,17 +71,18 @@ class Variant:
         return {"map": self.map, "choice": self.choice}
 
 
-def _drawing(name: str) -> list[str]:
-    """Return a map's ways to draw, the papers' first; [""] if there is only one."""
-    choice = FEATURE_MAPS[name].draws_by
+def draws_of(feature_map: str) -> list[Variant]:
+    """Return all draws of a map, the papers' first; one if there is no choice."""
+    choice = FEATURE_MAPS[feature_map].draws_by
     if choice is None:
-        return [""]
-    return [str(choice.default), *(option for option in choice.options if option != choice.default)]
+        return [Variant(feature_map, "")]
+    others = [name for name in choice.options if name != choice.default]
+    return [Variant(feature_map, str(name)) for name in (choice.default, *others)]
 
 
-PAPERS = tuple(Variant(name, _drawing(name)[0]) for name in MAPS)
+PAPERS = tuple(draws_of(name)[0] for name in MAPS)
 """The maps with the draws of chen2017."""
-VARIANTS = (*PAPERS, *(Variant(name, choice) for name in MAPS for choice in _drawing(name)[1:]))
+VARIANTS = (*PAPERS, *(variant for name in MAPS for variant in draws_of(name)[1:]))
 """All maps with all draws."""
 
 
@@ -255,8 +256,7 @@ def features_of(
 
     `choice` names the draw, by default the papers'.
     """
-    papers = {variant.map: variant.choice for variant in PAPERS}
-    return Variant(name, choice or papers[name]).at(m, kernel, seed).fit(X).operator(Z).dense()
+    return Variant(name, choice or draws_of(name)[0].choice).at(m, kernel, seed).fit(X).operator(Z).dense()
 
 
 def matrix_norms(A: FloatArray) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,24 +85,16 @@ def convergence_data(records: Sequence[RunRecord], references: Sequence[RunRecor
     gap = (objective − best)/|best|. best is the lowest objective of all runs and references with the same
     problem (NaN without references). NaN marks values that a trace does not have.
     """
-    best = _best([*records, *references]) if references else {}
+    best: dict[object, float] = {}
+    for record in [*records, *references] if references else []:
+        best[record.spec.problem] = min(best.get(record.spec.problem, record.objective), record.objective)
     parts = distinct_parts([record.spec for record in records])
     settings = _settings([record.spec for record in records])
-    frames = [
-        _trace(record, best.get(record.spec.problem)).assign(
-            label=", ".join(told), short=", ".join(short), setting=setting
-        )
-        for record, told, short, setting in zip(records, parts, without_common(parts), settings, strict=True)
-    ]
+    frames = []
+    for record, label, short, setting in zip(records, parts, without_common(parts), settings, strict=True):
+        trace = _trace(record, best.get(record.spec.problem))
+        frames.append(trace.assign(label=", ".join(label), short=", ".join(short), setting=setting))
     return pd.concat(frames, ignore_index=True)
-
-
-def _best(records: Sequence[RunRecord]) -> Mapping[object, float]:
-    found: dict[object, float] = {}
-    for record in records:
-        key = record.spec.problem
-        found[key] = min(found.get(key, record.objective), record.objective)
-    return found
 
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
@@ -160,10 +152,13 @@ def objective_figure(table: pd.DataFrame) -> go.Figure:
     Draw only the objective if no trace has decrements.
     """
     if table["relative_decrement"].isna().all():
-        return _objective(table)
-    fig = make_subplots(
-        cols=2, subplot_titles=("Objective", "Newton decrement / objective"), horizontal_spacing=0.12
-    )
+        fig = go.Figure()
+        _add_runs(fig, table, "iteration", "objective")
+        fig.update_xaxes(title_text="iteration", dtick=1 if len(table) <= 20 else None)
+        fig.update_yaxes(title_text="objective")
+        return finished(fig)
+    titles = ("Objective", "Newton decrement / objective")
+    fig = make_subplots(cols=2, subplot_titles=titles, horizontal_spacing=0.12)
     _add_runs(fig, table, "iteration", "objective", row=1, col=1)
     _add_runs(fig, table, "iteration", "relative_decrement", row=1, col=2, showlegend=False)
     _add_tolerance(fig, table, row=1, col=2)
@@ -171,14 +166,6 @@ def objective_figure(table: pd.DataFrame) -> go.Figure:
     fig.update_yaxes(title_text="½‖w‖² + C·loss", row=1, col=1)
     fig.update_yaxes(type="log", exponentformat="power", row=1, col=2)
     return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})
-
-
-def _objective(table: pd.DataFrame) -> go.Figure:
-    fig = go.Figure()
-    _add_runs(fig, table, "iteration", "objective")
-    fig.update_xaxes(title_text="iteration", dtick=1 if len(table) <= 20 else None)
-    fig.update_yaxes(title_text="objective")
-    return finished(fig)
 
 
 def with_quantity(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
@@ -200,9 +187,8 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     else:
         shown = table.assign(gap=table["gap"].clip(lower=REFERENCE_TOL)) if y == "gap" else table
         shown = shown[shown[quantity.column].notna()]
-        _add_runs(
-            fig, shown if x == "iteration" else _with_ends(shown, begins, ends), begins, quantity.column
-        )
+        shown = shown if x == "iteration" else _with_ends(shown, begins, ends)
+        _add_runs(fig, shown, begins, quantity.column)
     if y == "decrement":
         _add_tolerance(fig, table)
     fig.update_xaxes(title_text=title)
@@ -233,11 +219,11 @@ def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
 
 def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any) -> None:
     hover = ["iteration", "cg_iterations", "step", "active_share", "active_pairs"]
+    more = (
+        "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
+        "(%{customdata[3]:.1%})"
+    )
     for label, rows in table.groupby("label", sort=False):
-        more = (
-            "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
-            "(%{customdata[3]:.1%})"
-        )
         fig.add_scatter(
             x=rows[x],
             y=rows[y],
@@ -268,15 +254,12 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
 
 def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
     if table["tol"].notna().any():
-        guide = GUIDE
         tol = float(table["tol"].max())
         # log axes place annotations by exponent, lines by value
         text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}
-        fig.add_hline(y=tol, line=guide, **text, **place)
+        fig.add_hline(y=tol, line=GUIDE, **text, **place)
 
 
-_ENDS = tuple(status for status in Status if status.converged)
-"""Status values of converged runs."""
 UNITS = {
     "iteration": ("iterations", "iteration", ",.0f"),
     "products": ("products", "product", ",.0f"),
@@ -307,7 +290,9 @@ def race_sentence(table: pd.DataFrame, counted: str = "products", within: float 
 
     Count products if some traces lack the axis, seconds if some lack products too.
     """
-    unit = next((name for name in (counted, "products") if _all_tell(table, name)), "seconds")
+    runs = table["label"].nunique()
+    known = (n for n in (counted, "products") if with_quantity(table, "gap", n)["label"].nunique() == runs)
+    unit = next(known, "seconds")
     (_, column, _), (name, _, form) = AXES[unit], UNITS[unit]
     came, missed = [], []
     for _, rows in table.groupby("label", sort=False):
@@ -318,15 +303,11 @@ def race_sentence(table: pd.DataFrame, counted: str = "products", within: float 
             missed.append(run)
     share = small(within).removeprefix("1.0 × ")
     if not came:
-        return f"No run comes within {share} of its own best objective in the steps it was given"
+        return f"No run comes within {share} of its own best objective"
     words = ", ".join(f"{label} after {effort:{form}}" for effort, label in sorted(came))
-    never = [f"{', '.join(missed)} not within the steps it was given"] if missed else []
+    never = [f"{', '.join(missed)} never"] if missed else []
     title = f"{name[0].upper()}{name[1:]}{' in this one run' * (unit == 'seconds')}"
     return "; ".join([f"{title} until within {share} of its own best objective: {words}", *never])
-
-
-def _all_tell(table: pd.DataFrame, axis: str) -> bool:
-    return bool(with_quantity(table, "gap", axis)["label"].nunique() == table["label"].nunique())
 
 
 @dataclass(frozen=True)
@@ -355,7 +336,8 @@ class _Effort:
         aim = "the solver's own rule" if getattr(solver, "own_rule", False) else "the tolerance"
         singular = unit != "seconds" and number == "1"
         words = f"{number} {one if singular else many}"
-        return cls(unit, number, words, singular, aim, _converged(record))
+        converged = record.status in [status.value for status in Status if status.converged]
+        return cls(unit, number, words, singular, aim, converged)
 
     @property
     def start(self) -> str:
@@ -370,17 +352,13 @@ class _Effort:
         return "reaches" if self.singular else "reach"
 
 
-def _converged(record: RunRecord) -> bool:
-    return record.status in [status.value for status in _ENDS]
-
-
 TRACE_TITLES = {"objective": "Objective", "gap": "Gap / |objective|"}
 """Drawn quantities, with their titles."""
 ITERATION = "iteration"
 
 
 def trace_data(record: RunRecord) -> pd.DataFrame:
-    """Return columns method, label, iteration, and the quantities of `TITLES` with numbers in the trace."""
+    """Return columns method, label, iteration, and the quantities of `TRACE_TITLES` in the trace."""
     trace = record.trace
     found = {name: trace[name] for name in TRACE_TITLES if name in trace and trace[name].notna().any()}
     iteration = trace[ITERATION] if ITERATION in trace else pd.RangeIndex(len(trace)).to_series()
@@ -389,7 +367,7 @@ def trace_data(record: RunRecord) -> pd.DataFrame:
 
 
 def trace_quantities(table: pd.DataFrame) -> list[str]:
-    """Return the quantities in a table of `data`."""
+    """Return the quantities in a table of `trace_data`."""
     return [name for name in TRACE_TITLES if name in table]
 
 

@@ -258,17 +258,19 @@ def heatmap_figure(table: pd.DataFrame, names: tuple[str, ...] | None = None) ->
     labels = names or tuple(f"feature {k + 1}" for k in range(X.shape[1]))
     fig = make_subplots(cols=2, column_widths=[0.04, 0.96], horizontal_spacing=0.015, shared_yaxes=True)
     _add_grades(fig, table)
+    low, span = X.min(axis=0), np.ptp(X, axis=0)
+    names_of_cells = np.broadcast_arrays(
+        table["document"].to_numpy(object)[:, None], np.asarray(labels)[None]
+    )
     fig.add_heatmap(
-        z=_from_0_to_1(X),
+        z=np.where(span > 0, (X - low) / np.where(span > 0, span, 1.0), np.nan),
         x=np.arange(1, X.shape[1] + 1),
         y=np.arange(1, len(table) + 1),
         colorscale="Cividis",
         zmin=0,
         zmax=1,
         colorbar={"title": "value", "tickvals": [0, 1], "ticktext": ["min", "max"], "thickness": 12},
-        customdata=np.dstack(
-            [X, *np.broadcast_arrays(_column(table["document"]), np.asarray(labels)[None, :])]
-        ),
+        customdata=np.dstack([X, *names_of_cells]),
         hovertemplate="%{customdata[1]}<br>%{customdata[2]} = %{customdata[0]:.4g}<extra></extra>",
         row=1,
         col=2,
@@ -310,16 +312,6 @@ def _add_grades(fig: go.Figure, table: pd.DataFrame) -> None:
         row=1,
         col=1,
     )
-
-
-def _from_0_to_1(X: FloatArray) -> FloatArray:
-    low, span = X.min(axis=0), np.ptp(X, axis=0)
-    out: FloatArray = np.where(span > 0, (X - low) / np.where(span > 0, span, 1.0), np.nan)
-    return out
-
-
-def _column(values: pd.Series[str]) -> np.ndarray:
-    return values.to_numpy(object)[:, None]
 
 
 MOST_QUERIES = 500

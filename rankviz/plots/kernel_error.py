@@ -10,7 +10,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.kernel_error import FLOOR, KernelErrors, Slope, Variant, over_seeds, summary_at
+from rankviz.analysis.kernel_error import (
+    FLOOR,
+    KernelErrors,
+    Slope,
+    Variant,
+    draws_of,
+    over_seeds,
+    summary_at,
+)
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.plots.style import (
@@ -30,28 +38,19 @@ from rankviz.plots.style import (
 OTHER_DASH = "dashdot"
 
 
-def ways(feature_map: str) -> list[Variant]:
-    """Return all draws of a map, the papers' first; one if there is no choice."""
-    choice = FEATURE_MAPS[feature_map].draws_by
-    if choice is None:
-        return [Variant(feature_map, "")]
-    others = [name for name in choice.options if name != choice.default]
-    return [Variant(feature_map, str(name)) for name in (choice.default, *others)]
-
-
 def as_printed(kernel: KernelFacts) -> list[Variant]:
     """Return the maps that approximate a kernel, each with the papers' draw."""
-    return [first for first, *_ in map(ways, approximations()) if first.takes(kernel)]
+    return [first for first, *_ in map(draws_of, approximations()) if first.takes(kernel)]
 
 
 def other_ways(kernel: KernelFacts) -> list[Variant]:
     """Return their other draws."""
-    return [one for _, *more in map(ways, approximations()) for one in more if one.takes(kernel)]
+    return [one for _, *more in map(draws_of, approximations()) for one in more if one.takes(kernel)]
 
 
 def is_as_printed(variant: Variant) -> bool:
     """Return True for the papers' draw."""
-    return variant == ways(variant.map)[0]
+    return variant == draws_of(variant.map)[0]
 
 
 def choice_name(variant: Variant) -> str:

@@ -41,11 +41,6 @@ def marker_of(method: str, look: str, **more: Any) -> dict[str, Any]:
     return {"color": style.colour, "symbol": style.symbol, "size": 8} | more
 
 
-def translucent_of(method: str, share: float = 0.25) -> str:
-    """Return the colour of a low-rank model's band."""
-    return translucent(method, share)
-
-
 OBJECTIVE = "objective"
 """In place of a metric: the model's own objective, on the training part."""
 COLOURS = ["#f8edf3", "#c46a97"]
@@ -100,7 +95,14 @@ def factors_figure(
     _add_factors(fig, lines, look, metric)
     values = [*lines["low"], *lines["high"]]
     if plain is not None:
-        _add_plain(fig, plain, look, grid)
+        fig.add_scatter(
+            x=[0.5 * min(grid), 2 * max(grid)],
+            y=[plain, plain],
+            mode="lines",
+            name="plain, with the hinge",
+            line={"color": style_of(look).colour, "width": 2, "dash": "dash"},
+            hovertemplate="plain, with the hinge: %{y:.4f}<extra></extra>",
+        )
         values.append(plain)
     if printed is not None:
         values += list(printed)
@@ -128,7 +130,7 @@ def _add_factors(fig: go.Figure, lines: pd.DataFrame, look: str, metric: str) ->
             mode="lines",
             line={"width": 0},
             fill="tonexty" if column == "low" else None,
-            fillcolor=translucent_of("factorized"),
+            fillcolor=translucent("factorized", 0.25),
             showlegend=False,
             hoverinfo="skip",
         )
@@ -142,17 +144,6 @@ def _add_factors(fig: go.Figure, lines: pd.DataFrame, look: str, metric: str) ->
         customdata=lines[["low", "high", "seeds"]],
         hovertemplate="factors %{x}: %{y:FORM}<br>%{customdata[0]:FORM} to %{customdata[1]:FORM} over "
         "%{customdata[2]} seeds<extra></extra>".replace("FORM", ",.7~g" if metric == OBJECTIVE else ".4f"),
-    )
-
-
-def _add_plain(fig: go.Figure, plain: float, look: str, grid: Sequence[int]) -> None:
-    fig.add_scatter(
-        x=[0.5 * min(grid), 2 * max(grid)],
-        y=[plain, plain],
-        mode="lines",
-        name="plain, with the hinge",
-        line={"color": style_of(look).colour, "width": 2, "dash": "dash"},
-        hovertemplate="plain, with the hinge: %{y:.4f}<extra></extra>",
     )
 
 
@@ -226,9 +217,9 @@ def curves_data(records: Sequence[RunRecord]) -> pd.DataFrame:
     without features), objective, gap (see `StepRow`) and above = (objective − best)/|best|. best is the
     lowest objective of all runs of the same model.
     """
-    best = {
-        r.spec.method: min(o.objective for o in records if o.spec.method == r.spec.method) for r in records
-    }
+    best: dict[str, float] = {}
+    for record in records:
+        best[record.spec.method] = min(best.get(record.spec.method, math.inf), record.objective)
     return pd.concat([_trace(record, best[record.spec.method]) for record in records], ignore_index=True)
 
 
@@ -261,7 +252,7 @@ def reached(table: pd.DataFrame, within: float) -> pd.DataFrame:
 
 
 def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
-    """Draw the distance above the same model's best objective against an axis of `AXES`, both logarithmic."""
+    """Draw the distance above the model's best objective against an axis of `CURVE_AXES`, both logarithmic."""
     fig = go.Figure()
     for label, rows in table.groupby("label", sort=False):
         style, printed = style_of(str(rows["model"].iloc[0])), bool(rows["printed"].iloc[0])
@@ -277,9 +268,9 @@ def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
             "%{customdata[2]:.6g}, %{y:.1e} above the best<br>gap %{customdata[3]:.1e}<extra></extra>",
         )
     top = max(float(table["above"].max()), 10 * LEAST_DISTANCE)
-    fig.update_xaxes(
-        type="log", title_text=f"{CURVE_AXES[x]} (log scale)", dtick="D2" if _narrow(table, x) else 1
-    )
+    values = table[x] + (x == "iteration")
+    narrow = float(values.max()) < 30 * max(float(values.min()), 1e-9)  # one and a half powers of ten
+    fig.update_xaxes(type="log", title_text=f"{CURVE_AXES[x]} (log scale)", dtick="D2" if narrow else 1)
     fig.update_xaxes(tickformat="~g")
     fig.update_yaxes(
         type="log",
@@ -289,12 +280,6 @@ def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
         exponentformat="power",
     )
     return finished(fig, height=440, margin={"l": 70, "r": 10, "t": 60, "b": 55})
-
-
-def _narrow(table: pd.DataFrame, x: str) -> bool:
-    """Return True if an axis spans less than one and a half powers of ten."""
-    values = table[x] + (x == "iteration")
-    return float(values.max()) < 30 * max(float(values.min()), 1e-9)
 
 
 def race_sentence(table: pd.DataFrame, within: float = 0.01) -> str:

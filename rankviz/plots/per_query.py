@@ -22,6 +22,7 @@ from rankviz.plots.style import (
     EVEN_COLOUR,
     MethodStyle,
     add_line,
+    add_note,
     as_lists,
     finished,
     ring,
@@ -78,10 +79,11 @@ def scatter_figure(
     size = 7 + 13 * np.sqrt(table["documents"].to_numpy() / max(1, table["documents"].max()))
     fig.add_scatter(x=table["right"], y=table["left"], **_points(table, drawn, metric, selected, size))
     _add_ring(fig, table[table["query"] == chosen], "right", "left", size)
+    alike = left.symbol != right.symbol  # then markers distinguish them, and one colour is too light for text
     for side, x, y, anchor in ((left, 0.02, 0.98, "left"), (right, 0.98, 0.02, "right")):
-        at: dict[str, Any] = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": anchor}
-        text = f"{_key_of(side, drawn)}{side.name} ahead"
-        fig.add_annotation(text=text, showarrow=False, font_color=_text_colour(side, drawn), **at)
+        text = f"{_SHAPES[side.symbol]} {side.name} ahead" if alike else f"{side.name} ahead"
+        colour = left.colour if alike else side.colour
+        add_note(fig, text, x, y, anchor, None, xref="paper", yref="paper", font_color=colour)
     axis = {"range": [-0.04, 1.04], "tickformat": ".1f", "dtick": 0.2, "zeroline": False}
     return finished(
         fig,
@@ -91,16 +93,6 @@ def scatter_figure(
         yaxis=axis | {"title": f"{metric}, {left.name}"},
         margin={"l": 60, "r": 20, "t": 30, "b": 55},
     )
-
-
-def _key_of(side: MethodStyle, drawn: PairStyles) -> str:
-    """Return a model's marker before its name, if markers distinguish the two models."""
-    return "" if drawn[0].symbol == drawn[1].symbol else f"{_SHAPES[side.symbol]} "
-
-
-def _text_colour(side: MethodStyle, drawn: PairStyles) -> str:
-    """Return a model's colour, or the first tone if its own is too light for text."""
-    return side.colour if drawn[0].symbol == drawn[1].symbol else drawn[0].colour
 
 
 def strip_figure(

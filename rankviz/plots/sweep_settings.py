@@ -23,6 +23,7 @@ from rankviz.plots.style import (
     DATA_COLOUR,
     LOW_TO_HIGH,
     add_band,
+    add_note,
     colour_range,
     finished,
     harmless,
@@ -217,14 +218,22 @@ def parallel_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figu
     shares = ((table["value"] - ends[0]) / ((ends[1] - ends[0]) or 1.0)).clip(0, 1)
     tones = (shares * (TONES - 1)).round().astype(int)
     colours = sample_colorscale(list(LOW_TO_HIGH), [tone / (TONES - 1) for tone in range(TONES)])
-    words = [_hover_text(design, metric, row) for _, row in table.iterrows()]
+    words = [
+        ", ".join(_assignment(design, name, row[name]) for name in design.names)
+        + f"<br>{metric} {row['value']:.4f}"
+        for _, row in table.iterrows()
+    ]
     for tone in sorted(set(tones)):
         rows = np.flatnonzero(tones == tone)
         _add_lines(fig, places[rows], [words[row] for row in rows], colours[tone], 1.2)
     if len(table):
         _add_lines(fig, places[-1:], words[-1:], CHOSEN_COLOUR, 3.5)
     names = [*(setting_name(design.settings[name]) for name in design.names), metric]
-    _add_axes(fig, [*(_ticks(design, table, name) for name in design.names), _metric_ticks(table)])
+    marks = [*(_ticks(design, table, name) for name in design.names), _metric_ticks(table)]
+    for place, ticks in enumerate(marks):
+        fig.add_vline(place, line={"width": 1, "color": "#8a8a8a"}, layer="below")
+        for at, text in ticks:
+            add_note(fig, text, place, at, "right", None, xshift=-6)
     fig.update_xaxes(
         tickvals=list(range(len(names))),
         ticktext=names,
@@ -268,18 +277,6 @@ def _add_lines(fig: go.Figure, places: np.ndarray, words: list[str], colour: str
         text=np.repeat(words, axes + 1).tolist(),
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _hover_text(design: Design, metric: str, row: pd.Series[Any]) -> str:
-    settings = ", ".join(_assignment(design, name, row[name]) for name in design.names)
-    return f"{settings}<br>{metric} {row['value']:.4f}"
-
-
-def _add_axes(fig: go.Figure, marks: list[list[tuple[float, str]]]) -> None:
-    for place, ticks_there in enumerate(marks):
-        fig.add_vline(place, line={"width": 1, "color": "#8a8a8a"}, layer="below")
-        for at, words in ticks_there:
-            fig.add_annotation(x=place, y=at, text=words, showarrow=False, xanchor="right", xshift=-6)
 
 
 def _metric_ticks(table: pd.DataFrame) -> list[tuple[float, str]]:
@@ -334,19 +331,11 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
     columns = min(COLUMNS, max(len(names), 1))
     rows = max(math.ceil(len(names) / columns), 1)
     titles = [_title(table, design, name) for name in names]
-    fig = make_subplots(
-        rows,
-        columns,
-        shared_yaxes="all",
-        subplot_titles=titles,
-        vertical_spacing=0.45 / rows,
-        horizontal_spacing=0.04,
-    )
+    spacing = {"vertical_spacing": 0.45 / rows, "horizontal_spacing": 0.04}
+    fig = make_subplots(rows, columns, shared_yaxes="all", subplot_titles=titles, **spacing)
     for place, name in enumerate(names):
-        own, at = (
-            _apart(table[table["setting"] == name]),
-            {"row": place // columns + 1, "col": place % columns + 1},
-        )
+        at = {"row": place // columns + 1, "col": place % columns + 1}
+        own = _apart(table[table["setting"] == name])
         words = [value_text(design.settings[name], value) for value in own["value"]]
         for column, symbol in (("best", "circle"), ("mean", "circle-open")):
             fig.add_scatter(

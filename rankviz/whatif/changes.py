@@ -6,8 +6,8 @@ alter neither. No change modifies its input.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -233,19 +233,6 @@ class DocumentAdded(_OfQuery):
         return f"document {called} added to query {self.query} with grade {self.grade}"
 
 
-CHANGES: dict[str, type[Any]] = {
-    "query_out": QueryOut,
-    "query_weight": QueryWeighed,
-    "only_queries": OnlyQueries,
-    "document_out": DocumentOut,
-    "grade": GradeSet,
-    "feature": FeatureSet,
-    "feature_off": FeatureOff,
-    "document_added": DocumentAdded,
-}
-"""Kinds of changes by their names in JSON."""
-
-
 @overload
 def changed(data: RankingData, changes: Sequence[Change]) -> RankingData: ...
 @overload
@@ -256,14 +243,13 @@ def changed(data: RankingData | Fold, changes: Sequence[Change]) -> RankingData 
     Raises `DataError` that names the missing query, document or feature.
     """
     for change in changes:
-        data = _on_fold(data, change) if isinstance(data, Fold) else change.apply(data)
+        if isinstance(data, Fold):
+            affected = change.part(data)
+            parts = {n: change.apply(p) if affected in ("", n) else p for n, p in data.parts.items()}
+            data = Fold(**parts, name=data.name)
+        else:
+            data = change.apply(data)
     return data
-
-
-def _on_fold(fold: Fold, change: Change) -> Fold:
-    part = change.part(fold)
-    parts = {name: change.apply(data) if part in ("", name) else data for name, data in fold.parts.items()}
-    return Fold(**parts, name=fold.name)
 
 
 def next_document(data: RankingData) -> int:
@@ -278,27 +264,6 @@ def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
         if isinstance(change, QueryWeighed):
             asked[change.query] = asked.get(change.query, 1.0) * change.weight
     return asked
-
-
-def as_values(change: Change) -> dict[str, Any]:
-    """Return a change as plain values, for JSON."""
-    kind = next(name for name, made in CHANGES.items() if type(change) is made)
-    values = asdict(change)  # type: ignore[call-overload]
-    return {"kind": kind} | {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
-
-
-def from_values(values: Mapping[str, Any]) -> Change:
-    """Return the change from the values of `as_values`; `DataError` for other values."""
-    given = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name != "kind"}
-    try:
-        change: Change = CHANGES[values["kind"]](**given)
-    except (KeyError, TypeError) as error:
-        raise DataError(
-            f"{dict(values)!r} is no change of data",
-            expected=f"a kind ({', '.join(CHANGES)}) and what belongs to it",
-            remedy="Give what `as_values` gave.",
-        ) from error
-    return change
 
 
 def document_name(data: RankingData | None, query: object, document: int) -> str:

@@ -320,7 +320,7 @@ def test_the_race_says_what_it_asks() -> None:
     """The mean of the other map is no bound: its least error is; and one m that is better by luck is none."""
 
     def row(kind: str, m: int, mean: float, low: float, high: float) -> dict[str, object]:
-        ways = {"map": kind, "choice": kernel_error.ways(kind)[0].choice, "m": m}
+        ways = {"map": kind, "choice": kernel_error.draws_of(kind)[0].choice, "m": m}
         return ways | {"mean": mean, "low": low, "high": high, "seconds": 0.01, "slowest": 0.01}
 
     others = [row("nystroem", 5, 0.04, 0.03, 0.045), row("nystroem", 25, 0.049, 0.04, 0.055)]

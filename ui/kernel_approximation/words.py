@@ -13,6 +13,7 @@ from rankviz.analysis.kernel_error import (
     KernelErrors,
     Slope,
     Variant,
+    draws_of,
     lower_error,
     summary_at,
 )
@@ -144,7 +145,7 @@ def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_error.variants_in(summary):
         if not kernel_error.is_as_printed(variant):
-            papers = kernel_error.ways(variant.map)[0]
+            papers = draws_of(variant.map)[0]
             words.append(_variant(summary, variant, papers, m, draws))
     return " ".join(words)
 
