@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_is_refused(other: Run, words: str) -> None:
 
 
 def test_one_model_or_two_of_one_name_are_no_comparison() -> None:
-    with pytest.raises(SettingError, match="two models at least"):
+    with pytest.raises(SettingError, match="at least two models"):
         Matched.of([single("a", [0.1])])
     with pytest.raises(SettingError, match="two of the models are called 'a'"):
         Matched.of([single("a", [0.1]), single("a", [0.2])])
@@ -141,7 +141,7 @@ def test_queries_that_one_lacks_are_left_out_and_that_is_said() -> None:
     found = Matched.of([single("a", [0.1, 0.2, 0.3]), single("b", [0.4, 0.5], queries=[3, 2])])
     assert list(found.queries) == [2, 3]
     assert found.by_query("MAP").to_dict("index") == {2: {"a": 0.2, "b": 0.5}, 3: {"a": 0.3, "b": 0.4}}
-    assert found.notes == ("1 of 3 queries is left out, for some runs do not have it.",)
+    assert found.notes == ("1 of 3 queries is left out, because some runs lack it.",)
 
 
 def test_queries_that_are_left_out_of_one_fold_stay_in_another() -> None:
@@ -162,10 +162,10 @@ def test_notes_on_seeds_folds_and_normalisations() -> None:
     uneven = over_folds("drawn", NYSTROEM, {"Fold1": [[0.1], [0.2]], "Fold2": [[0.3]]})
     plain = over_folds("plain", LINEAR, {"Fold1": [[0.1]], "Fold2": [[0.3]]})
     assert Matched.of([uneven, plain]).notes == (
-        "drawn has not the same seeds on every fold: means are over those that there are.",
+        "drawn has different seeds on some folds; means are over the seeds that exist.",
     )
     scaled = single("scaled", [0.1], LINEAR.but(normalisation="query_zscore"))
-    assert "normalised in other ways" in Matched.of([single("a", [0.1]), scaled]).notes[0]
+    assert "normalise features differently" in Matched.of([single("a", [0.1]), scaled]).notes[0]
     again = [
         Contestant(name, (run(LINEAR, [0.1]), run(LINEAR.but(fold="Fold2"), [0.3]))) for name in ("a", "b")
     ]

@@ -25,7 +25,7 @@ from rankviz.whatif.samples import SETTINGS
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a comparison reads of a run.
+    """The parts of a run that a comparison reads.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Run:
     per_query : DataFrame
         Metrics of one part, index query id.
     seconds : float
-        Of training; NaN where nobody counted.
+        Seconds of training; NaN if unknown.
     stopped : bool
-        Whether training was stopped before its end.
+        True if training was stopped early.
     imported : str
-        What it is kept under where it was not made here but imported; "" otherwise.
+        Its name in the store if it was imported, else "".
     """
 
     spec: RunSpec
@@ -69,14 +69,14 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """A model as it is compared: its runs on folds, with every seed.
+    """A compared model: its runs on folds, with every seed.
 
     Attributes
     ----------
     label : str
     runs : tuple of Run
-        Of one method with the same settings, but for those that only draw; a fold and a seed come once. All
-        were made here, or none.
+        One for each fold and seed. Their settings differ only in those that draw. All were made here, or all
+        were imported.
     """
 
     label: str
@@ -155,9 +155,8 @@ class Contestant:
     def by_query(self, metric: str) -> pd.Series[float]:
         """Return a metric by query: the mean over seeds, then over folds with the query in their part.
 
-        So a query counts once, however many runs have it: training parts share most queries of a set.
-        A query without a value, which the definition leaves out, is NaN in all runs; else `DataError`.
-        Raises `SettingError` for a metric that a run does not have.
+        So a query counts once, although training parts share most queries of a set. A query whose value is
+        undefined is NaN in all runs; else `DataError`. Raises `SettingError` if a run lacks the metric.
         """
         self.check(metric)
         means, known = self._queries
@@ -185,12 +184,12 @@ class Contestant:
 
 
 def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[Contestant]:
-    """Group runs into contestants, in the order in which they come; of records, their metrics of a part.
+    """Group runs into contestants, in their order; of records, read the metrics of a part.
 
-    Runs belong together whose data set, normalisation, sample of the training part, method and settings are
-    the same, but for fold and for what only draws (`Setting.draws`). A spec that comes again is the same run,
-    and counts once. Imported runs are models of their own. Labels say what differs, and which were imported.
-    Raises `SettingError` for a part that a record has not.
+    Runs of one contestant have the same data set, normalisation, sample of the training part, method and
+    settings, except fold and settings that only draw (`Setting.draws`). A repeated spec counts once. Imported
+    runs are separate contestants. Labels name the differences. Raises `SettingError` if a record lacks the
+    part.
     """
     groups: dict[Hashable, dict[Hashable, Run]] = {}
     for record in records:
@@ -214,11 +213,9 @@ def _model(spec: RunSpec) -> Hashable:
 
 
 def _labels(firsts: Sequence[Run]) -> list[str]:
-    """What tells contestants apart: settings, then data set, sample and normalisation where they differ.
+    """Return labels: differing settings, then data set, sample and normalisation if they differ.
 
-    Of each the first run is given; of imported ones it is told that they are.
-
-    Those that still are called alike, for what differs is not told, are numbered.
+    `firsts` has the first run of each contestant. Equal labels get numbers.
     """
     plain = [_undrawn(run.spec) for run in firsts]
     found = short_labels(plain)
@@ -258,7 +255,7 @@ class Matched:
         """
         given = tuple(contestants)
         if len(given) < 2:
-            raise SettingError("a comparison needs two models at least: pick another one")
+            raise SettingError("a comparison needs at least two models: pick another one")
         _check_names(given)
         _check_data(given)
         _check_folds(given)
@@ -382,13 +379,13 @@ def _left_out(kept: dict[str, pd.Index], left_out: int) -> list[str]:
         return []
     every = left_out + sum(map(len, kept.values()))
     are, them = ("is", "it") if left_out == 1 else ("are", "them")
-    return [f"{left_out:,} of {queries_in_words(every)} {are} left out, for some runs do not have {them}."]
+    return [f"{left_out:,} of {queries_in_words(every)} {are} left out, because some runs lack {them}."]
 
 
 def _notes(given: Sequence[Contestant]) -> list[str]:
     """Return remarks on comparable contestants for the reader."""
     notes = [
-        f"{one.label} has not the same seeds on every fold: means are over those that there are."
+        f"{one.label} has different seeds on some folds; means are over the seeds that exist."
         for one in given
         if not one.balanced
     ]
@@ -401,10 +398,10 @@ def _notes(given: Sequence[Contestant]) -> list[str]:
     ways = list(dict.fromkeys(one.spec.normalisation for one in given))
     if len(ways) > 1:
         labels = ", ".join(NORMALISATIONS[way].label for way in ways)
-        notes.append(f"Features are normalised in other ways ({labels}): that is part of what is compared.")
+        notes.append(f"The models normalise features differently ({labels}); the comparison includes this.")
     first = given[0].frame.reset_index()[["fold", "query"]].drop_duplicates()
     if first["query"].duplicated().any():
         notes.append(
-            "Some queries are in the parts of several folds: each counts once, by its average over these."
+            "Some queries are in the parts of several folds; each counts once, with its mean over them."
         )
     return notes

@@ -14,13 +14,13 @@ from rankviz.datasets.types import RankingData
 from rankviz.metrics.significance import compare, tied
 
 REGRESSION = (
-    "Difficulty is told here by {judge} itself, which is compared: queries on which it had bad luck count as "
-    "hard, and the other model seems to gain there even where both are alike (regression to the mean). "
-    "Let a model that is not compared, or the mean of all, tell it."
+    "Difficulty is measured by {judge}, which is also compared. Queries on which it had bad luck count as "
+    "hard, so the other model seems to gain there even if both are equally good (regression to the mean). "
+    "Measure difficulty by another model, or by the mean of all."
 )
 MEAN_OF_ALL = (
-    "Difficulty is told by the mean of the models compared, so that none of them is favoured where they vary "
-    "alike; slices by it still say less than slices by what is known of queries beforehand."
+    "Difficulty is the mean of the compared models, which favours none of them if they vary equally. "
+    "Slices by facts known beforehand are more reliable."
 )
 
 
@@ -31,11 +31,11 @@ class Slicing:
     Attributes
     ----------
     by : str
-        What they are grouped by, in words.
+        The criterion, in words.
     groups : dict of Index
-        Name -> queries, in the order to show them; groups may overlap.
+        Name -> queries, in display order; groups may overlap.
     caveat : str
-        A sentence on what to mind; "" where there is nothing.
+        A warning in sentences, or "".
     """
 
     by: str
@@ -46,7 +46,7 @@ class Slicing:
 def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
     """Return facts on queries: documents, and relevant, the share of documents graded above 0.
 
-    The index is the query. `parts` are the same part of every fold; a query of several is that of the first.
+    The index is the query. `parts` are the same part of every fold; a repeated query is taken from the first.
     """
     tables = []
     for part in parts:
@@ -73,8 +73,8 @@ def by_relevant(facts: pd.DataFrame, n: int = 3) -> Slicing:
 def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None, n: int = 3) -> Slicing:
     """Group queries by the mean metric of all contestants, or a judge's, hard ones first, in n groups.
 
-    The mean of two models that vary alike says nothing about their difference (oldham1962); that of one of
-    them does, which the caveat says. Raises as `Matched.by_query`.
+    The mean of two equally variable models is independent of their difference (oldham1962). The value of one
+    of them is not, which the caveat says. Raises as `Matched.by_query`.
     """
     if judge is None:
         values, who, caveat = matched.by_query(metric).mean(axis=1), "all models' mean", MEAN_OF_ALL
@@ -90,7 +90,7 @@ def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
     found = {name: pd.Index(list(dict.fromkeys(queries))) for name, queries in groups.items()}
     empty = [name for name, queries in found.items() if queries.empty]
     if not found or empty:
-        raise SettingError(f"choose one query at least{f' for {empty[0]!r}' if empty else ''}")
+        raise SettingError(f"choose at least one query{f' for {empty[0]!r}' if empty else ''}")
     return Slicing("own selection", found)
 
 
@@ -100,7 +100,7 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
     Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired
     interval) and distinguishable (see `significance.Comparison`). Means of no queries are NaN, and so are
     intervals of fewer than two. Intervals are not adjusted for the number of slices. Raises `SettingError`
-    where no query compared is in any of the slices.
+    if no compared query is in any slice.
     """
     values = matched.by_query(metric)
     rows = []
@@ -123,7 +123,7 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
             )
     table = pd.DataFrame(rows)
     if not table["queries"].any():
-        raise SettingError("none of the queries compared is in a slice: choose queries of this part")
+        raise SettingError("no compared query is in a slice: choose queries of this part")
     return table
 
 

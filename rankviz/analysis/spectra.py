@@ -47,18 +47,17 @@ def symmetrised_values(block: DualBlock) -> FloatArray:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix made of the dual variables of a query, and what is known of its rank beforehand.
+    """A matrix of the dual variables of a query, and bounds on its rank.
 
     Attributes
     ----------
     label, meaning : str
-        What it is called, and what it is.
     values : DualBlock -> (k,) float64
         Its singular values, falling.
     largest_rank : (g,) int64 -> int
-        From the number of documents of each grade, the rank if every α_ij were arbitrary.
+        Numbers of documents by grade -> the rank for arbitrary α_ij.
     law : int -> int
-        From the number of grades, the bound on the rank where the squared hinge has every pair active.
+        Number of grades -> the bound on the rank if the squared hinge has every pair active.
     """
 
     label: str
@@ -95,7 +94,7 @@ MATRICES = {
         lambda grades: 2 * grades - grades % 2,
     ),
 }
-"""The matrices by the names that `spectra(matrix=...)` and the app use."""
+"""Matrices by their names."""
 
 
 def energy(values: FloatArray) -> FloatArray:
@@ -129,13 +128,13 @@ def nuclear_norm(values: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Spectra:
-    """Singular values of the blocks of all queries that have any dual variable to speak of.
+    """Singular values of the blocks of all queries with a nonzero dual variable.
 
     Attributes
     ----------
     table : DataFrame
         One row per query: query (its id), documents n_q, grades, pairs, active (pairs with α ≠ 0), rank
-        (numerical), k_90, Dim_90 = k_90/n_q, Dim_100 = rank/n_q, largest_rank (were α arbitrary), law (the
+        (numerical), k_90, Dim_90 = k_90/n_q, Dim_100 = rank/n_q, largest_rank (for arbitrary α), law (the
         bound on the rank if every pair is active), stable_rank and nuclear (its norm).
     values : list of (k,) float64
         Singular values of the same queries, falling.
@@ -143,7 +142,7 @@ class Spectra:
         Queries left out: without a preference pair, and with α = 0 (no margin has a slope ℓ' ≠ 0; for
         hinges, every margin is at least 1).
     gap : float
-        Duality gap over objective of the model they come from, NaN where it is not known.
+        Duality gap over objective of their model, NaN if unknown.
     """
 
     table: pd.DataFrame

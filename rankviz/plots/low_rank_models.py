@@ -252,7 +252,7 @@ def reached(table: pd.DataFrame, within: float) -> pd.DataFrame:
 
 
 def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
-    """Draw the distance above the model's best objective against an axis of `CURVE_AXES`, both logarithmic."""
+    """Draw the distance above the model's best objective against an axis of `CURVE_AXES`, on log axes."""
     fig = go.Figure()
     for label, rows in table.groupby("label", sort=False):
         style, printed = style_of(str(rows["model"].iloc[0])), bool(rows["printed"].iloc[0])
