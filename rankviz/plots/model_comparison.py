@@ -20,7 +20,6 @@ from rankviz.plots.style import (
     add_band,
     add_line,
     add_note,
-    error_bars,
     finished,
     harmless,
     line_of,
@@ -81,9 +80,9 @@ def _domains(rows: list[int]) -> list[tuple[float, float]]:
 
 def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
     style = style_of(str(row["method"]))
-    ends = (row["low"], row["high"]) if pd.notna(row["low"]) else (row["value"], row["value"])
-    value, low, high = (np.array([number]) for number in (row["value"], *ends))
-    look = {"symmetric": False, "thickness": 2, "width": 0, "color": style.colour}
+    above, below = row["high"] - row["value"], row["value"] - row["low"]
+    ends = {"array": [above], "arrayminus": [below]} if pd.notna(row["low"]) else {"array": [0.0]}
+    look = {"type": "data", "symmetric": False, "thickness": 2, "width": 0, "color": style.colour}
     outline = {"width": 2, "color": style.colour}
     symbol = style.symbol if row["full"] else f"{style.symbol}-open"
     return go.Scatter(
@@ -92,7 +91,7 @@ def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
         yaxis=axis,
         name=harmless(str(row["label"])),
         mode="markers",
-        error_x=error_bars(value, low, high, **look),
+        error_x={"arrayminus": [0.0]} | ends | look,
         marker={"color": style.colour, "symbol": symbol, "size": 10, "line": outline},
         hovertemplate=f"{hover}<extra></extra>",
     )
