@@ -11,7 +11,15 @@ import pytest
 from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
 from rankviz.analysis import comparison, slices
-from rankviz.analysis.comparison import TESTS, Comparison, best_of, compare, cutoffs, efficient, front
+from rankviz.analysis.comparison import (
+    TESTS,
+    Comparison,
+    best_of,
+    compare,
+    efficient,
+    front,
+    metric_by_cutoff,
+)
 from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, paired_tests
@@ -199,13 +207,13 @@ def test_the_best_that_is_better_is_said_to_be() -> None:
 def test_cutoffs_are_means_with_intervals_at_every_k() -> None:
     metrics = {f"NDCG@{k}": LEVELS[:6] / k for k in (1, 2, 10)}
     given = Matched.of([single("a", LEVELS[:6], **metrics), single("b", LEVELS[:6], NYSTROEM, **metrics)])
-    table = cutoffs(given)
+    table = metric_by_cutoff(given)
     assert table["k"].tolist() == [1, 1, 2, 2, 10, 10]
     assert table["method"].tolist() == ["linear", "nystroem"] * 3
     found = interval(LEVELS[:6] / 2)
     assert table.loc[2, ["value", "low", "high"]].tolist() == [found.mean, found.low, found.high]
     with pytest.raises(SettingError, match="no P@k in common; they have MAP, NDCG@1"):
-        cutoffs(given, "P")
+        metric_by_cutoff(given, "P")
 
 
 def test_efficient_against_every_pair() -> None:

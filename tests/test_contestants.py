@@ -12,9 +12,9 @@ from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
 from rankviz import DataError, RunRecord, RunSpec, execute, execute_all
 from rankviz.analysis import slices
-from rankviz.analysis.comparison import Comparison, best_of, compare, cutoffs, front
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant, Matched, Run, contestants
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import every
 from rankviz.datasets import Fold, make_data, make_fold
@@ -234,11 +234,11 @@ def test_all_that_is_made_of_it(found: Comparison, folds: dict[str, Fold]) -> No
         assert model_comparison.slices_figure(table, "MAP").data
     assert model_comparison.metrics_figure(model_comparison.metrics_data(found)).data
     assert model_comparison.deltas_figure(model_comparison.deltas_data(found)).data
-    assert set(cutoffs(matched)["k"]) == set(range(1, 11))
-    assert model_comparison.curve_figure(cutoffs(matched)).data
+    assert set(metric_by_cutoff(matched)["k"]) == set(range(1, 11))
+    assert model_comparison.curve_figure(metric_by_cutoff(matched)).data
     assert model_comparison.time_figure(model_comparison.time_data(front(matched, "MAP")), "MAP").data
     assert best_of(matched, "MAP", "linear").sentence().startswith("Of 2 candidates, ")
-    printed = sheet(found, "test")
+    printed = printed_table(found, "test")
     for text in (as_latex(printed), as_markdown(printed), comparison_csv(found)):
         assert "random Fourier, m = 10" in text
     assert "(made, 2 folds, test part)" in printed.legend

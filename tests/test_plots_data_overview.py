@@ -134,7 +134,7 @@ def test_normalisation_thins_queries_and_says_which():
 def test_share_between_queries():
     def share(x, qid):
         part = RankingData.from_arrays(np.c_[x], [0] * len(x), qid, regroup=True)
-        return data_overview.share_between(part)
+        return data_overview.between_query_share(part)
 
     assert share([1.0, 1.0, 3.0, 3.0], [1, 1, 2, 2]) == pytest.approx(1)
     assert share([1.0, 3.0, 1.0, 3.0], [1, 1, 2, 2]) == pytest.approx(0)

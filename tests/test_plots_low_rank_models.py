@@ -99,7 +99,7 @@ def test_selected_queries_alone_are_summarised() -> None:
 
 
 def test_models_are_drawn_side_by_side_and_the_middle_one_in_place() -> None:
-    places = pd.DataFrame({m: dual_ranks.beside(pd.Series([1, 10, 100]), m) for m in MODELS})
+    places = pd.DataFrame({m: dual_ranks.shifted(pd.Series([1, 10, 100]), m) for m in MODELS})
     assert places["factorized"].tolist() == [1, 10, 100]
     steps = np.log10(places).diff(axis=1).iloc[:, 1:].to_numpy()
     assert steps == pytest.approx(2 * dual_ranks.APART)
@@ -155,8 +155,8 @@ def test_curves_are_distances_to_the_best_of_their_own_model(records: dict[str, 
     assert table["above"].tolist() == pytest.approx([1.0, 0.5, 0.005, 1.0, 0.0, 0.0])
     assert table["seconds"].tolist() == pytest.approx([2.0, 2.5, 3.0, 2.0, 2.5, 2.0])
     assert table["printed"].tolist() == [False] * 3 + [True] * 2 + [False]
-    assert low_rank_models.ends(table)["above"].tolist() == pytest.approx([0.005, 0.0, 0.0])
-    near = low_rank_models.reached(table, 0.01)
+    assert low_rank_models.last_rows(table)["above"].tolist() == pytest.approx([0.005, 0.0, 0.0])
+    near = low_rank_models.first_within(table, 0.01)
     assert near["iteration"].tolist() == [2, 1, 0]
     assert "factorised, paper's steps, after 2.5 s (iteration 1)" in low_rank_models.race_sentence(table)
     drawn = low_rank_models.curves_figure(table, "iteration")

@@ -13,7 +13,7 @@ from conftest_contestants import LINEAR, NYSTROEM, single
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.analysis import slices
-from rankviz.analysis.comparison import Comparison, compare, cutoffs, front
+from rankviz.analysis.comparison import Comparison, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Matched
 from rankviz.datasets import make_fold
 from rankviz.plots import model_comparison, per_query
@@ -64,7 +64,7 @@ def test_foreign_names_are_no_markup(found: Comparison) -> None:
         model_comparison.metrics_figure(model_comparison.metrics_data(found)),
         model_comparison.deltas_figure(model_comparison.deltas_data(found)),
         model_comparison.time_figure(model_comparison.time_data(front(found.matched, "MAP")), "MAP"),
-        model_comparison.curve_figure(cutoffs(found.matched)),
+        model_comparison.curve_figure(metric_by_cutoff(found.matched)),
     ):
         drawn = json.dumps(json.loads(figure.to_json()), ensure_ascii=False)
         assert "<b>better" not in drawn
@@ -113,7 +113,7 @@ def test_wins_and_losses_are_drawn_by_query_differences(found: Comparison) -> No
 
 
 def test_cutoffs_have_bands_of_their_intervals(found: Comparison) -> None:
-    table = cutoffs(found.matched)
+    table = metric_by_cutoff(found.matched)
     figure = model_comparison.curve_figure(table)
     bands = [trace for trace in figure.data if trace.fill == "toself"]
     assert len(bands) == 3
@@ -173,7 +173,7 @@ def test_figures_stand_without_intervals() -> None:
         assert "NaN" not in fig.to_json()
         dots = [trace for trace in fig.data if trace.error_x.array is not None]
         assert [tuple(trace.error_x.array) for trace in dots] == [(0.0,)] * len(dots)
-    curves = cutoffs(five.matched)
+    curves = metric_by_cutoff(five.matched)
     curves.loc[curves["label"] == "b", ["low", "high"]] = 0.1, 0.9
     fig = model_comparison.curve_figure(curves)
     bands = [len(trace.x) for trace in fig.data if trace.fill == "toself"]

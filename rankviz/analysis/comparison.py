@@ -159,7 +159,7 @@ def compare(
     others = matched.others(baseline)
     values = {metric: matched.by_query(metric) for metric in dict.fromkeys(metrics)}
     standings = [
-        standing(one, metric, table[one.label])
+        standings_row(one, metric, table[one.label])
         for metric, table in values.items()
         for one in matched.contestants
     ]
@@ -178,7 +178,7 @@ def compare(
     )
 
 
-def standing(one: Contestant, metric: str, values: pd.Series[float]) -> dict[str, object]:
+def standings_row(one: Contestant, metric: str, values: pd.Series[float]) -> dict[str, object]:
     """Return a row of `Comparison.standings` from a contestant's values of a metric by query."""
     over = interval(values)
     by_run = one.by_run[metric].dropna()
@@ -371,7 +371,7 @@ def efficient(cost: FloatArray, quality: FloatArray) -> BoolArray:
     return np.asarray(~(better & strictly).any(axis=0))
 
 
-def cutoffs(matched: Matched, metric: str = "NDCG") -> pd.DataFrame:
+def metric_by_cutoff(matched: Matched, metric: str = "NDCG") -> pd.DataFrame:
     """Return means over queries at every k, with 95 % intervals.
 
     Columns method (the look), label, k, value, low, high. Raises `SettingError` if the contestants have the

@@ -220,7 +220,9 @@ INSIDE = 1e-6
 """Dual variables this far from 0 and from their ceiling, as a share of it, are between them."""
 
 
-def refits(model: Ranker, data: RankingData, setting: str, values: Iterable[float]) -> Iterator[Duals]:
+def duals_of_refits(
+    model: Ranker, data: RankingData, setting: str, values: Iterable[float]
+) -> Iterator[Duals]:
     """Yield the dual variables of a model fitted anew for each value of a setting: "C", "tol", …"""
     for value in values:
         yield duals(clone(model).set_params(**{setting: value}).fit_data(data), data)

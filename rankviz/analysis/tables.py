@@ -133,7 +133,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PrintedTable:
     """A table to print.
 
     Attributes
@@ -150,7 +150,7 @@ class Sheet:
     legend: str
 
 
-def sheet(comparison: Comparison, part: str = "", digits: int = 3) -> Sheet:
+def printed_table(comparison: Comparison, part: str = "", digits: int = 3) -> PrintedTable:
     """Return means of contestants by metrics, the best in bold, significant differences marked.
 
     `part` names the scored part in the legend ("test"), if given.
@@ -159,7 +159,7 @@ def sheet(comparison: Comparison, part: str = "", digits: int = 3) -> Sheet:
         (one.label, tuple(_cell(comparison, one.label, metric, digits) for metric in comparison.metrics))
         for one in comparison.matched.contestants
     )
-    return Sheet(comparison.metrics, rows, _legend(comparison, part))
+    return PrintedTable(comparison.metrics, rows, _legend(comparison, part))
 
 
 def _cell(comparison: Comparison, label: str, metric: str, digits: int) -> Cell:
@@ -198,7 +198,7 @@ def _folds(folds: tuple[str, ...]) -> str:
     return folds[0] if len(folds) == 1 else f"{len(folds)} folds"
 
 
-def as_latex(given: Sheet) -> str:
+def as_latex(given: PrintedTable) -> str:
     """Format a booktabs table, with the legend as its caption; foreign text is escaped for any LaTeX."""
     lines = [
         r"% \usepackage{booktabs}",
@@ -217,7 +217,7 @@ def as_latex(given: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(given: Sheet) -> str:
+def as_markdown(given: PrintedTable) -> str:
     """Format a table in GitHub's Markdown, with the legend below; foreign text is escaped."""
     lines = [
         _piped(map(MARKDOWN.text, ("Model", *given.metrics))),

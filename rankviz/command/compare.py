@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.contestants import Contestant, Run, contestants
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.command.chosen import one_run, runs_named
 from rankviz.command.output import note, rows, say, say_json, say_table
 from rankviz.common.errors import SettingError
@@ -17,8 +17,8 @@ from rankviz.store.study import IMPORTED
 
 METRICS = ("NDCG@10", "MAP")
 PRINTED: dict[str, Callable[[Comparison, str], str]] = {
-    "markdown": lambda found, part: as_markdown(sheet(found, part)),
-    "latex": lambda found, part: as_latex(sheet(found, part)),
+    "markdown": lambda found, part: as_markdown(printed_table(found, part)),
+    "latex": lambda found, part: as_latex(printed_table(found, part)),
     "csv": lambda found, _: comparison_csv(found),
 }
 """Ways to print a comparison of a part, but as text."""

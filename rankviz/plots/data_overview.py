@@ -143,11 +143,11 @@ def normalisation_data(fold: Fold, part: str, feature: int, most: int = MOST_NOR
         shown = _quantiles(scaled).iloc[order].reset_index(drop=True)
         shown.insert(0, "normalisation", how)
         shown.insert(1, "place", np.arange(1, len(shown) + 1))
-        frames.append(shown.assign(between=share_between(scaled)))
+        frames.append(shown.assign(between=between_query_share(scaled)))
     return pd.concat(frames, ignore_index=True)
 
 
-def share_between(part: RankingData) -> float:
+def between_query_share(part: RankingData) -> float:
     """Return the between-query share of the variance of a part's only feature; NaN if it is constant."""
     x = part.X[:, 0] - part.X[:, 0].mean() if part.n_documents else part.X[:, 0]
     scale = float(np.abs(x).max(initial=0.0))

@@ -305,7 +305,7 @@ def models_figure(
         rows, column = pd.concat([table[~picked], table[picked]]), f"{measure}_{MODEL_NAMES[model]}"
         strength = [STRONG if inside else FADED for inside in rows["query"].isin(table.loc[picked, "query"])]
         fig.add_scatter(
-            x=beside(rows[against], model),
+            x=shifted(rows[against], model),
             y=rows[column].clip(lower=ZERO_AT),
             mode="markers",
             name=MODEL_NAMES[model],
@@ -325,7 +325,7 @@ def models_figure(
     return _finished(fig, table, measure, against)
 
 
-def beside(values: pd.Series, model: str) -> pd.Series[float]:
+def shifted(values: pd.Series, model: str) -> pd.Series[float]:
     """Shift places on a logarithmic axis by each model's own small step."""
     decades = math.log10(values.max() / max(values.min(), 1)) if len(values) else 0.0
     return values * 10 ** (APART * max(decades, 0.3) * (MODELS.index(model) - 1))

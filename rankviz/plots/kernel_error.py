@@ -38,17 +38,17 @@ from rankviz.plots.style import (
 OTHER_DASH = "dashdot"
 
 
-def as_printed(kernel: KernelFacts) -> list[Variant]:
+def paper_variants(kernel: KernelFacts) -> list[Variant]:
     """Return the maps that approximate a kernel, each with the papers' draw."""
     return [first for first, *_ in map(draws_of, approximations()) if first.takes(kernel)]
 
 
-def other_ways(kernel: KernelFacts) -> list[Variant]:
+def other_variants(kernel: KernelFacts) -> list[Variant]:
     """Return their other draws."""
     return [one for _, *more in map(draws_of, approximations()) for one in more if one.takes(kernel)]
 
 
-def is_as_printed(variant: Variant) -> bool:
+def is_paper_variant(variant: Variant) -> bool:
     """Return True for the papers' draw."""
     return variant == draws_of(variant.map)[0]
 
@@ -62,10 +62,10 @@ def choice_name(variant: Variant) -> str:
 def variant_name(variant: Variant) -> str:
     """Return the map's name, with a draw that differs from the papers': "Nyström, k-means++ landmarks"."""
     method = style_of(variant.map).name
-    return method if is_as_printed(variant) else f"{method}, {choice_name(variant)}"
+    return method if is_paper_variant(variant) else f"{method}, {choice_name(variant)}"
 
 
-def names(variants: Iterable[Variant], last: str = "and") -> str:
+def joined_names(variants: Iterable[Variant], last: str = "and") -> str:
     """Join the names of several maps for a sentence."""
     *first, end = map(variant_name, variants)
     return f"{', '.join(first)} {last} {end}" if first else end
@@ -85,7 +85,7 @@ def rows_of(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
 def variant_look(variant: Variant) -> dict[str, Any]:
     """Return keyword arguments for a trace of this map."""
     style = line_of(variant.map)
-    if not is_as_printed(variant):
+    if not is_paper_variant(variant):
         style["line"] |= {"dash": OTHER_DASH, "width": 2}
         symbol = f"{style_of(variant.map).symbol}-open"
         style["marker"] |= {"symbol": symbol, "size": 10, "line": {"width": 2}}
@@ -259,7 +259,7 @@ def seconds_figure(table: pd.DataFrame, norm: str, current: int, named: Variant 
 
 def _labels(variant: Variant, ms: list[int]) -> list[str]:
     """Label the last point of the papers' maps; their variants lie too close for labels."""
-    last = f"m = {ms[-1]:,}" if is_as_printed(variant) else ""
+    last = f"m = {ms[-1]:,}" if is_paper_variant(variant) else ""
     return [""] * (len(ms) - 1) + [last]
 
 

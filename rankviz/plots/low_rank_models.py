@@ -240,12 +240,12 @@ def _trace(record: RunRecord, best: float) -> pd.DataFrame:
     )
 
 
-def ends(table: pd.DataFrame) -> pd.DataFrame:
+def last_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the last row of every run."""
     return table.groupby("label", sort=False).tail(1).reset_index(drop=True)
 
 
-def reached(table: pd.DataFrame, within: float) -> pd.DataFrame:
+def first_within(table: pd.DataFrame, within: float) -> pd.DataFrame:
     """Return each run's first row within a share of the best objective; omit runs without one."""
     near = table[table["above"] <= within]
     return near.groupby("label", sort=False).head(1).reset_index(drop=True)
@@ -284,7 +284,7 @@ def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
 
 def race_sentence(table: pd.DataFrame, within: float = 0.01) -> str:
     """Describe when each run comes within a share of its model's best objective (seconds, iterations)."""
-    came = reached(table, within).sort_values("seconds")
+    came = first_within(table, within).sort_values("seconds")
     words = [
         f"{row['label']}, after {row['seconds']:.2g} s (iteration {int(row['iteration'])})"
         for _, row in came.iterrows()

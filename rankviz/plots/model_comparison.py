@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, Front, standing
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, Front, standings_row
 from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.analysis.slices import Slicing, sliced
 from rankviz.common.numbers import small, with_minus
@@ -106,7 +106,7 @@ def metrics_data(comparison: Comparison) -> pd.DataFrame:
 
 def single_data(one: Contestant, metrics: Sequence[str]) -> pd.DataFrame:
     """Return the same table of a single contestant; raises as `Contestant.by_query`."""
-    rows = [standing(one, metric, one.by_query(metric).dropna()) for metric in dict.fromkeys(metrics)]
+    rows = [standings_row(one, metric, one.by_query(metric).dropna()) for metric in dict.fromkeys(metrics)]
     return pd.DataFrame(rows).assign(method=look_of(one.spec), baseline=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparison import Comparison, best_of, compare, cutoffs, front
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant
 from rankviz.plots import model_comparison
 from ui.compare import words
@@ -105,7 +105,7 @@ def metrics(found: Comparison, part: str) -> None:
 
 def by_cutoff(found: Comparison, part: str) -> None:
     """Draw NDCG@k for every k."""
-    table, models = cutoffs(found.matched), len(found.matched.contestants)
+    table, models = metric_by_cutoff(found.matched), len(found.matched.contestants)
     banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
         model_comparison.curve_figure(banded),

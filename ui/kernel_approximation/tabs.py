@@ -37,7 +37,7 @@ def entries(asked: Asked) -> None:
             f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}"
         ),
         key="kernel-entries",
-        alt=ALTS["kernel-entries"].format(maps=kernel_error.names(asked.shown)),
+        alt=ALTS["kernel-entries"].format(maps=kernel_error.joined_names(asked.shown)),
         caption=CAPTIONS["kernel-entries"].format(
             drawn=_drawn(asked), compared=compared(found.n_compared, found.n_documents), pairs=pairs
         ),
@@ -178,7 +178,7 @@ def _drawn(asked: Asked) -> str:
     others = [
         kernel_error.choice_name(variant)
         for variant in asked.shown
-        if not kernel_error.is_as_printed(variant)
+        if not kernel_error.is_paper_variant(variant)
     ]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.seed}"]
     return ", ".join(words)

@@ -37,7 +37,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     Return None, with a message, if no map supports the kernel.
     """
     kind = KERNELS[value_from(KERNEL, st.session_state)]
-    own = {v.map: spec_for(v, kind) for v in kernel_error.as_printed(kind)}
+    own = {v.map: spec_for(v, kind) for v in kernel_error.paper_variants(kind)}
     if not own:
         st.info(f"No feature map approximates the {kind.label} kernel. Choose another in the sidebar.")
         return None
@@ -46,9 +46,9 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     compared = own[shown[0].map if named is None else named.map]
     place.caption(CAPTIONS["head"].format(about=about(compared), m=compared.n_components), width="content")
     _what_is_compared(spec, compared, shown)
-    norm, others, draws, upto = _controls(kernel_error.other_ways(kind))
-    usual = [*kernel_error.as_printed(kind), *kernel_error.other_ways(kind)]
-    variants = tuple(v for v in usual if kernel_error.is_as_printed(v) or v in others or v == named)
+    norm, others, draws, upto = _controls(kernel_error.other_variants(kind))
+    usual = [*kernel_error.paper_variants(kind), *kernel_error.other_variants(kind)]
+    variants = tuple(v for v in usual if kernel_error.is_paper_variant(v) or v in others or v == named)
     m = compared.n_components
     grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
     return Asked(compared, norm, draws, grid, variants, shown, named)
@@ -163,7 +163,7 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
             answer=sentence(reading(found, table, slopes, asked.norm, m)),
             key="kernel-error",
             alt=ALTS["kernel-error"].format(
-                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_error.names(asked.variants)
+                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_error.joined_names(asked.variants)
             ),
             caption=CAPTIONS["kernel-error"].format(
                 about=about(asked.spec),

@@ -85,7 +85,7 @@ def reading(
 
 def _as_printed(summary: pd.DataFrame) -> list[Variant]:
     """Return the maps of a table with the papers' sampling methods."""
-    return list(filter(kernel_error.is_as_printed, kernel_error.variants_in(summary)))
+    return list(filter(kernel_error.is_paper_variant, kernel_error.variants_in(summary)))
 
 
 def _alone(summary: pd.DataFrame, norm: str, m: int, variant: Variant) -> str:
@@ -144,7 +144,7 @@ def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
     """Describe the effect of each other sampling method on the error at m, if the draws show it."""
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_error.variants_in(summary):
-        if not kernel_error.is_as_printed(variant):
+        if not kernel_error.is_paper_variant(variant):
             papers = draws_of(variant.map)[0]
             words.append(_variant(summary, variant, papers, m, draws))
     return " ".join(words)
@@ -187,7 +187,7 @@ def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> 
         words.append(f"Mean κ of two documents: {with_minus(mean, ',.2f')}.")
     landmarks = list(filter(has_landmarks, _as_printed(errors.table)))
     if landmarks and errors.n_distinct <= int(errors.table["m"].max()):
-        exact = f"{kernel_error.names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
+        exact = f"{kernel_error.joined_names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
         words.append(f"From m = {errors.n_distinct:,} on, all distinct documents are landmarks, and {exact}.")
     return " ".join(words)
 

@@ -107,7 +107,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
 
 def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
     """Draw the final state of each curve."""
-    last, number = plot.ends(table), st.column_config.NumberColumn
+    last, number = plot.last_rows(table), st.column_config.NumberColumn
     shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
         start=[record.start for record in records]
     )

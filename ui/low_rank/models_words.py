@@ -12,7 +12,7 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import USUAL
-from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, ends, reached
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, last_rows
 from rankviz.runs.spec import RunSpec
 from ui.low_rank.settings import HINGE, Settings
 from ui.low_rank.words import middle, off, percent, queries
@@ -142,7 +142,7 @@ def power(value: float) -> str:
 
 def of_the_paper(table: pd.DataFrame) -> str:
     """Compare xu2019's claim on its two algorithms with the seconds here."""
-    printed = reached(table[table["printed"]], 0.01).set_index("model")
+    printed = first_within(table[table["printed"]], 0.01).set_index("model")
     if len(printed) < 2:
         return ""
     quicker = MODEL_NAMES[str(printed["seconds"].idxmin())]
@@ -166,7 +166,7 @@ def ended(statuses: Mapping[str, str]) -> str:
 
 def ends_differ(table: pd.DataFrame) -> str:
     """Give the distances between the results of each model's runs, and explain them."""
-    last = ends(table).groupby("model")["above"].agg(["max", "size"])
+    last = last_rows(table).groupby("model")["above"].agg(["max", "size"])
     apart = {str(model): off(float(row["max"])) for model, row in last.iterrows() if row["size"] > 1}
     here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
     left = f", here {apart['regularized']}" if "regularized" in apart else ""
