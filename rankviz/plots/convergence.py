@@ -33,7 +33,7 @@ class Quantity:
     name, title : str
         In the menu, and on the axis.
     column : str
-        In the table of `data`.
+        In the table of `convergence_data`.
     log : bool
         True for a logarithmic axis.
     """
