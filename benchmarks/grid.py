@@ -30,10 +30,8 @@ from benchmarks.report import letor
 from benchmarks.scaling import write_svg
 from benchmarks.settings import FOURIER, NYSTROEM, PRIMAL
 from rankviz import RunSpec
-from rankviz.analysis.chosen import Chosen, best_of
-from rankviz.analysis.comparison import LEVEL, Comparison, compare
-from rankviz.analysis.contestants import Contestant, Run
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.comparison import LEVEL, BestCandidate, Comparison, best_of, compare
+from rankviz.analysis.contestants import Contestant, Matched, Run
 from rankviz.common.numbers import power_of_two, with_minus
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
@@ -374,7 +372,7 @@ def validation_table(tried: Sequence[Tried]) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(rows), notes
 
 
-def best_cells(kernel: Tried, linear: Tried) -> list[Chosen]:
+def best_cells(kernel: Tried, linear: Tried) -> list[BestCandidate]:
     """By each criterion, compare the best cell on validation with the best linear one, choice counted."""
     found = []
     cells = [kernel.validated(cell) for cell in range(len(kernel.grid.design.plan.cells))]
@@ -406,13 +404,16 @@ def figure(tried: Sequence[Tried], metric: str) -> go.Figure:
     out = make_subplots(len(sets), len(models), subplot_titles=titles, **spacing)
     for row, name in enumerate(sets, start=1):
         own = {one.grid.label: one for one in tried if one.grid.dataset == name}
-        tables = {label: sweep_map.data(one.grid.design, one.table, metric) for label, one in own.items()}
+        tables = {label: sweep_map.map_data(one.grid.design, one.table, metric) for label, one in own.items()}
         low, high = sweep_map.colours_between(pd.concat([table["value"] for table in tables.values()]))
         bar = {"title": {"text": metric}, "len": 0.9 / len(sets), "y": 1 - (row - 0.5) / len(sets)}
         scale = {"colorscale": LOW_TO_HIGH, "cmin": low, "cmax": high}
         out.update_layout({f"coloraxis{row}": scale | {"colorbar": bar | {"thickness": 12}}})
         for label, table in tables.items():
-            drawn, place = sweep_map.figure(table, own[label].grid.design, metric), models.index(label) + 1
+            drawn, place = (
+                sweep_map.map_figure(table, own[label].grid.design, metric),
+                models.index(label) + 1,
+            )
             drawn.update_traces(coloraxis=f"coloraxis{row}", selector={"type": "heatmap"})
             out.add_traces(drawn.data, rows=row, cols=place)
             out.update_xaxes(drawn.layout.xaxis.to_plotly_json(), row=row, col=place)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.runs.run import execute, execute_all
     from rankviz.runs.spec import RunSpec
     from rankviz.whatif.crossings import crossings, smallest_swap
-    from rankviz.whatif.margins import explain_margin
+    from rankviz.whatif.explanations import explain_margin
     from rankviz.whatif.refits import refits_of, with_feature_off, with_grades, with_only, without_query
 
 __version__ = "0.1.0"
@@ -94,7 +94,7 @@ _HOMES = {
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
     "rankviz.whatif.crossings": ("crossings", "smallest_swap"),
-    "rankviz.whatif.margins": ("explain_margin",),
+    "rankviz.whatif.explanations": ("explain_margin",),
     "rankviz.whatif.refits": ("refits_of", "with_feature_off", "with_grades", "with_only", "without_query"),
 }
 """Module -> its public names."""

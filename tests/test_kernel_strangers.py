@@ -14,8 +14,7 @@ from naive_kernels import InverseDistance, Matern
 
 import rankviz
 from rankviz import DataError, FactorizedRankSVM
-from rankviz.analysis.feature_seconds import feature_seconds
-from rankviz.analysis.kernel_error import NORMS, VARIANTS, kernel_errors, variants_of
+from rankviz.analysis.kernel_error import NORMS, VARIANTS, feature_seconds, kernel_errors, variants_of
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data

@@ -36,7 +36,7 @@ def test_counts_are_those_of_listed_pairs(seed: int) -> None:
 def test_all_pairs_are_in_the_bins_and_zero_and_one_are_edges() -> None:
     part = make_fold(n_queries=9, documents_per_query=(1, 30), n_features=3, seed=1).train
     for scale in (0.0, 1e-3, 1.0, 7.0, 1e4):
-        table = plot.data(scale * part.X[:, 0], part)
+        table = plot.bins_data(scale * part.X[:, 0], part)
         assert table["pairs"].sum() == len(preference_pairs(part.y, part.ptr))
         assert 0.0 in table["left"].to_list()
         assert scale > 1.0 or np.isclose(table["right"], 1.0).any()
@@ -46,15 +46,15 @@ def test_all_pairs_are_in_the_bins_and_zero_and_one_are_edges() -> None:
 def test_no_pairs() -> None:
     part = RankingData.from_arrays(np.ones((3, 1)), [1, 1, 1], [1, 1, 2])
     assert summary(np.zeros(3), part).n_pairs == 0
-    assert plot.data(np.zeros(3), part)["pairs"].sum() == 0
+    assert plot.bins_data(np.zeros(3), part)["pairs"].sum() == 0
 
 
 def test_every_loss_is_drawn_with_its_derivative() -> None:
     part = make_fold(n_queries=9, documents_per_query=(5, 30), n_features=3, seed=1).train
-    table = plot.data(part.X[:, 0], part)
+    table = plot.bins_data(part.X[:, 0], part)
     lines = plot.curves(table)
     assert set(lines["loss"]) == set(LOSSES)
-    fig = plot.figure(table, lines, "nystroem", "hinge")
+    fig = plot.losses_figure(table, lines, "nystroem", "hinge")
     assert len(fig.data) == 2 * len(LOSSES) + 1
     for name, rows in lines.groupby("loss"):
         slope = np.diff(rows["value"]) / np.diff(rows["t"])

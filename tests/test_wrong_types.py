@@ -39,7 +39,7 @@ from rankviz.shards import Here
 from rankviz.shards.backend import place_of
 from rankviz.whatif.crossings import margin_along
 from rankviz.whatif.estimates import margins_without_queries
-from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.explanations import landmark_shares
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = make_data(n_queries=5, documents_per_query=(4, 6), n_features=3, seed=1)

@@ -26,7 +26,7 @@ from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.spec import RunSpec
 from rankviz.shards import Backend
-from rankviz.whatif.retraining import Retraining, Trained
+from rankviz.whatif.reuse import Retraining, Trained
 
 
 def families(specs: Iterable[RunSpec]) -> list[list[RunSpec]]:
@@ -246,7 +246,7 @@ class SampledRuns:
 
     def _train(self, data: RankingData, end: _End | None, report: Report) -> Trained:
         """Train on a sample in the whole part's feature space, from the end of the last run."""
-        place = self._retraining.place
+        place = self._retraining.state
         w = np.zeros(place.map.n_components) if end is None else end.w
         moved = place.moved(self._fold.train, data, (), w)
         return self._retraining.train(replace(moved, w=None) if end is None else moved, report=report)

@@ -39,8 +39,7 @@ from rankviz.whatif.changes import (
     changed,
     weights_asked,
 )
-from rankviz.whatif.kept import Moved
-from rankviz.whatif.retraining import Retraining, Trained
+from rankviz.whatif.reuse import MovedState, Retraining, Trained
 
 TIGHT = 1e-10
 """Tolerance of refits and of the model before them: one grade may change less than 1e-6 of the objective."""
@@ -157,7 +156,7 @@ class RankSVMRefits:
     @cached_property
     def optimum(self) -> Trained:
         """The model at its optimum, its fit, and its objective."""
-        here = Moved(self._retraining.place, self.data, np.arange(self.data.n_documents), self._start)
+        here = MovedState(self._retraining.state, self.data, np.arange(self.data.n_documents), self._start)
         with single_blas():
             return self._retraining.train(here, self._weights)
 
@@ -171,7 +170,7 @@ class RankSVMRefits:
         """The inverse Hessian at `before`: exact in feature space, approximate in the kernel's own."""
         result, objective = self.optimum.fit.result, self.optimum.objective
         with single_blas():
-            if self._retraining.place.map.in_kernel_space:
+            if self._retraining.state.map.in_kernel_space:
                 return result.precondition or objective.preconditioner(result.point)
             return objective.exact_preconditioner(result.point)
 
@@ -180,7 +179,7 @@ class RankSVMRefits:
         after, known = changed(self.data, changes), self.curvature
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
-            moved = self._retraining.place.moved(self.data, after, off, self.optimum.model.coef_)
+            moved = self._retraining.state.moved(self.data, after, off, self.optimum.model.coef_)
             weights = self._weights_after(moved.data, changes)
             known_there = known if moved.curved_alike else None
             found = self._retraining.train(moved, weights, known_there, reporter(callback))

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.analysis.comparison import compare
 from rankviz.analysis.contestants import contestants
-from rankviz.analysis.tables import as_latex, sheet
+from rankviz.analysis.tables import as_latex, printed_table
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.runs import Design, Values
 from rankviz.runs.selection import Choice
@@ -76,7 +76,7 @@ def test_the_answer_is_the_library_s_on_validation(open_page: Opener) -> None:
     app = open_page("compare", runs=digests())
     assert heading(app) == of_library("vali")
     assert "synthetic-demo · Fold1 · 3 models (4 runs) · validation" in words(app)
-    assert "with the choice counted" in words(app)
+    assert "adjusted for the choice" in words(app)
     assert "reveal the test part, once" in words(app)
     rows = [trace["y"][0] for trace in figures(app)[0]["data"] if trace.get("mode") == "markers"]
     assert len(rows) == 2  # a model each, seeds together
@@ -230,7 +230,7 @@ def test_settings_are_those_that_differ(open_page: Opener) -> None:
 def test_the_table_is_there_to_copy(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Table")
     found = compare(contestants(made(), "vali"), [METRIC], "linear")
-    assert as_latex(sheet(found, "vali")).strip() in [code.value for code in app.code]
+    assert as_latex(printed_table(found, "vali")).strip() in [code.value for code in app.code]
 
 
 @pytest.mark.usefixtures("store")

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.common.numbers import as_csv
 from rankviz.datasets import RankingData
-from rankviz.plots.labels import shown_documents
+from rankviz.plots.style import shown_documents
 from ui.shared.foreign import escaped, plain
 from ui.shared.runs import _memory
 

@@ -10,7 +10,7 @@ import streamlit as st
 from rankviz.analysis.comparison import Comparison
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
 from rankviz.common.errors import SettingError
-from rankviz.plots import compared_slices
+from rankviz.plots import model_comparison
 from rankviz.runs.spec import RunSpec
 from ui.compare import words
 from ui.compare.controls import Asked
@@ -46,9 +46,9 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
             st.info(words.NAME_QUERIES)
             return
     slicing = _slicing(found, asked, part, str(kind), str(text))
-    table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
+    table = model_comparison.slices_data(found.matched, asked.metric, asked.baseline, slicing)
     show_figure(
-        compared_slices.figure(table, asked.metric),
+        model_comparison.slices_figure(table, asked.metric),
         table,
         key="compared-slices",
         alt=f"Differences in {asked.metric} to {asked.baseline} by slice.",

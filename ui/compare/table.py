@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from rankviz.analysis.comparison import Comparison
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 
 FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
 """Display language and file extension of each format."""
@@ -35,4 +35,4 @@ def show(found: Comparison, part: str) -> None:
 def _written(found: Comparison, part: str, name: str) -> str:
     if name == "CSV":
         return comparison_csv(found)
-    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](sheet(found, part))
+    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](printed_table(found, part))

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.chosen import best_of
-from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.cutoffs import cutoffs
-from rankviz.analysis.front import front
-from rankviz.plots import compared_deltas, compared_metrics, metric_curve, time_and_quality
+from rankviz.plots import model_comparison
 from ui.compare import words
 from ui.compare.controls import Asked
 from ui.compare.given import Given
@@ -35,10 +32,10 @@ def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Conte
 
 def differences(found: Comparison, asked: Asked, part: str) -> None:
     """Draw every model's difference to the baseline by the leading metric."""
-    table = compared_deltas.data(found)
+    table = model_comparison.deltas_data(found)
     about = words.about(found.matched.contestants, part)
     show_figure(
-        compared_deltas.figure(table[table["metric"] == asked.metric]),
+        model_comparison.deltas_figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
         alt=f"Mean difference of each model to {found.baseline} by {asked.metric}.",
@@ -65,9 +62,9 @@ def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) 
 
 def alone(one: Contestant, asked: Asked, part: str) -> None:
     """Draw the metrics of a single model."""
-    table = compared_metrics.data_of_one(one, asked.metrics)
+    table = model_comparison.single_data(one, asked.metrics)
     show_figure(
-        compared_metrics.figure(table),
+        model_comparison.metrics_figure(table),
         table,
         key="compared-alone",
         alt="Means over queries with intervals.",
@@ -78,9 +75,9 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
 
 def metrics(found: Comparison, part: str) -> None:
     """Draw means with intervals for all metrics, and their spread over folds and seeds."""
-    table = compared_metrics.data(found)
+    table = model_comparison.metrics_data(found)
     show_figure(
-        compared_metrics.figure(table),
+        model_comparison.metrics_figure(table),
         table,
         key="compared-metrics",
         alt="Means over queries, by metric.",
@@ -108,10 +105,10 @@ def metrics(found: Comparison, part: str) -> None:
 
 def by_cutoff(found: Comparison, part: str) -> None:
     """Draw NDCG@k for every k."""
-    table, models = cutoffs(found.matched), len(found.matched.contestants)
+    table, models = metric_by_cutoff(found.matched), len(found.matched.contestants)
     banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
-        metric_curve.figure(banded),
+        model_comparison.curve_figure(banded),
         table,
         key="compared-cutoffs",
         alt="NDCG at every cut-off, by model.",
@@ -124,9 +121,9 @@ def by_cutoff(found: Comparison, part: str) -> None:
 def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
     """Draw training seconds against the leading metric."""
     told = front(found.matched, asked.metric)
-    table = time_and_quality.data(told)
+    table = model_comparison.time_data(told)
     show_figure(
-        time_and_quality.figure(table, asked.metric),
+        model_comparison.time_figure(table, asked.metric),
         table,
         key="compared-time",
         alt=f"Training seconds against mean {asked.metric}.",

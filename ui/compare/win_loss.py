@@ -11,7 +11,7 @@ import streamlit as st
 from rankviz.analysis.comparison import Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import with_minus
-from rankviz.plots import query_differences
+from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import words
@@ -56,10 +56,10 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
     """Draw the differences of one model by query, the tests of all, and the queries."""
     other = _other(found, asked)
     pair = found.matched.pair(asked.metric, other.label, asked.baseline)
-    table = query_differences.data({part: pair})
+    table = per_query.difference_data({part: pair})
     colour = style_of(found.matched.looks[other.label]).colour
     show_figure(
-        query_differences.figure(table, asked.metric, colour),
+        per_query.difference_figure(table, asked.metric, colour),
         table,
         key="compared-queries",
         alt=f"Differences in {asked.metric} of each query, sorted.",

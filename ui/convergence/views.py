@@ -11,8 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.learning.solvers import SolverChoice
 from rankviz.plots import convergence as plot
-from rankviz.plots.convergence import AXES, QUANTITIES
-from rankviz.plots.convergence_words import race, reading
+from rankviz.plots.convergence import AXES, QUANTITIES, effort_sentence, race_sentence
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -193,7 +192,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
         told = in_a_sentence(choice.specs[0])
         st.info(words.INFOS["current"].format(model=capital(told)), icon=WAITING)
     records = [found[one] for one in choice.specs if one in found]
-    return records, plot.data(records, [found[one] for one in keys if one in found])
+    return records, plot.convergence_data(records, [found[one] for one in keys if one in found])
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
@@ -210,8 +209,8 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     plain = next((r for r in records if r.spec == wanted), None)
     counted = "cg" if choice.y == "cg" else choice.x
     compared = choice.compares and choice.y == "gap"
-    answer = sentence(race(table, counted) if compared else reading(record, plain, counted))
-    drawn = plot.told(table, choice.y, choice.x)
+    answer = sentence(race_sentence(table, counted) if compared else effort_sentence(record, plain, counted))
+    drawn = plot.with_quantity(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
         show_answer(answer)

@@ -17,7 +17,7 @@ from rankviz.datasets import (
     write_letor,
 )
 from rankviz.datasets.statistics import CORRELATION
-from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
+from rankviz.plots import data_overview
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
 from ui.data import words
@@ -68,14 +68,14 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw the documents of each query by grade, with their pairs, and name the queries with most pairs."""
     data = fold.parts[part]
     summary, queries = _summary(data.digest, data), _queries(data.digest, data)
-    table = grades_per_query.data(queries)
+    table = data_overview.grades_data(queries)
     thinned = (
         words.thinned(len(table), len(queries), "queries, evenly spaced by size")
         if len(table) < len(queries)
         else ""
     )
     show_figure(
-        grades_per_query.figure(table),
+        data_overview.grades_figure(table),
         table,
         answer=sentence(reading(summary, queries)),
         key="grades-per-query",
@@ -96,9 +96,9 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw histograms over queries, and documents of each grade."""
     data = fold.parts[part]
     queries = _queries(data.digest, data)
-    table, grades = query_histograms.data(queries), query_histograms.grade_totals(queries)
+    table, grades = data_overview.histograms_data(queries), data_overview.grade_totals(queries)
     show_figure(
-        query_histograms.figure(table, grades),
+        data_overview.histograms_figure(table, grades),
         table,
         key="query-histograms",
         alt=words.HISTOGRAMS_ALT,
@@ -113,7 +113,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
     data = fold.parts[part]
     table = _features(data.digest, data)
     show_figure(
-        feature_overview.figure(table),
+        data_overview.features_figure(table),
         table,
         answer=sentence(features_reading(table)),
         key="features",
@@ -138,13 +138,13 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         filter_mode="contains",
         help="Of the part shown.",
     )
-    table = query_heatmap.data(data, ids.index(chosen))
-    drawn = query_heatmap.thinned(table)
+    table = data_overview.heatmap_data(data, ids.index(chosen))
+    drawn = data_overview.thinned_documents(table)
     thinned = (
         words.thinned(len(drawn), len(table), "documents, evenly spaced") if len(drawn) < len(table) else ""
     )
     show_figure(
-        query_heatmap.figure(drawn, data.feature_names),
+        data_overview.heatmap_figure(drawn, data.feature_names),
         table,
         key="query-heatmap",
         alt=words.heatmap_alt(len(table), chosen),
@@ -171,7 +171,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     drawn = int(table["place"].max())
     thinned = words.thinned(drawn, total, "queries, evenly spaced by median") if drawn < total else ""
     show_figure(
-        normalisation.figure(table, spec.normalisation),
+        data_overview.normalisation_figure(table, spec.normalisation),
         table,
         answer=sentence(normalisation_reading(table, chosen)),
         key="normalisation",
@@ -215,9 +215,9 @@ def _queries(digest: str, _part: RankingData) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=64, show_spinner="Correlating features with grades …")
 def _features(digest: str, _part: RankingData) -> pd.DataFrame:
-    return feature_overview.data(_part)
+    return data_overview.features_data(_part)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Normalising …")
 def _normalisations(digest: str, part: str, feature: int, _fold: Fold) -> pd.DataFrame:
-    return normalisation.data(_fold, part, feature)
+    return data_overview.normalisation_data(_fold, part, feature)

@@ -46,11 +46,11 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
     spec, curves = spec_from_state(state), kernels(state)
     say_if_nothing_was_learned(found[0])
     say_what_is_left_out(approximate_specs(state)[1])
-    table = metric_vs_m.data(found, "vali", [METRIC])
+    table = metric_vs_m.metric_data(found, "vali", [METRIC])
     beside_linear = _reading(found[0], found[1:], own or curves[0])
     answer = enough(found, "vali", METRIC, [look_of(curve) for curve in curves])
     show_figure(
-        metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),
+        metric_vs_m.metric_figure(table, spec.n_components if is_curve(spec) else None),
         table,
         answer=sentence(answer) if answer else beside_linear,
         key="ndcg-against-m",

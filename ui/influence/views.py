@@ -11,7 +11,7 @@ from rankviz.learning.pairs import Costs, cost_words
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, tied
-from rankviz.plots import influence as plot
+from rankviz.plots import metric_vs_setting as plot
 from rankviz.plots import ranked_list
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
@@ -59,14 +59,14 @@ def _against_C(
     say_if_nothing_was_learned(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
-    data = plot.data(groups, part, settings.metric)
+    data = plot.setting_data(groups, part, settings.metric)
     means = tied(data["mean"].to_numpy())
     highest = data["value"][means == means.max()]
     best = float(highest.iloc[0])
-    others = plot.against(groups, best, part, settings.metric)
+    others = plot.compared_with(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
     show_figure(
-        plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
+        plot.C_figure(data, look_of(spec), settings.metric, spec.C),
         data,
         answer=sentence(so_far + words.reading_of_C(others, best, len(highest), settings.metric)),
         key="influence-of-c",
@@ -150,13 +150,13 @@ def _against_cost(
 ) -> None:
     """Draw the figure against one λ, currently `at` a value, and its numbers."""
     say_if_nothing_was_learned(base[0])
-    data = plot.data(groups, part, settings.metric)
+    data = plot.setting_data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
     ).sentence(f"{in_a_sentence(plain)} with {told}", "the same without costs", settings.metric)
     show_figure(
-        plot.figure_of_cost(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
+        plot.cost_figure(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
         data,
         answer=sentence(one),
         key="influence-of-cost",
@@ -222,11 +222,11 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told:
     query = st.selectbox(
         "Query", queries, first, key="query", bind="query-params", width=260, help=words.HELP["query"]
     )
-    rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
+    rows = ranked_list.list_data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
     show_figure(
-        ranked_list.figure(rows, "every pair costs 1", "with costs", k),
+        ranked_list.list_figure(rows, "every pair costs 1", "with costs", k),
         rows,
         answer=sentence(f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them"),
         key="influence-list",

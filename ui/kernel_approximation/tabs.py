@@ -5,19 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.kernel_error import KernelErrors, Variant
-from rankviz.analysis.kernel_summary import fitted_slope
+from rankviz.analysis.kernel_error import KernelErrors, Variant, fitted_slope
 from rankviz.common.numbers import percent, power_of_two, small, with_minus
 from rankviz.common.threads import cores
 from rankviz.features import EXACT, KERNELS
-from rankviz.plots import (
-    kernel_entries,
-    kernel_error,
-    kernel_residual,
-    kernel_seconds,
-    kernel_spectrum,
-    kernel_variants,
-)
+from rankviz.plots import kernel_error, kernel_matrices
 from rankviz.plots.style import style_of
 from ui.kernel_approximation import work
 from ui.kernel_approximation.asked import Asked
@@ -39,13 +31,13 @@ def entries(asked: Asked) -> None:
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
     most = [f"{small(row['largest'])}" for row in rows]
     show_figure(
-        kernel_entries.figure(found.entries),
+        kernel_matrices.entries_figure(found.entries),
         found.entries,
         answer=sentence(
             f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}"
         ),
         key="kernel-entries",
-        alt=ALTS["kernel-entries"].format(maps=kernel_variants.names(asked.shown)),
+        alt=ALTS["kernel-entries"].format(maps=kernel_error.joined_names(asked.shown)),
         caption=CAPTIONS["kernel-entries"].format(
             drawn=_drawn(asked), compared=compared(found.n_compared, found.n_documents), pairs=pairs
         ),
@@ -67,7 +59,7 @@ def spectrum(asked: Asked) -> None:
     )
     with place:
         show_figure(
-            kernel_spectrum.figure(table, m, 0.5 / spec.C / work.trace_of_all(asked)),
+            kernel_matrices.spectrum_figure(table, m, 0.5 / spec.C / work.trace_of_all(asked)),
             table,
             answer=sentence(what),
             key="kernel-spectrum",
@@ -84,7 +76,7 @@ def spectrum(asked: Asked) -> None:
 def _share(table: pd.DataFrame, m: int) -> str:
     exact = table.loc[table["map"] == EXACT, "eigenvalue"]
     left = float(exact.iloc[m:].sum() / exact.sum())
-    marked = kernel_spectrum.mth_eigenvalue(table, m)
+    marked = kernel_matrices.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
     share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
     return f"The first {m} eigenvalues of K hold {share} of its trace{value}."
@@ -106,14 +98,14 @@ def residual(asked: Asked) -> None:
     position = queries.index(chosen)
     n = len(part.y[part.query_slice(position)])
     table = work.residuals(asked, position)
-    apart = kernel_residual.apart(table)
+    apart = kernel_matrices.residual_rms(table)
     values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
     told = [f"{values['between']} between two documents"] if "between" in values else []
     told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
     shown = int(table["row"].max())
     cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
     show_figure(
-        kernel_residual.figure(table),
+        kernel_matrices.residual_figure(table),
         table,
         answer=sentence(f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}"),
         key="kernel-residual",
@@ -129,9 +121,9 @@ def _values(of_maps: pd.Series) -> str:
 
 def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
     """Draw the error against the seconds to make the features."""
-    table = kernel_seconds.data(kernel_error.data(found, asked.norm), work.seconds(asked))
+    table = kernel_error.seconds_data(kernel_error.error_data(found, asked.norm), work.seconds(asked))
     show_figure(
-        kernel_seconds.figure(table, asked.norm, asked.spec.n_components, asked.named),
+        kernel_error.seconds_figure(table, asked.norm, asked.spec.n_components, asked.named),
         table,
         answer=sentence(seconds_words(table, draws)),
         key="kernel-seconds",
@@ -147,14 +139,14 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
 
 def numbers(asked: Asked, found: KernelErrors) -> None:
     """Draw errors of all maps at each m, and their fitted powers of m."""
-    table = kernel_error.data(found, asked.norm)
+    table = kernel_error.error_data(found, asked.norm)
     columns: dict[str, pd.Series] = {}
     landmarks = next(filter(has_landmarks, asked.variants), None)
     if landmarks is not None:
-        columns["landmarks kept"] = kernel_variants.rows_of(table, landmarks).set_index("m")["used"]
+        columns["landmarks kept"] = kernel_error.rows_of(table, landmarks).set_index("m")["used"]
     for variant in asked.variants:
-        rows = kernel_variants.rows_of(table, variant).set_index("m")
-        columns[kernel_variants.name(variant)] = rows.apply(_range, axis=1)
+        rows = kernel_error.rows_of(table, variant).set_index("m")
+        columns[kernel_error.variant_name(variant)] = rows.apply(_range, axis=1)
     show_table(pd.DataFrame(columns))
     st.caption(CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_kept(landmarks)))
     slopes = [_slope(table, variant, found) for variant in asked.variants]
@@ -178,15 +170,15 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
     slope = fitted_slope(table, variant.map, found.n_distinct, variant.choice)
     fitted = "too few points" if slope is None else with_minus(slope.exponent, ".3f")
     where = "" if slope is None else f"{slope.first:,} to {slope.last:,}"
-    return {"map": kernel_variants.name(variant), "exponent of m": fitted, "fitted over m": where}
+    return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
 
 
 def _drawn(asked: Asked) -> str:
     """Describe the maps at the sidebar's m."""
     others = [
-        kernel_variants.choice_name(variant)
+        kernel_error.choice_name(variant)
         for variant in asked.shown
-        if not kernel_variants.is_as_printed(variant)
+        if not kernel_error.is_paper_variant(variant)
     ]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.seed}"]
     return ", ".join(words)

@@ -8,14 +8,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
-from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
+from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import KERNEL, needs_of
 from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER
-from rankviz.plots import kernel_error, kernel_variants
+from rankviz.plots import kernel_error
 from rankviz.plots.style import approximations
 from rankviz.runs.spec import RunSpec
 from ui.kernel_approximation.asked import Asked
@@ -37,7 +36,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     Return None, with a message, if no map supports the kernel.
     """
     kind = KERNELS[value_from(KERNEL, st.session_state)]
-    own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
+    own = {v.map: spec_for(v, kind) for v in kernel_error.paper_variants(kind)}
     if not own:
         st.info(f"No feature map approximates the {kind.label} kernel. Choose another in the sidebar.")
         return None
@@ -46,9 +45,9 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     compared = own[shown[0].map if named is None else named.map]
     place.caption(CAPTIONS["head"].format(about=about(compared), m=compared.n_components), width="content")
     _what_is_compared(spec, compared, shown)
-    norm, others, draws, upto = _controls(kernel_variants.other_ways(kind))
-    usual = [*kernel_variants.as_printed(kind), *kernel_variants.other_ways(kind)]
-    variants = tuple(v for v in usual if kernel_variants.is_as_printed(v) or v in others or v == named)
+    norm, others, draws, upto = _controls(kernel_error.other_variants(kind))
+    usual = [*kernel_error.paper_variants(kind), *kernel_error.other_variants(kind)]
+    variants = tuple(v for v in usual if kernel_error.is_paper_variant(v) or v in others or v == named)
     m = compared.n_components
     grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
     return Asked(compared, norm, draws, grid, variants, shown, named)
@@ -146,24 +145,24 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
 def _told(variant: Variant, ways: Sequence[Variant]) -> str:
     """Name a sampling method, with its map if several maps have it."""
     alike = [other for other in ways if other.choice == variant.choice]
-    return kernel_variants.choice_name(variant) if len(alike) == 1 else kernel_variants.name(variant)
+    return kernel_error.choice_name(variant) if len(alike) == 1 else kernel_error.variant_name(variant)
 
 
 def headline(asked: Asked) -> tuple[KernelErrors, int]:
     """Draw error against m with a sentence; return the errors, and the current draws of each map."""
     place = st.container()  # progress is shown below it: the figure keeps its place
     found, draws = errors(asked)
-    table = kernel_error.data(found, asked.norm)
+    table = kernel_error.error_data(found, asked.norm)
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
     m = asked.spec.n_components
     with place:
         show_figure(
-            kernel_error.figure(table, slopes, asked.norm, m, asked.named),
+            kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
             table,
             answer=sentence(reading(found, table, slopes, asked.norm, m)),
             key="kernel-error",
             alt=ALTS["kernel-error"].format(
-                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_variants.names(asked.variants)
+                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_error.joined_names(asked.variants)
             ),
             caption=CAPTIONS["kernel-error"].format(
                 about=about(asked.spec),

@@ -13,15 +13,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.feature_seconds import feature_seconds
-from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of
+from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of, feature_seconds
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
 from rankviz.datasets import Fold
 from rankviz.features import Drawn, Kernel
-from rankviz.plots import kernel_entries, kernel_residual
-from rankviz.plots import kernel_spectrum as spectrum_plot
+from rankviz.plots import kernel_matrices
+from rankviz.plots import kernel_matrices as spectrum_plot
 from rankviz.runs.spec import RunSpec
 from ui.kernel_approximation.asked import Asked, kernel_of
 from ui.shared.runs import fold_of, normalised
@@ -183,7 +182,9 @@ def _at_m(
 ) -> AtM:
     compared = compared_kernel(_asked.spec)
     found = features(_asked, compared.Z)
-    entries, apart = (f(compared.K, found) for f in (kernel_entries.data, kernel_entries.deviations))
+    entries, apart = (
+        f(compared.K, found) for f in (kernel_matrices.entries_data, kernel_matrices.deviations)
+    )
     return AtM(entries, apart, len(compared.Z), compared.n_documents)
 
 
@@ -197,7 +198,7 @@ def _spectra(
     digest: str, normalisation: str, kernel: str, m: int, seed: int, shown: tuple[Variant, ...], _asked: Asked
 ) -> pd.DataFrame:
     compared = compared_kernel(_asked.spec)
-    return spectrum_plot.data(compared.K, features(_asked, compared.Z))
+    return spectrum_plot.spectrum_data(compared.K, features(_asked, compared.Z))
 
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
@@ -260,4 +261,4 @@ def _residuals(
     order = np.argsort(-part.y[rows], kind="stable")[:LARGEST_BLOCK]
     X = part.X[rows][order]
     K = _asked.kernel.matrix(X, X)
-    return kernel_residual.data(K, features(_asked, X), part.y[rows][order])
+    return kernel_matrices.residual_data(K, features(_asked, X), part.y[rows][order])

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE
-from rankviz.plots import dim_histogram
+from rankviz.plots import dual_energy
 from ui.low_rank import words
 from ui.low_rank.work import BLOCK, RANKS, SHARES, ZEROS, Choice, Shown
 
@@ -92,8 +92,8 @@ def _more() -> tuple[str | None, float | None, str | None, str | None, str | Non
     )
     scale = st.segmented_control(
         "Dimensions counted as",
-        list(dim_histogram.SCALES),
-        format_func=lambda name: dim_histogram.SCALES[name].label,
+        list(dual_energy.SCALES),
+        format_func=lambda name: dual_energy.SCALES[name].label,
         default="documents",
         required=True,
         key="counted",

@@ -13,7 +13,7 @@ from rankviz.common.numbers import power_of_two
 from rankviz.metrics.significance import compare
 from rankviz.models.dual_variables import Duals, hinge_values
 from rankviz.models.methods import USUAL
-from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
@@ -48,13 +48,13 @@ def show(what: Shown, records: Mapping[str, RunRecord]) -> None:
             "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
         },
     )
-    st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
+    st.caption(words.ended({MODEL_NAMES[model]: record.status for model, record in records.items()}))
     plain = records[USUAL]
     name = f"the plain one {words.with_loss(plain.spec)}"
     for model in MODELS[1:]:
         for metric in METRICS:
             result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
-            st.markdown(f"- {sentence(result.sentence(f'the {NAMES[model]} model', name, metric))}")
+            st.markdown(f"- {sentence(result.sentence(f'the {MODEL_NAMES[model]} model', name, metric))}")
     st.caption(texts.CAPTIONS["costs"].format(part=PART_NAMES[part], plain=describe(plain.spec, part)))
 
 
@@ -64,7 +64,7 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
     for model, record in records.items():
         hinge, dual = _values(record.spec, run_duals(record, what.train))
         certified = model != USUAL or words.is_plain_hinge(record.spec)
-        rows[NAMES[model]] = {
+        rows[MODEL_NAMES[model]] = {
             "settings": _settings(record.spec),
             "objective": record.objective,
             "hinge": hinge,

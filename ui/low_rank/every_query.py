@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from rankviz.plots import dim_histogram, energy_curve
+from rankviz.plots import dual_energy
 from ui.low_rank import words
 from ui.low_rank.selecting import toolbar
 from ui.low_rank.work import Shown
@@ -32,9 +32,9 @@ def show(what: Shown) -> None:
 
 def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
     choice, needs = what.choice, what.needs
-    table = dim_histogram.data(needs, measure, choice.scale, what.picked)
+    table = dual_energy.histogram_data(needs, measure, choice.scale, what.picked)
     key = selection.chart_key(f"dim-{measure}")
-    figure = dim_histogram.figure(table, what.look, choice.scale, name)
+    figure = dual_energy.histogram_figure(table, what.look, choice.scale, name)
     figure.update_layout(dragmode=dragmode)
     said = {
         "k": words.CAPTIONS["k"].format(share=words.percent(choice.share)),
@@ -44,11 +44,11 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         figure,
         table,
         key=key,
-        alt=f"Histogram of {name} over queries, {dim_histogram.SCALES[choice.scale].axis}.",
+        alt=f"Histogram of {name} over queries, {dual_energy.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
         on_select=selection.taken_from_bars(
-            key, lambda bins: dim_histogram.members(needs, measure, choice.scale, bins)
+            key, lambda bins: dual_energy.queries_in_bins(needs, measure, choice.scale, bins)
         ),
     )
 
@@ -56,11 +56,11 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
 def energy(what: Shown) -> None:
     """Draw the energy of the first k singular values, for the selected queries and for shuffled ones."""
     inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
-    model, shuffled = (energy_curve.data(found, inside) for found in (what.found, what.shuffled))
-    table = energy_curve.together(model, shuffled)
+    model, shuffled = (dual_energy.energy_data(found, inside) for found in (what.found, what.shuffled))
+    table = dual_energy.with_shuffled(model, shuffled)
     of = f"the {len(what.picked)} selected of " if what.picked else ""
     show_figure(
-        energy_curve.figure(table, what.look, what.choice.share),
+        dual_energy.energy_figure(table, what.look, what.choice.share),
         table,
         answer=sentence(words.energy_reading(model, shuffled)),
         key="energy",

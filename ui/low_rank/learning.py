@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.common.settings import Setting
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
-from rankviz.plots import learning_curves_low_rank as plot
+from rankviz.plots import low_rank_models as plot
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.low_rank import models_words as words
@@ -86,16 +86,18 @@ def show(what: Shown, others: Records) -> None:
 
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
-    table = plot.data(records)
+    table = plot.curves_data(records)
     own = dict.fromkeys(describe(record.spec).method for record in records)
     show_figure(
-        plot.figure(table, axis),
+        plot.curves_figure(table, axis),
         table,
-        answer=sentence(plot.race(table)),
+        answer=sentence(plot.race_sentence(table)),
         key="low-rank-learning",
         alt=texts.ALTS["low-rank-learning"].format(axis=AXES[axis]),
         caption=texts.CAPTIONS["low-rank-learning"].format(
-            own=capital("; ".join(own)), least=words.power(plot.LEAST), about=words.about(records[0].spec)
+            own=capital("; ".join(own)),
+            least=words.power(plot.LEAST_DISTANCE),
+            about=words.about(records[0].spec),
         ),
     )
     st.markdown(words.of_the_paper(table))
@@ -105,7 +107,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
 
 def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
     """Draw the final state of each curve."""
-    last, number = plot.ends(table), st.column_config.NumberColumn
+    last, number = plot.last_rows(table), st.column_config.NumberColumn
     shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
         start=[record.start for record in records]
     )

@@ -13,8 +13,8 @@ from rankviz.common.progress import Progress
 from rankviz.models.dual_variables import Duals
 from rankviz.models.low_rank.settings import FACTORS
 from rankviz.models.methods import USUAL
-from rankviz.plots import rank_by_model
-from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots import dual_ranks
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
 from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -88,7 +88,7 @@ def show(what: Shown, others: Records) -> None:
         return
     records = dict(zip(MODELS, (plain, first, convex), strict=True))
     spectra = _spectra(what, records, which)
-    table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
+    table = dual_ranks.models_data(spectra, what.choice.share, what.choice.tolerance)
     dragmode = toolbar(what)
     if len(what.only_picked(table)):
         _ranks(what, records, table, chosen, (which, measure, against), dragmode)
@@ -117,7 +117,7 @@ def _view() -> tuple[str, str, str]:
     )
     measure = st.segmented_control(
         "Shown",
-        list(rank_by_model.MEASURES),
+        list(dual_ranks.MEASURES),
         format_func={"rank": "rank", "k": "k for the share of the energy"}.__getitem__,
         default="rank",
         required=True,
@@ -162,7 +162,7 @@ def _spectra_of(spec: RunSpec, which: str, matrix: str, _duals: Duals) -> Spectr
     line = st.empty()
 
     def tell(progress: Progress) -> None:
-        line.progress(progress.fraction or 0.0, f"Singular values, {NAMES[spec.method]} model")
+        line.progress(progress.fraction or 0.0, f"Singular values, {MODEL_NAMES[spec.method]} model")
 
     spectra = spectra_of(_duals, matrix, tell)
     line.empty()
@@ -180,9 +180,9 @@ def _ranks(
     """Draw the figure of ranks with its sentences."""
     which, measure, against = view
     plain = records[USUAL].spec
-    allowed = rank_by_model.bound(table, chosen.factors, what.choice.matrix)
+    allowed = dual_ranks.rank_bounds(table, chosen.factors, what.choice.matrix)
     key = selection.chart_key("rank-by-model")
-    figure = rank_by_model.figure(
+    figure = dual_ranks.models_figure(
         table,
         look_of(plain),
         measure=measure,
@@ -203,7 +203,7 @@ def _ranks(
         table,
         answer=sentence(words.ranks(shown, measure, plain, of)),
         key=key,
-        alt=ALTS["rank-by-model"].format(measure=rank_by_model.MEASURES[measure].capitalize()),
+        alt=ALTS["rank-by-model"].format(measure=dual_ranks.MEASURES[measure].capitalize()),
         caption=CAPTIONS["rank-by-model"].format(
             counted=counted,
             matrix=words.MATRIX_WORDS[which],
@@ -243,11 +243,11 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     share, zero = percent(what.choice.share), power_of_ten(what.choice.tolerance)
     config = {"largest_rank": number("largest rank", help=COLUMN_HELP["largest_rank"])}
     for model in MODELS:
-        name = NAMES[model]
+        name = MODEL_NAMES[model]
         config[f"rank_{name}"] = number(f"rank, {name}", help=COLUMN_HELP["rank"].format(zero=zero))
         config[f"k_{name}"] = number(f"k, {name}", help=COLUMN_HELP["k"].format(share=share))
     columns = ["query", "documents", "grades", "pairs", "largest_rank"]
-    columns += [f"{measure}_{NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
+    columns += [f"{measure}_{MODEL_NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
     shown = what.only_picked(table)
     if len(shown) == 0:
         return

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import counted
-from rankviz.plots import low_rank_sensitivity as plot
+from rankviz.plots import low_rank_models as plot
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -87,7 +87,7 @@ def show(what: Shown, others: Records) -> None:
     plain = records[0] if beside else what.record
     there = [record for record in records[len(beside) :] if record is not None]
     if there:
-        table = plot.data(there, part, metric)
+        table = plot.sensitivity_data(there, part, metric)
         count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
         draw = _factors if sweep == "factors" else _weights
         draw(plain, there, table, (part, metric, count))
@@ -150,7 +150,7 @@ def _factors(
         for K in sorted(set(table["factors"]))
     }
     show_figure(
-        plot.figure_of_factors(
+        plot.factors_figure(
             table,
             plain_look(spec),
             metric,
@@ -172,7 +172,7 @@ def _factors(
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """Draw the factorised model's objective against the number of factors."""
     show_figure(
-        plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
+        plot.factors_figure(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
         table,
         answer=sentence(words.objectives(table) or "one number of factors so far"),
         key="low-rank-objective",
@@ -199,7 +199,7 @@ def _weights(
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
     }
     show_figure(
-        plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
+        plot.weights_figure(table, metric, NUCLEAR, COUPLING),
         table,
         answer=sentence(words.spread(groups, metric)),
         key="low-rank-weights",

@@ -10,14 +10,19 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
-from rankviz.analysis.rank_laws import ranks_of_fits, staircases
-from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_errors
-from rankviz.analysis.spectra import RANK_TOLERANCE
+from rankviz.analysis.spectra import (
+    RANK_TOLERANCE,
+    dual_distance,
+    median_ranks,
+    ranks_of_fits,
+    ranks_with_errors,
+    staircases,
+)
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 from rankviz.learning.solvers import TOL
 from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals
-from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
+from rankviz.plots import dual_matrices, dual_ranks
 from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -99,12 +104,12 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     fits = sorted({record.spec.C: record for record in records}.values(), key=lambda record: record.spec.C)
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
     at_hand = ranks[ranks["C"] == plain.C]
-    over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
+    over_C, activity = dual_ranks.by_C_data(ranks), dual_ranks.activity_data(at_hand)
     show_answer(sentence(words.law(at_hand)))
     left, right = st.columns(2, gap="medium")
     with left:
         show_figure(
-            rank_by_activity.figure(activity, look_of(plain)),
+            dual_ranks.activity_figure(activity, look_of(plain)),
             activity,
             key="rank-by-activity",
             alt=texts.ALTS["rank-by-activity"],
@@ -114,7 +119,7 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
         )
     with right:
         show_figure(
-            rank_by_c.figure(over_C, look_of(plain), plain.C),
+            dual_ranks.by_C_figure(over_C, look_of(plain), plain.C),
             over_C,
             key="rank-by-c",
             alt=texts.ALTS["rank-by-c"],
@@ -136,7 +141,7 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
         _steps(what, record, duals)
     with right:
         show_figure(
-            rank_by_stairs.figure(stairs, look_of(record.spec)),
+            dual_ranks.stairs_figure(stairs, look_of(record.spec)),
             stairs,
             key="rank-by-stairs",
             alt=texts.ALTS["rank-by-stairs"],
@@ -152,9 +157,9 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
     query = what.query
     position = what.train.query_ids.tolist().index(query)
     block: DualBlock = duals.block(position)
-    table = dual_heatmap.data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
+    table = dual_matrices.heatmap_data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
     show_figure(
-        dual_heatmap.figure(table, "block", "score", dual_heatmap.reach(table), "α / C"),
+        dual_matrices.heatmap_figure(table, "block", "score", dual_matrices.colour_limits(table), "α / C"),
         table,
         key="staircase",
         alt=texts.ALTS["staircase"].format(query=query),
@@ -170,7 +175,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
     show_figure(
-        rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
+        dual_ranks.error_figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
         answer=sentence(words.accuracy(rough, choice.tolerance)),
         key="rank-by-error",
@@ -224,7 +229,8 @@ def _errors(
     rough = ranks_with_errors(_of(queries, run_duals(_what.record, train)), ZEROS, matrix)
     fits = [(record.spec.tol, _of(queries, run_duals(record, train))) for record in _fits]
     rows = [
-        (tol, distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix)) for tol, duals in fits
+        (tol, dual_distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix))
+        for tol, duals in fits
     ]
     return rough, pd.DataFrame(rows, columns=["tol", "error", "rank"])
 

@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
+from rankviz.analysis.reference_runs import TOP, objective_table, ranking_error_table
 from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
 from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.metrics import top_overlap
-from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
+from rankviz.plots import metric_vs_m, ranked_list
 from rankviz.plots.style import style_of
 from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
@@ -43,13 +43,13 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
         st.info(INFOS["no run"], icon=":material/hourglass_empty:")
         return
     query = _query(row, runs, exact, data, part)
-    table = rank_vs_m.data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
+    table = ranked_list.ranks_data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
     some = f"first {k} of any ranking; lines through the bottom go to lower ranks"
     show_figure(
-        rank_vs_m.figure(table, k),
+        ranked_list.ranks_figure(table, k),
         table,
         answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
         key="rank-against-m",
@@ -118,7 +118,7 @@ def _query(
 
 
 def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exact: bool) -> str:
-    kept = rank_vs_m.kept(table, k).iloc[:-1]
+    kept = ranked_list.kept_in_top(table, k).iloc[:-1]
     labels = table.drop_duplicates("place").set_index("place")["label"]
     if kept.empty:
         return f"Query {query} has one ranking so far"
@@ -141,7 +141,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
         st.info(INFOS["no exact"].format(why=why))
         return
     errors = ranking_errors_of(spec, found, part)
-    table = ranking_error_vs_m.data(errors)
+    table = metric_vs_m.agreement_data(errors)
     if table.empty:
         st.info(INFOS["no query"])
         return
@@ -150,15 +150,13 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
     about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
     show_answer(sentence(agreement(errors, m)))
-    for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
+    for measure, column in zip(metric_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(
-                ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
+                metric_vs_m.agreement_figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                alt=ALTS["ranking-error"].format(
-                    measure=ranking_error_vs_m.MEASURES[measure], names=_names()
-                ),
+                alt=ALTS["ranking-error"].format(measure=metric_vs_m.MEASURES[measure], names=_names()),
                 caption=CAPTIONS[measure].format(top=TOP) + about,
             )
     _objectives(spec, chosen, found, exact)
@@ -168,8 +166,8 @@ def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: 
     each = {one.spec.fold: objective_table(_approximate(found, one.spec.fold), one) for one in exact}
     table = pd.concat(each, names=["fold"]).reset_index("fold")
     show_figure(
-        ranking_error_vs_m.objective_figure(
-            ranking_error_vs_m.objectives(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
+        metric_vs_m.objective_figure(
+            metric_vs_m.objective_data(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
         ),
         table,
         key="objective-distance",
@@ -226,7 +224,7 @@ def _errors(
 
 def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw the means behind the figure, one row per m, one column per method and metric; and every run."""
-    table = metric_vs_m.data(found, part, chosen.metrics)
+    table = metric_vs_m.metric_data(found, part, chosen.metrics)
     wide = table.pivot_table(
         index="m", columns=["label", "metric"], values="value", aggfunc="mean", sort=False
     )

@@ -218,12 +218,12 @@ def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
     say_if_nothing_was_learned(found[0])
-    table = metric_vs_m.data(found, part, chosen.metrics)
+    table = metric_vs_m.metric_data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
     told = [words for of_metric in answers.values() for words in of_metric]
     answer = enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
-    figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
+    figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     event = show_figure(

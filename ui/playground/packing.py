@@ -12,7 +12,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.fourier import FittedFourier
 from rankviz.features.nystroem import FittedNystroem
-from rankviz.plots.playback import kept
+from rankviz.plots.margins import shown_iterations
 from rankviz.plots.style import GRADE_COLOURS, style_of
 from rankviz.whatif.plane import PlaneFit
 from ui.playground.scene import EDGE, Scene
@@ -40,7 +40,7 @@ def colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
 
 
 def _model(fit: PlaneFit) -> dict[str, Any]:
-    steps = kept(len(fit.path))
+    steps = shown_iterations(len(fit.path))
     surface = fit.scores(_grid())[steps]
     kind = FEATURE_MAPS[fit.model.feature_map]
     return {

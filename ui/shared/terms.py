@@ -51,8 +51,8 @@ TERMS = {
         "Raises p-values: the chance of any false positive is at most 5 %.",
         "holm1979",
     ),
-    "Choice counted": Term(
-        r"\bchoice counted\b",
+    "Adjusted for the choice": Term(
+        r"\badjusted for the choice\b",
         "The p-value is corrected for choosing the best of many models by their results.",
         "westfall1993",
     ),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from rankviz.plots import ranked_list, score_scatter
+from rankviz.plots import ranked_list
 from ui.shared import marked, selection
 from ui.shared.show import show_figure, show_table
 from ui.side_by_side import words
@@ -29,8 +29,8 @@ def show(what: Compared) -> int:
     position = int((what.table["query"] == chosen).argmax())
     row = what.table.iloc[position]
     scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
-    documents = score_scatter.data(*scores, what.data, position, scale)
-    moved = ranked_list.moved(documents, MOST)
+    documents = ranked_list.scatter_data(*scores, what.data, position, scale)
+    moved = ranked_list.largest_moves(documents, MOST)
     st.markdown(one_query(row, moved, what.pair))
     chosen_documents = marked.documents(set(documents["document"]))
     k = min(length, len(documents))
@@ -39,7 +39,7 @@ def show(what: Compared) -> int:
         _lists(what, row, documents, k, chosen_documents)
         _why(what.pair, chosen, documents, chosen_documents)
     with points:
-        _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), chosen_documents)
+        _points(what, row, documents, scale, max(SHORTEST, ranked_list.list_height(k)), chosen_documents)
     for name in chosen_documents:
         st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
     _documents(what.pair, documents, moved, chosen_documents)
@@ -58,7 +58,7 @@ def _settings() -> tuple[int, str]:
     )
     scale = st.segmented_control(
         "Scores",
-        list(score_scatter.SCALES),
+        list(ranked_list.SCALES),
         default="centred",
         required=True,
         key="scores",
@@ -72,7 +72,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
     key, query, names = marked.chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
     values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
     show_figure(
-        ranked_list.figure(documents, *what.pair.labels, k, chosen),
+        ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
         alt=f"Both rankings of query {query}, first {k}.",
@@ -100,7 +100,7 @@ def _points(
         "standardised": "scores minus their mean, divided by their standard deviation",
     }[scale]
     show_figure(
-        score_scatter.figure(documents, *names, scale, chosen, height),
+        ranked_list.scatter_figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
         alt=f"Scores for query {query}, {names[0]} against {names[1]}.",

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.ranking_error import TOP, ranking_errors
+from rankviz.analysis.reference_runs import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query
@@ -86,7 +86,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     say_if_nothing_was_learned(pair.learned)
     say_if_ties_decide([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
-    table = per_query.data(pair.left, pair.right, data, part, metric, errors)
+    table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
     picked = selection.picked(table)
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
@@ -118,7 +118,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
     even = int((table["difference"] == 0).sum())
     _chart(
         what,
-        per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
+        per_query.scatter_figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
         alt=f"{what.metric} of each query, {names[0]} against {names[1]}.",
@@ -136,7 +136,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
     """Draw the differences in order, and the agreement of rankings."""
     _chart(
         what,
-        per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
+        per_query.strip_figure(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
         alt=f"Differences in {what.metric} in order, and Kendall's τ.",

@@ -9,7 +9,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.learning.pairs import COSTS
-from rankviz.plots.setting_words import setting_words
+from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.axes import Axis, Range, Values, powers, usual_axes
 from rankviz.runs.spec import RunSpec
 from ui.shared.ends import end_page
@@ -29,7 +29,7 @@ def may_vary(base: RunSpec) -> dict[str, Setting]:
     Seeds have their own control, and tables of costs have no line of values.
     """
     found = base.declared().values()
-    return {setting_words(one): one for one in found if one.key and not one.draws and one is not COSTS}
+    return {setting_name(one): one for one in found if one.key and not one.draws and one is not COSTS}
 
 
 def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:

@@ -8,8 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from rankviz.plots import sweep_curves, sweep_map
-from rankviz.plots.setting_words import setting_words
+from rankviz.plots import sweep_map, sweep_settings
+from rankviz.plots.sweep_settings import setting_name
 from ui.shared.foreign import escaped
 from ui.shared.show import show_figure
 from ui.sweep import words
@@ -59,10 +59,10 @@ def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
     if len(shown) < 2:
         st.info(words.FEW_MAPS)
         return
-    tables = [sweep_map.data(one.design, one.done, one.metric, x, y) for one in shown]
+    tables = [sweep_map.map_data(one.design, one.done, one.metric, x, y) for one in shown]
     low, high = sweep_map.colours_between(pd.concat(tables)["value"].dropna())
     for place, one, table in zip(st.columns(len(shown)), shown, tables, strict=True):
-        figure = sweep_map.figure(table, one.design, one.metric, x, y)
+        figure = sweep_map.map_figure(table, one.design, one.metric, x, y)
         figure.update_traces(zmin=low, zmax=high, selector={"type": "heatmap"})
         figure.update_layout(showlegend=False)
         figure.update_traces(marker={"cmin": low, "cmax": high}, selector={"mode": "markers"})
@@ -75,16 +75,16 @@ def _curves(shown: Sequence[Sweep], x: str) -> None:
     if len(shown) < 2:
         st.info(words.FEW_CURVES)
         return
-    tables = [sweep_curves.data(one.design, one.done, one.metric, x) for one in shown]
+    tables = [sweep_settings.curves_data(one.design, one.done, one.metric, x) for one in shown]
     every = pd.concat(tables)
     low, high = float(every["low"].min()), float(every["high"].max())
     pad = (high - low) / 20 or 0.01
     for place, one, table in zip(st.columns(len(shown)), shown, tables, strict=True):
-        figure = sweep_curves.figure(table, one.design, one.metric, x)
+        figure = sweep_settings.curves_figure(table, one.design, one.metric, x)
         figure.update_yaxes(range=[low - pad, high + pad])
         figure.update_layout(showlegend=False)
         with place:
-            _show(figure, table, one, f"curve-{setting_words(one.design.settings[x])}")
+            _show(figure, table, one, f"curve-{setting_name(one.design.settings[x])}")
 
 
 def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.selection import RULES
 from rankviz.runs.sweep_table import settings_of
 from ui.shared.foreign import escaped
@@ -96,7 +96,7 @@ def table_of(sweep: Sweep) -> pd.DataFrame:
     words = settings_of(design).loc[folds.index]
     known = design.settings
     named = {
-        setting_words(known[name]): [value_words(known[name], value) for value in words[name]]
+        setting_name(known[name]): [value_text(known[name], value) for value in words[name]]
         for name in design.names
     }
     table = pd.DataFrame(named, index=folds.index)

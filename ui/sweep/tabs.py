@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from rankviz.plots import sweep_curves, sweep_parallel, sweep_worth
-from rankviz.plots.setting_words import setting_words
+from rankviz.plots import sweep_settings
+from rankviz.plots.sweep_settings import setting_name
 from ui.shared.show import show_figure
 from ui.shared.views import tabs
 from ui.sweep import cells, more, words
@@ -42,10 +42,10 @@ def _where_there_is_something(draw: object, sweep: Sweep) -> None:
 
 def parallel(sweep: Sweep) -> None:
     """Draw one line per cell through its settings."""
-    table = sweep_parallel.data(sweep.design, sweep.done, sweep.metric)
+    table = sweep_settings.parallel_data(sweep.design, sweep.done, sweep.metric)
     told = parallel_answer(sweep, table)
     show_figure(
-        sweep_parallel.figure(table, sweep.design, sweep.metric),
+        sweep_settings.parallel_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-parallel",
         alt=told,
@@ -57,17 +57,17 @@ def parallel(sweep: Sweep) -> None:
 def curves(sweep: Sweep) -> None:
     """Draw the metric against one setting, one line per value of another."""
     design = sweep.design
-    names = {setting_words(design.settings[name]): name for name in design.names}
+    names = {setting_name(design.settings[name]): name for name in design.names}
     row = st.container(horizontal=True)
     along = names[row.selectbox("Against", list(names), key="along", width=150)]
     lines = None
     if len(names) > 1:
         others = [word for word in names if names[word] != along]
         lines = names[row.selectbox("A line for each", others, key="lines", width=150)]
-    table = sweep_curves.data(design, sweep.done, sweep.metric, along, lines)
+    table = sweep_settings.curves_data(design, sweep.done, sweep.metric, along, lines)
     told = curve_answer(sweep, table, along)
     show_figure(
-        sweep_curves.figure(table, design, sweep.metric, along, lines),
+        sweep_settings.curves_figure(table, design, sweep.metric, along, lines),
         table,
         key="sweep-curves",
         alt=told,
@@ -78,10 +78,10 @@ def curves(sweep: Sweep) -> None:
 
 def worth(sweep: Sweep) -> None:
     """Draw the importance of each setting."""
-    table = sweep_worth.data(sweep.design, sweep.done, sweep.metric)
+    table = sweep_settings.worth_data(sweep.design, sweep.done, sweep.metric)
     told = worth_answer(sweep, table)
     show_figure(
-        sweep_worth.figure(table, sweep.design, sweep.metric),
+        sweep_settings.worth_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-worth",
         alt=told,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
-from rankviz.plots.setting_words import listed, setting_words, value_words
+from rankviz.plots.sweep_settings import listed_values, setting_name, value_text
 from rankviz.runs.axes import Range
 from rankviz.runs.designs import Design
 from ui.shared.foreign import describe, escaped
@@ -16,7 +16,7 @@ def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
     """Describe the settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
     known = design.settings
     return ", ".join(
-        f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
+        f"{setting_name(known[name])} = {value_text(known[name], value)}" for name, value in cell.items()
     )
 
 
@@ -53,14 +53,14 @@ def axes_in_words(design: Design) -> str:
 
 def _in_words(design: Design, name: str) -> str:
     setting, axis = design.settings[name], design.axis(name)
-    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed(design, name)
+    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed_values(design, name)
     shown = ends if len(ends) <= 3 and not isinstance(axis, Range) else (ends[0], "…", ends[-1])
-    words = " ".join(one if one == "…" else value_words(setting, one) for one in shown)
-    return f"{setting_words(setting)} = {words}"
+    words = " ".join(one if one == "…" else value_text(setting, one) for one in shown)
+    return f"{setting_name(setting)} = {words}"
 
 
 def title_of(design: Design) -> str:
     """Return the default title of a sweep."""
     base = design.base
-    names = " × ".join(setting_words(design.settings[name]) for name in design.names)
+    names = " × ".join(setting_name(design.settings[name]) for name in design.names)
     return ", ".join(filter(None, (names, model_words(design), base.dataset)))

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rankviz.common.numbers import counted
-from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.designs import Design
 from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.selection import RULES
@@ -107,7 +107,7 @@ def at_the_edge(design: Design, cell: Mapping[str, Any]) -> str:
         tried = {one[name] for one in design.plan.cells}
         if len(tried) > 2 and all(isinstance(one, int | float) for one in tried):
             which = {min(tried): "smallest", max(tried): "largest"}.get(value)
-            ends += [f"{which} {setting_words(design.settings[name])}"] if which else []
+            ends += [f"{which} {setting_name(design.settings[name])}"] if which else []
     return f"; at the edge, the {' and the '.join(ends)} tried: values beyond may be better" if ends else ""
 
 
@@ -175,10 +175,10 @@ def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
     setting = design.settings[along]
     best = table[table["best"]]
     if not len(best):
-        return f"No cell has {setting_words(setting)}"
+        return f"No cell has {setting_name(setting)}"
     row = best.loc[best["mean"].idxmax()]
-    told = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_words(setting)} = "
-    told += value_words(setting, row[along])
+    told = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_name(setting)} = "
+    told += value_text(setting, row[along])
     numbers = all(isinstance(value, int | float) for value in best[along])
     ends = (best[along].min(), best[along].max())
     if numbers and len(best) > 2 and row[along] in ends:
@@ -194,7 +194,7 @@ def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
     if not len(told):
         return "Cells are equal or too few"
     words = [
-        f"{setting_words(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
+        f"{setting_name(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
         for row in told.itertuples()
     ]
     return f"Share of variance that each setting alone explains: {', '.join(words)}"

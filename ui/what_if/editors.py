@@ -20,8 +20,7 @@ from rankviz.whatif.changes import (
     changed,
     weights_asked,
 )
-from rankviz.whatif.lookup import index_of_document
-from rankviz.whatif.typed import typed_documents
+from rankviz.whatif.lookup import index_of_document, typed_documents
 from ui.shared.feature_names import called
 from ui.shared.link import frozen_link
 from ui.shared.runs import errors_as_sentences, normalised

@@ -12,8 +12,7 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold
 from rankviz.metrics import evaluate
 from rankviz.whatif.lookup import index_of_query
-from rankviz.whatif.outcomes import PARTS, Outcome
-from rankviz.whatif.turned import Turned, count_turned, turned_pairs
+from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, changed_pairs, count_changed_pairs
 from ui.what_if.lists import names_of
 from ui.what_if.words import METRIC, OfQuery
 
@@ -52,7 +51,7 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
     """Return a query's pairs with changed order: the preferred document, the other, and the new state."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
-    found = turned_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    found = changed_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
     names, numbers = names_of(data, query), data.rows[own].tolist()
     called = [
         f"{names[number]} ({grade})" for number, grade in zip(numbers, data.y[own].tolist(), strict=True)
@@ -78,15 +77,17 @@ def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
         change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]
     few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
-    turned = _turned(count_turned(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+    turned = (
+        _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+    )
     return _NAMES[part], f"{outcome.per_query(part, METRIC)['new'].mean():.4f}", change, turned
 
 
-def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> Turned:
-    found = turned_pairs(old, new, y)
+def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> ChangedPairs:
+    found = changed_pairs(old, new, y)
     right = int(found["right"].sum())
-    return Turned(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
+    return ChangedPairs(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
 
 
-def _turned(found: Turned) -> str:
+def _turned(found: ChangedPairs) -> str:
     return f"{found.right:,} fixed · {found.wrong:,} broken" if found.right or found.wrong else "none"

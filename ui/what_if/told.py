@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from rankviz.datasets import Fold
-from rankviz.whatif.changes import Change, DocumentOut, GradeSet
+from rankviz.whatif.changes import Change, DocumentOut, GradeSet, grades_to_prefer
 from rankviz.whatif.lookup import index_of_document
-from rankviz.whatif.turning import preferring
 from ui.shared.components import digits, either, one_of, record, whole
 from ui.shared.foreign import escaped
 from ui.what_if import state, words
@@ -70,9 +69,9 @@ def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query
         case "out":
             return [DocumentOut(query, own)]
         case "above":
-            return list(preferring(data, query, own, int(told["other"]), own, highest(fold)))
+            return list(grades_to_prefer(data, query, own, int(told["other"]), own, highest(fold)))
         case _:
-            return list(preferring(data, query, int(told["other"]), own, own, highest(fold)))
+            return list(grades_to_prefer(data, query, int(told["other"]), own, own, highest(fold)))
 
 
 def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:

@@ -12,14 +12,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
-from rankviz.plots import query_differences
+from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.changes import Change
+from rankviz.whatif.changes import GRADE_RULE, Change
 from rankviz.whatif.outcomes import PARTS, Outcome
-from rankviz.whatif.turning import RULE
 from ui.shared.components import mount
 from ui.shared.controls import keep_held
 from ui.shared.feature_names import in_their_words
@@ -115,7 +114,7 @@ def show(spec: RunSpec) -> None:
         marked = _marked(page)
         text = told.note() or _answer(page, found, outcome, marked)
         _list(page, found, marked, text)
-        st.caption(OF_THE_PART[part], help=RULE)
+        st.caption(OF_THE_PART[part], help=GRADE_RULE)
     top.header(text, anchor=False)
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
@@ -199,12 +198,12 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects.table(outcome, page.part, query))
     tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
-    table = query_differences.data(tables)
+    table = per_query.difference_data(tables)
     data = page.fold.parts[page.part]
     own = next(i for i, label in enumerate(data.query_labels) if label == query)
     colour = style_of(look_of(page.spec)).colour
     show_figure(
-        query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
+        per_query.difference_figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
         alt=f"Change of {METRIC} by query, training and validation.",

@@ -10,11 +10,11 @@ import streamlit as st
 
 from rankviz.common.numbers import counted
 from rankviz.datasets import Fold
-from rankviz.plots import margin_waterfall
+from rankviz.plots import margin_explanation
 from rankviz.runs.record import RunRecord
 from rankviz.whatif.changes import Change
+from rankviz.whatif.explanations import explain_margin
 from rankviz.whatif.lookup import index_of_document, index_of_query
-from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
 from ui.shared.ends import end_page
 from ui.shared.feature_names import called
@@ -83,10 +83,12 @@ def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
         st.info(words.SAME)
         return
     found = explain_margin(asked.model(changes), pair.a, pair.b)
-    table = margin_waterfall.data(found.values, called(pair.record.spec, pair.data), pair.a, pair.b)
+    table = margin_explanation.waterfall_data(
+        found.values, called(pair.record.spec, pair.data), pair.a, pair.b
+    )
     with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
     show_figure(
-        margin_waterfall.figure(table, float(found.margin)),
+        margin_explanation.waterfall_figure(table, float(found.margin)),
         table,
         answer=sentence(answer(pair, table, float(found.margin))),
         key="what-if-why-shares",

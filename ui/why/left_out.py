@@ -8,7 +8,7 @@ import streamlit as st
 from rankviz.common.arrays import BoolArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
-from rankviz.plots import left_out_queries
+from rankviz.plots import margin_explanation
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import QueryOut
 from ui.shared.foreign import describe, escaped
@@ -39,9 +39,9 @@ def show(pair: Pair, current: RunSpec) -> None:
         st.info(f"{sentence(escaped(error))} {words.TOO_LARGE}")
         return
     trained = int(table["refit"].notna().sum())
-    far = bool(table["margin"].iloc[0]) and not left_out_queries.within(table)
+    far = bool(table["margin"].iloc[0]) and not margin_explanation.reversal_is_near(table)
     show_figure(
-        left_out_queries.figure(table),
+        margin_explanation.left_out_figure(table),
         table,
         answer=sentence(answer(table)),
         key="why-queries",

@@ -13,10 +13,10 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
-from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_waterfall
-from rankviz.plots.labels import shown_documents
+from rankviz.plots import margin_explanation
+from rankviz.plots.style import shown_documents
 from rankviz.runs.description import look_of
-from rankviz.whatif.landmarks import alike_together
+from rankviz.whatif.explanations import alike_together
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
@@ -34,10 +34,10 @@ _TIMES = "why-list-changes"
 def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
     """Draw the sentence and the waterfall; return its table."""
     found = work.explained(pair)
-    table = margin_waterfall.data(found.values, names, pair.a, pair.b)
+    table = margin_explanation.waterfall_data(found.values, names, pair.a, pair.b)
     margin = float(found.margin)
     show_figure(
-        margin_waterfall.figure(table, margin),
+        margin_explanation.waterfall_figure(table, margin),
         table,
         answer=sentence(words.answer(pair, table, margin)),
         key="why-shares",
@@ -52,19 +52,19 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
 def values(pair: Pair, table: pd.DataFrame) -> None:
     """Draw both documents' values and the distribution of each feature."""
     train = normalised(pair.record.spec).train
-    told = feature_values.data(table[table["share"] != 0].head(margin_waterfall.MOST), train.X)
+    told = margin_explanation.features_data(table[table["share"] != 0].head(margin_explanation.MOST), train.X)
     if len(told) == 0:
         st.info(words.NO_SHARE)
         return
     show_figure(
-        feature_values.figure(told, (pair.above, pair.below)),
+        margin_explanation.features_figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
         alt=words.VALUES_ALT,
         caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
     )
     with st.expander("Numbers of all features"):
-        show_table(feature_values.data(table, train.X), hide_index=True)
+        show_table(margin_explanation.features_data(table, train.X), hide_index=True)
 
 
 def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
@@ -76,15 +76,15 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
     grid, margin, crossings = work.curve(pair, feature)
     now = float(pair.a[feature])
     show_figure(
-        margin_curve.figure(
-            margin_curve.data(grid, margin),
+        margin_explanation.curve_figure(
+            margin_explanation.curve_data(grid, margin),
             look_of(pair.record.spec),
             names[feature],
             (now, float(work.explained(pair).margin)),
             float(pair.b[feature]),
             crossings.values,
         ),
-        margin_curve.data(grid, margin),
+        margin_explanation.curve_data(grid, margin),
         answer=sentence(words.along(names[feature], crossings, now)),
         key="why-curve",
         alt=words.moving_alt(names[feature]),
@@ -111,17 +111,17 @@ def landmarks(pair: Pair) -> None:
         return
     table, train = alike_together(work.landmarks(pair)), normalised(spec).train
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
-    rows = _named(landmark_shares.strongest(table), train)
+    rows = _named(margin_explanation.strongest_landmarks(table), train)
     if len(rows) == 0:
         st.info(words.NO_LANDMARK)
         return
     show_figure(
-        landmark_shares.figure(rows, rows["name"].tolist()),
+        margin_explanation.landmarks_figure(rows, rows["name"].tolist()),
         table,
         answer=sentence(words.landmarks(table, _named(table.head(1), train).iloc[0], exact)),
         key="why-landmarks",
         alt=words.LANDMARKS_ALT,
-        caption=f"{words.landmarks_caption(landmark_shares.EACH)} {_about(pair)}",
+        caption=f"{words.landmarks_caption(margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
     )
     st.caption(words.LANDMARKS)
 
