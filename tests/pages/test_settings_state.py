@@ -20,6 +20,7 @@ from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
+from ui.controls.widgets import Bound
 from ui.low_rank.settings import HERE
 from ui.shared.controls import control_of, held, value_from
 from ui.shared.in_vain import VERSION
@@ -346,14 +347,16 @@ def keys_of_pages() -> set[str]:
     """The keys that the pages' own widgets have, as they stand in the code."""
     found: set[str] = set()
     for path in (APP.parent / "ui").rglob("*.py"):
-        if path.parent.name != "shared" or path.stem in ("folds", "reveal", "selection", "pins"):
+        if path.parent.name not in ("shared", "controls") or path.stem in ("widgets", "selection", "pins"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in vars(Bound) and node.args:
+                    found |= {str(one) for one in constants(node.args[0])}
                 if isinstance(node, ast.keyword) and node.arg == "key":
                     found |= {str(one) for one in constants(node.value)}
                 if isinstance(node, ast.Assign) and "KEY" in ast.unparse(node.targets[0]):
                     found |= {str(one) for one in constants(node.value)}
     found |= {setting.key for setting in HERE.values()}
-    assert {"query", "factors", "plainmodel", "test", "picked"} <= found
+    assert {"query", "factors", "plainmodel", "test", "picked", "upto", "mu"} <= found
     return found
 
 

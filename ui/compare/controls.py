@@ -16,7 +16,7 @@ from rankviz.runs.labels import look_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import picker, words
 from ui.compare.given import Given
-from ui.ndcg_vs_m.views import METRICS
+from ui.controls.widgets import METRICS
 from ui.shared.compared import RUNS, STUDIES, choose, chosen
 from ui.shared.foreign import escaped
 from ui.shared.models import Option, menu

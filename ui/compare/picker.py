@@ -16,8 +16,8 @@ from ui.compare import words
 from ui.shared.compared import RUNS, STUDIES, add, chosen
 from ui.shared.run_store import run_store
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import show_table
 from ui.shared.visitors import visitor
+from ui.shell.figures import show_table
 
 METRIC = "NDCG@10"
 """Mean over runs on the validation part, to tell models apart in the dialog."""

@@ -16,7 +16,7 @@ from ui.compare import words
 from ui.compare.controls import Asked
 from ui.shared.foreign import escaped
 from ui.shared.runs import fold_of
-from ui.shared.show import show_figure, show_table
+from ui.shell.figures import show_figure, show_table
 
 LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
 LABELS = {OWN: "own selection of queries"}

@@ -17,7 +17,7 @@ from ui.compare import words
 from ui.compare.controls import Asked
 from ui.compare.given import Given
 from ui.shared.foreign import escaped
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
 
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""

@@ -14,7 +14,7 @@ from rankviz.runs.spec import RunSpec
 from ui.convergence import words
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of, take_turns
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
 
 REPEATS, LONGEST = 7, 60.0
 """Trainings of each run, and the largest predicted seconds of all together."""

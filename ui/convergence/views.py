@@ -16,6 +16,7 @@ from rankviz.plots.convergence_words import race, reading
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import C_EXPONENTS
 from ui.convergence import words
 from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shared import pins
@@ -23,8 +24,7 @@ from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.needs import reason
-from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import capital, sentence, show_answer, show_figure
+from ui.shell.figures import capital, sentence, show_answer, show_figure
 
 AXIS_NAMES = {
     "iteration": "iterations",

@@ -17,23 +17,18 @@ from rankviz.plots.style import look_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import Bound
 from ui.influence import words
 from ui.influence.choices import Settings, about, has, path, warm
-from ui.shared.controls import keep_held
 from ui.shared.costs import table
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, run_what_comes
 from ui.shared.runs import fold_of, normalised
 from ui.shared.settings import baseline, baseline_is_set
-from ui.shared.show import (
-    definition_caption,
-    say_if_nothing_was_learned,
-    sentence,
-    show_figure,
-    show_table,
-)
+from ui.shell.figures import Figures, definition_caption, say_if_nothing_was_learned, show_table
 
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -66,19 +61,17 @@ def _against_C(
     best = float(highest.iloc[0])
     others = plot.against(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
-    show_figure(
+    FIGURES.show(
+        "influence-of-c",
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(so_far + words.reading_of_C(others, best, len(highest), settings.metric)),
-        key="influence-of-c",
-        alt=words.ALTS["influence-of-c"].format(metric=settings.metric),
-        caption=words.CAPTIONS["influence-of-c"].format(
-            about=about(spec, settings, part).without("C"),
-            of=_of_baseline(spec),
-            effort="" if so_far else _effort(spec, settings, data),
-            queries=data["queries"].iloc[0],
-            definition=_definition(spec, settings, part),
-        ),
+        so_far + words.reading_of_C(others, best, len(highest), settings.metric),
+        metric=settings.metric,
+        about=about(spec, settings, part).without("C"),
+        of=_of_baseline(spec),
+        effort="" if so_far else _effort(spec, settings, data),
+        queries=data["queries"].iloc[0],
+        definition=_definition(spec, settings, part),
     )
     st.caption(words.CAPTIONS["optimistic"])
     with st.expander("Numbers"):
@@ -156,18 +149,18 @@ def _against_cost(
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
     ).sentence(f"{in_a_sentence(plain)} with {told}", "the same without costs", settings.metric)
-    show_figure(
-        plot.figure_of_cost(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
+    name = LAMBDAS[varied][0]
+    FIGURES.show(
+        "influence-of-cost",
+        plot.figure_of_cost(data, look_of(plain), settings.metric, name, at, level),
         data,
-        answer=sentence(one),
-        key="influence-of-cost",
-        alt=words.ALTS["influence-of-cost"].format(metric=settings.metric, name=LAMBDAS[varied][0]),
-        caption=words.CAPTIONS["influence-of-cost"].format(
-            about=about(plain, settings, part),
-            costs=told,
-            queries=data["queries"].iloc[0],
-            definition=_definition(plain, settings, part),
-        ),
+        one,
+        metric=settings.metric,
+        name=name,
+        about=about(plain, settings, part),
+        costs=told,
+        queries=data["queries"].iloc[0],
+        definition=_definition(plain, settings, part),
     )
     with st.expander("Numbers"):
         show_table(data, hide_index=True)
@@ -176,39 +169,15 @@ def _against_cost(
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
     """Draw the sliders; return the varied λ, all λ, and whether μ is on."""
     keys = [key for key in LAMBDAS if key == "l10" or len(grades) > 2]
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    varied = row.segmented_control(
-        "Against",
-        keys,
-        default=keys[-1],
-        required=True,
-        format_func=lambda key: LAMBDAS[key][0],
-        key="vary",
-        bind="query-params",
-        help=words.HELP["vary"],
-    )
-    values = {}
-    for key, (name, usual) in LAMBDAS.items():
-        values[key] = float(
-            row.container(width=150).slider(
-                name,
-                0.0,
-                8.0,
-                usual,
-                0.1,
-                key=key,
-                bind="query-params",
-                disabled=key not in keys,
-                help=words.HELP["lambda"],
-            )
-        )
-    by_query = row.toggle(
-        "μ by query",
-        False,
-        key="mu",
-        bind="query-params",
-        help=words.HELP["mu"],
-    )
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = Bound(place, words.HELP)
+    varied = row.buttons("vary", "Against", {key: LAMBDAS[key][0] for key in keys}, keys[-1])
+    common = {"step": 0.1, "width": 150, "help": words.HELP["lambda"]}
+    values = {
+        key: row.slider(key, name, 0.0, 8.0, usual, disabled=key not in keys, **common)
+        for key, (name, usual) in LAMBDAS.items()
+    }
+    by_query = row.switch("mu", "μ by query")
     return varied, {key: round(value, 4) for key, value in values.items()}, by_query
 
 
@@ -219,22 +188,20 @@ def _table(values: dict[str, float], by_query: bool) -> Costs:
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
-    first = keep_held("query", queries)
-    query = st.selectbox(
-        "Query", queries, first, key="query", bind="query-params", width=260, help=words.HELP["query"]
-    )
+    query = Bound(helps=words.HELP).held_menu("query", "Query", queries, width=260)
     rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
-    show_figure(
+    FIGURES.show(
+        "influence-list",
         ranked_list.figure(rows, "every pair costs 1", "with costs", k),
         rows,
-        answer=sentence(f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them"),
-        key="influence-list",
-        alt=words.ALTS["influence-list"].format(k=k, query=query),
-        caption=words.CAPTIONS["influence-list"].format(
-            query=query, documents=len(rows), k=k, costs=told, about=describe(base.spec, part)
-        ),
+        f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them",
+        query=query,
+        documents=len(rows),
+        k=k,
+        costs=told,
+        about=describe(base.spec, part),
     )
 
 

@@ -10,7 +10,7 @@ from ui.low_rank.selecting import toolbar
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_answer, show_figure
+from ui.shell.figures import sentence, show_answer, show_figure
 
 
 def show(what: Shown) -> None:

@@ -29,7 +29,7 @@ from ui.low_rank.settings import (
 )
 from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
 
 AXES = {"iteration": "iterations", "seconds": "seconds"}
 

@@ -49,7 +49,7 @@ from ui.low_rank.words import (
 from ui.low_rank.work import Shown
 from ui.shared import selection
 from ui.shared.foreign import describe
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
 
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
 AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}

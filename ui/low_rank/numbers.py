@@ -13,7 +13,7 @@ from rankviz.common.spreadsheets import as_csv
 from ui.low_rank import words
 from ui.low_rank.work import Shown
 from ui.shared import selection
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
 
 
 def table_of(what: Shown) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from ui.playground.state import CHANGES, KEY, Held, take_changes
 from ui.shared.components import mount
 from ui.shared.ends import end_page
 from ui.shared.look import ALONE, INK, is_on
-from ui.shared.show import sentence, show_answer
+from ui.shell.figures import sentence, show_answer
 
 SCRIPT = Path(__file__).with_name("plane.js")
 

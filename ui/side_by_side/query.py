@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.plots import ranked_list, score_scatter
 from ui.shared import marked, selection
-from ui.shared.show import show_figure, show_table
+from ui.shell.figures import show_figure, show_table
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query
 from ui.why.choices import CURRENT

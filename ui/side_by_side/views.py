@@ -14,7 +14,7 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query
 from rankviz.runs.spec import RunSpec
-from ui.ndcg_vs_m.views import METRICS
+from ui.controls.widgets import METRICS
 from ui.shared import pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.ends import end_page
@@ -22,7 +22,8 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import (
+from ui.shared.views import VIEW, begin_with_the_first
+from ui.shell.figures import (
     definition_caption,
     say_if_nothing_was_learned,
     say_if_ties_decide,
@@ -30,7 +31,6 @@ from ui.shared.show import (
     show_figure,
     show_table,
 )
-from ui.shared.views import VIEW, begin_with_the_first
 from ui.side_by_side import query as one_query
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text

@@ -11,7 +11,7 @@ import streamlit as st
 from rankviz.plots import sweep_curves, sweep_map
 from rankviz.plots.setting_words import setting_words
 from ui.shared.foreign import escaped
-from ui.shared.show import show_figure
+from ui.shell.figures import show_figure
 from ui.sweep import words
 from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import sweeps

@@ -13,7 +13,7 @@ from rankviz.runs.sweep_table import settings_of
 from ui.shared.foreign import escaped
 from ui.shared.runs import datasets
 from ui.shared.settings import open_run, state_of
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
 from ui.sweep import words
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words, over

@@ -17,16 +17,16 @@ from rankviz.runs.rules import RULES
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
-from ui.ndcg_vs_m.views import METRICS
+from ui.controls.widgets import METRICS
 from ui.shared.foreign import escaped
 from ui.shared.head import head
 from ui.shared.look import ALONE, WAYS, is_on
 from ui.shared.navigation import announced, experiment
 from ui.shared.run_store import say_what_was_set_aside, workers
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.where import say_what_is_seen, threads_of, where
+from ui.shell.figures import show_figure
 from ui.sweep import asking, progress, starting, words
 from ui.sweep.cells import CLICKED, click, clicked, one_cell
 from ui.sweep.found import Sweep, opened

@@ -20,14 +20,14 @@ from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turning import RULE
+from ui.controls.widgets import keep_held
 from ui.shared.components import mount
-from ui.shared.controls import keep_held
 from ui.shared.feature_names import in_their_words
 from ui.shared.foreign import describe, plain
 from ui.shared.jobs import LIVE_BYTES, predicted
 from ui.shared.look import ALONE, is_on
 from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
-from ui.shared.show import capital, show_figure, show_table
+from ui.shell.figures import capital, show_figure, show_table
 from ui.what_if import editors, effects, state, told, why, words
 from ui.what_if.applied import applied
 from ui.what_if.encoding import Line, plain_label

@@ -21,7 +21,7 @@ from ui.shared.feature_names import called
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import sentence, show_figure
+from ui.shell.figures import sentence, show_figure
 from ui.what_if import words
 from ui.what_if.fitted import Asked
 from ui.what_if.lists import Lists

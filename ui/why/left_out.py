@@ -15,7 +15,7 @@ from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
 from ui.shared.settings import go_to
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
 from ui.what_if import state
 from ui.what_if.encoding import plain_label
 from ui.why import words, work

@@ -20,7 +20,7 @@ from rankviz.whatif.landmarks import alike_together
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
 from ui.why import words, work
 from ui.why.choices import Pair, choose, in_address
 
