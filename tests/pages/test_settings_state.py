@@ -20,13 +20,12 @@ from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
+from ui.controls.link import VERSION, query_params
+from ui.controls.navigation import OF_COSTS
+from ui.controls.setting_controls import control_of, held, value_from
+from ui.controls.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 from ui.controls.widgets import Bound
 from ui.low_rank.settings import HERE
-from ui.shared.controls import control_of, held, value_from
-from ui.shared.in_vain import VERSION
-from ui.shared.link import query_params
-from ui.shared.reads import OF_COSTS
-from ui.shared.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)

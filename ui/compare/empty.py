@@ -6,13 +6,13 @@ import streamlit as st
 
 from rankviz.store import StoreError
 from ui.compare import picker, words
-from ui.shared.compared import send_with_linear
-from ui.shared.foreign import escaped
-from ui.shared.look import WAYS
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.settings import go_to
-from ui.shared.visitors import visitor
+from ui.controls.compared import send_with_linear
+from ui.controls.navigation import ENTRIES
+from ui.controls.settings import go_to
+from ui.shell.page import WAYS
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store, say_what_was_set_aside
 
 
 def show() -> None:

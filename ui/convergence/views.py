@@ -16,15 +16,15 @@ from rankviz.plots.convergence_words import race, reading
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls import models
+from ui.controls.requirements import reason
 from ui.controls.widgets import C_EXPONENTS
 from ui.convergence import words
 from ui.convergence.runs import from_zero, go_together, plain_of
-from ui.shared import pins
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING, run_what_comes
-from ui.shared.needs import reason
+from ui.shell.errors import end_page
 from ui.shell.figures import capital, sentence, show_answer, show_figure
+from ui.shell.texts import describe
+from ui.work.jobs import WAITING, run_what_comes
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -53,7 +53,7 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
-    pinned = _traced(pins.pinned(spec))
+    pinned = _traced(models.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y, place = _quantity(row), row.container(width=230)
     more = row.popover("Compare with", help=words.HELP["compare"])
@@ -70,7 +70,7 @@ def controls(spec: RunSpec) -> Choice:
             help=words.HELP["plain"],
         )
     with row:
-        pins.buttons(spec)
+        models.buttons(spec)
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pinned)

@@ -11,12 +11,12 @@ from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import Description, in_a_sentence
 from rankviz.runs.spec import RunSpec
+from ui.controls.navigation import CURRENT_MODEL
+from ui.controls.settings import baseline
 from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds
 from ui.influence import words
-from ui.shared.foreign import describe, escaped
-from ui.shared.reads import CURRENT_MODEL
-from ui.shared.settings import baseline
 from ui.shell.figures import capital
+from ui.shell.texts import describe, escaped
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}

@@ -17,16 +17,16 @@ from rankviz.plots.style import look_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.setting_controls import table_of
+from ui.controls.settings import baseline, baseline_is_set
 from ui.controls.widgets import Bound
 from ui.influence import words
 from ui.influence.choices import Settings, about, has, path, warm
-from ui.shared.costs import table
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING, run_what_comes
-from ui.shared.runs import fold_of, normalised
-from ui.shared.settings import baseline, baseline_is_set
+from ui.shell.errors import end_page
 from ui.shell.figures import Figures, definition_caption, say_if_nothing_was_learned, show_table
+from ui.shell.texts import describe
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import WAITING, run_what_comes
 
 FIGURES = Figures(words.ALTS, words.CAPTIONS)
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
@@ -182,7 +182,7 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
 
 
 def _table(values: dict[str, float], by_query: bool) -> Costs:
-    return table([values["l10"], values["l20"], values["l21"]], by_query=by_query)
+    return table_of([values["l10"], values["l20"], values["l21"]], by_query=by_query)
 
 
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:

@@ -24,8 +24,8 @@ from ui.kernel_approximation import work
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, dimension_words, has_landmarks, seconds_words
-from ui.shared.runs import normalised
 from ui.shell.figures import sentence, show_figure, show_table
+from ui.work.folds import normalised
 
 
 def entries(asked: Asked) -> None:

@@ -22,8 +22,8 @@ from ui.controls.widgets import part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.work import Shown
-from ui.shared.foreign import describe
 from ui.shell.figures import sentence, show_answer, show_table
+from ui.shell.texts import describe
 
 METRICS = ("NDCG@10", "MAP")
 

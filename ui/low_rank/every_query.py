@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from rankviz.plots import dim_histogram, energy_curve
+from ui.controls import selection
 from ui.low_rank import words
 from ui.low_rank.selecting import toolbar
 from ui.low_rank.work import Shown
-from ui.shared import selection
-from ui.shared.foreign import describe
 from ui.shell.figures import sentence, show_answer, show_figure
+from ui.shell.texts import describe
 
 
 def show(what: Shown) -> None:

@@ -10,9 +10,9 @@ import streamlit as st
 
 from rankviz.common.numbers import small
 from rankviz.common.spreadsheets import as_csv
+from ui.controls import selection
 from ui.low_rank import words
 from ui.low_rank.work import Shown
-from ui.shared import selection
 from ui.shell.figures import show_table
 
 

@@ -31,8 +31,8 @@ from ui.low_rank.settings import (
     wait,
 )
 from ui.low_rank.work import Shown
-from ui.shared.foreign import describe
 from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import describe
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}

@@ -10,14 +10,14 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls import selection
 from ui.low_rank import choices, every_query, learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.query import Query
 from ui.low_rank.selecting import PART, count
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import kept_spectra, shown
-from ui.shared import selection
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import VIEW, tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import VIEW, tabs
 
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Why so low?": why.specs,

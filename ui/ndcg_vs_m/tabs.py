@@ -18,12 +18,12 @@ from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.curves import described, is_curve, kernels, listed, names
+from ui.controls.selection import QUERY
 from ui.controls.widgets import Bound
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look
-from ui.shared.curves import described, is_curve, kernels, listed, names
-from ui.shared.runs import errors_as_sentences
-from ui.shared.selection import QUERY
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import Figures, show_answer, show_figure, show_table
 
 FIGURES = Figures(ALTS, CAPTIONS)

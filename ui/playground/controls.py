@@ -15,9 +15,9 @@ from rankviz.features.settings import GAMMA, N_COMPONENTS
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.risk_settings import LOSS, LOSS_WEIGHT
 from rankviz.models.settings import FEATURE_MAP
+from ui.controls.setting_controls import control_of, value_from
+from ui.controls.sidebar import own_place
 from ui.playground import words
-from ui.shared.controls import control_of, value_from
-from ui.shared.sidebar import own_place
 
 PLANE = Setting(
     name="plane",

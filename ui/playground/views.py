@@ -16,10 +16,10 @@ from ui.playground import words
 from ui.playground.packing import EXTENT, colours, packed
 from ui.playground.scene import MOST, Scene
 from ui.playground.state import CHANGES, KEY, Held, take_changes
-from ui.shared.components import mount
-from ui.shared.ends import end_page
-from ui.shared.look import ALONE, INK, is_on
-from ui.shell.figures import sentence, show_answer
+from ui.shell.components import mount
+from ui.shell.errors import end_page
+from ui.shell.figures import INK, sentence, show_answer
+from ui.shell.page import ALONE, is_on
 
 SCRIPT = Path(__file__).with_name("plane.js")
 

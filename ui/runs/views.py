@@ -13,16 +13,16 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.numbers import counted
 from rankviz.plots import many_runs
 from rankviz.runs.record import NOT_MADE_HERE
+from ui.controls import imported
+from ui.controls.sidebar import own_place
 from ui.controls.widgets import note_looks, start_index
 from ui.runs import actions, filters, table, travel, words
 from ui.runs.columns import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here
-from ui.shared import imported
-from ui.shared.foreign import escaped
-from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.sidebar import own_place
-from ui.shared.visitors import keep_visitor, visitor
 from ui.shell.figures import show_answer, show_figure
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor, visitor
+from ui.work.run_store import run_store, say_what_was_set_aside
 
 AGAINST, EVERYTHING, SHOWN_METRICS, SHOWN_PARTS, FIRST = "against", "everything", "metrics", "parts", "first"
 MADE, SECONDS = "when it was made", "seconds of training"

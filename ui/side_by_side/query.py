@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.plots import ranked_list, score_scatter
-from ui.shared import marked, selection
+from ui.controls import marked, selection
 from ui.shell.figures import show_figure, show_table
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query

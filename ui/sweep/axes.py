@@ -12,9 +12,9 @@ from rankviz.learning.risk_settings import COSTS
 from rankviz.plots.setting_words import setting_words
 from rankviz.runs.axes import Axis, Range, Values, powers, usual_axes
 from rankviz.runs.spec import RunSpec
-from ui.shared.ends import end_page
-from ui.shared.foreign import escaped
-from ui.shared.texts import told
+from ui.controls.setting_controls import told
+from ui.shell.errors import end_page
+from ui.shell.texts import escaped
 from ui.sweep import words
 
 AXES = "axes"

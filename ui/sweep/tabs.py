@@ -8,8 +8,8 @@ import streamlit as st
 
 from rankviz.plots import sweep_curves, sweep_parallel, sweep_worth
 from rankviz.plots.setting_words import setting_words
-from ui.shared.views import tabs
 from ui.shell.figures import show_figure
+from ui.shell.page import tabs
 from ui.sweep import cells, more, words
 from ui.sweep.beside import beside
 from ui.sweep.found import Sweep

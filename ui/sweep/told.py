@@ -10,7 +10,7 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.setting_words import listed, setting_words, value_words
 from rankviz.runs.axes import Range
 from rankviz.runs.designs import Design
-from ui.shared.foreign import describe, escaped
+from ui.shell.texts import describe, escaped
 
 
 def cell_words(design: Design, cell: Mapping[str, Any]) -> str:

@@ -22,15 +22,16 @@ from rankviz.whatif.changes import (
 )
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.typed import typed_documents
-from ui.shared.feature_names import called
-from ui.shared.link import frozen_link
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.controls.feature_names import called
+from ui.controls.link import frozen_link
+from ui.shell.errors import errors_as_sentences
 from ui.what_if import state, words
 from ui.what_if.applied import applied, next_number, sleeps
 from ui.what_if.encoding import LONGEST, Line, plain_label
 from ui.what_if.lists import Lists
 from ui.what_if.script import script
 from ui.what_if.words import of_change
+from ui.work.folds import normalised
 
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"

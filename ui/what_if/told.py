@@ -10,8 +10,8 @@ from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentOut, GradeSet
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.turning import preferring
-from ui.shared.components import digits, either, one_of, record, whole
-from ui.shared.foreign import escaped
+from ui.shell.components import digits, either, one_of, record, whole
+from ui.shell.texts import escaped
 from ui.what_if import state, words
 from ui.what_if.lists import names_of
 

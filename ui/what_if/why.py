@@ -16,12 +16,11 @@ from rankviz.whatif.changes import Change
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
-from ui.shared.ends import end_page
-from ui.shared.feature_names import called
-from ui.shared.foreign import describe, escaped
-from ui.shared.needs import offered
-from ui.shared.runs import errors_as_sentences
+from ui.controls.feature_names import called
+from ui.controls.requirements import offered
+from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import sentence, show_figure
+from ui.shell.texts import describe, escaped
 from ui.what_if import words
 from ui.what_if.fitted import Asked
 from ui.what_if.lists import Lists
