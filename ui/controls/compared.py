@@ -93,7 +93,7 @@ def send_with_linear() -> None:
 
 
 def _send(specs: Iterable[RunSpec]) -> None:
-    keeper().settle()  # stores pending runs of the previous page
+    keeper().wait()  # stores pending runs of the previous page
     for spec in dict.fromkeys(specs):
         known = spec.but(digest=fold_of(spec).digest)
         made = run_store().records.made([known.hash])

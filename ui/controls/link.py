@@ -106,7 +106,7 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
     name = setting.label if wordy else setting.symbol
     words = then[0]
     if isinstance(setting.offer, Powers):  # an address has exponents
-        words = setting.told(control_of(setting).taken(st.session_state[key])).removeprefix(
+        words = setting.told(control_of(setting).from_widget(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
     return not_available(name, _asked(setting, text), escaped(words))

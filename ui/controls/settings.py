@@ -23,7 +23,7 @@ from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import DataSpec, RunSpec
-from ui.controls.setting_controls import first, held, value_from
+from ui.controls.setting_controls import initial_value, value_from, widget_values
 from ui.shell import words
 
 METHOD = Setting(
@@ -97,7 +97,7 @@ def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the widgets' values for one of `PRESETS`, by key, given the present state."""
     state: dict[str, Any] = {}
     for setting in all_settings():
-        state |= held(setting, PRESETS[name].get(setting, first(setting, before)))
+        state |= widget_values(setting, PRESETS[name].get(setting, initial_value(setting, before)))
     return state
 
 
@@ -156,9 +156,9 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
     if spec.sample.drawn:
         raise SettingError(f"the sidebar has no setting for {spec.sample.words}")
     state = {"data": spec.dataset, "fold": spec.fold}
-    state |= held(METHOD, spec.method) | held(NORMALISATION, spec.normalisation)
+    state |= widget_values(METHOD, spec.method) | widget_values(NORMALISATION, spec.normalisation)
     for name, setting in spec.declared().items():
-        state |= held(setting, spec.values[name])
+        state |= widget_values(setting, spec.values[name])
     return state
 
 

@@ -26,7 +26,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
 from ui.controls.link import frozen_link
-from ui.controls.setting_controls import STARTS, control_of, first, held, value_from
+from ui.controls.setting_controls import STARTS, control_of, initial_value, value_from, widget_values
 from ui.controls.settings import (
     BASELINE_C,
     FIRST_FOLD,
@@ -93,7 +93,7 @@ def whence(setting: Setting) -> str:
     source = st.session_state.get(_SOURCE, "")
     if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
         return ""
-    return f"Default here: {setting.told(first(setting, st.session_state))} ({source})."
+    return f"Default here: {setting.told(initial_value(setting, st.session_state))} ({source})."
 
 
 def _back() -> None:
@@ -111,7 +111,7 @@ def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> 
     found: dict[str, Any] = {}
     for setting in OF_DATA:
         if values is None or setting.name in values:
-            found |= held(setting, first(setting, state))
+            found |= widget_values(setting, initial_value(setting, state))
     return found
 
 
@@ -120,7 +120,7 @@ def _in_words(raws: Mapping[str, Any]) -> str:
     told = []
     for setting in OF_DATA:
         if setting.key in raws:
-            words = setting.told(control_of(setting).taken(raws[setting.key]))
+            words = setting.told(control_of(setting).from_widget(raws[setting.key]))
             told.append(f"linear baseline {words}" if setting is BASELINE_C else words)
     return ", ".join(told)
 
@@ -260,8 +260,8 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start the app with another data folder: make app DATA=folder.",
         )
-    first, second = st.columns([27, 15], gap="xsmall")
-    chosen = first.selectbox(
+    initial_value, second = st.columns([27, 15], gap="xsmall")
+    chosen = initial_value.selectbox(
         "Data set",
         list(datasets),
         key="data",

@@ -80,7 +80,7 @@ class Bound:
     def steps(self, key: str, label: str, options: Options, start: Any = None, **how: Any) -> Any:
         """Draw a slider over listed values; return the chosen one."""
         values = list(options)
-        first = values[0] if start is None else start
+        first = values[start_index(key, values, start)]
         return self.place.select_slider(label, values, first, **self._common(key, how, options))
 
     def number(self, key: str, label: str, low: int, high: int, start: Any = "min", **how: Any) -> Any:

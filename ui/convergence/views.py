@@ -16,7 +16,7 @@ from rankviz.plots.convergence_words import race, reading
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls import models
+from ui.controls.models import pin_buttons, pinned
 from ui.controls.requirements import reason
 from ui.controls.widgets import C_EXPONENTS
 from ui.convergence import words
@@ -53,7 +53,7 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
-    pinned = _traced(models.pinned(spec))
+    pins = _traced(list(pinned(spec).values()))
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y, place = _quantity(row), row.container(width=230)
     more = row.popover("Compare with", help=words.HELP["compare"])
@@ -70,10 +70,10 @@ def controls(spec: RunSpec) -> Choice:
             help=words.HELP["plain"],
         )
     with row:
-        models.buttons(spec)
+        pin_buttons(spec)
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
-    specs = _specs(chosen, both, pinned)
+    specs = _specs(chosen, both, pins)
     return Choice(y, _axis(place, y, specs), specs)
 
 

@@ -14,9 +14,9 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query
 from rankviz.runs.spec import RunSpec
-from ui.controls import models, selection
+from ui.controls import selection
 from ui.controls.curves import approximate_specs, say_what_is_left_out
-from ui.controls.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
+from ui.controls.models import Option, Two, menu, of_the_sidebar, pin_buttons, pinned_models, usual_two
 from ui.controls.widgets import METRICS
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
@@ -49,7 +49,7 @@ def controls(spec: RunSpec) -> Choice:
     """Draw the page's own controls."""
     options = of_the_sidebar(st.session_state)
     first, second = usual_two(st.session_state)
-    options |= of_pins(models.pinned(spec))
+    options |= pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
@@ -62,7 +62,7 @@ def controls(spec: RunSpec) -> Choice:
         help=words.METRIC_HELP,
     )
     with row:
-        models.buttons(spec)
+        pin_buttons(spec)
     return Choice(left, right, metric)
 
 

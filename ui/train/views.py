@@ -24,8 +24,8 @@ from rankviz.runs.description import PART_NAMES, in_a_sentence, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
-from ui.controls import marked, models
-from ui.controls.models import Option, Two, menu, of_pins
+from ui.controls import marked
+from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models
 from ui.controls.requirements import offered
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
@@ -54,7 +54,7 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
     usual = style_of(LINEAR).name
-    options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(models.pinned(spec))
+    options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(
         row.container(width=360),
@@ -66,7 +66,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     )
     with row:
         metric = _curve()
-        models.buttons(spec)
+        pin_buttons(spec)
     return chosen.spec(), metric, where(row, SHARDS)
 
 

@@ -16,8 +16,8 @@ from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls import feature_names, models
-from ui.controls.models import Option, menu, of_pins, of_the_sidebar
+from ui.controls import feature_names
+from ui.controls.models import Option, menu, of_the_sidebar, pinned_models
 from ui.controls.requirements import offered
 from ui.controls.widgets import keep_held
 from ui.shell.errors import end_page
@@ -120,7 +120,7 @@ def controls(
 def model(place: Any, spec: RunSpec) -> RunSpec:
     """Draw the menu of models; return the chosen one: the sidebar's, or another known to the app."""
     options = {CURRENT: Option("current model", lambda: spec)}
-    options |= of_the_sidebar(st.session_state) | of_pins(models.pinned(spec))
+    options |= of_the_sidebar(st.session_state) | pinned_models(spec)
     return menu(place, "Model", options, CURRENT, OF, words.MODEL).spec()
 
 

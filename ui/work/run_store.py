@@ -112,7 +112,7 @@ class Keeper:
             self._thread = Thread(target=self._work, daemon=True, name="keeper of runs")
             self._thread.start()
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until all queued records are stored."""
         self._waiting.join()
 
@@ -149,7 +149,7 @@ def keeper() -> Keeper:
 
 def forget() -> None:
     """Close the store and start again, for tests."""
-    keeper().settle()
+    keeper().wait()
     for execution in _opened():
         execution.store.close()
     for kept in (_opened, keeper, purge_now_and_then):
