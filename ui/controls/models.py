@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -11,8 +11,11 @@ from typing import Any
 
 import streamlit as st
 
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Setting
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.offers import WORDS
 from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.labels import distinct_labels, short_labels
@@ -23,6 +26,7 @@ from ui.controls.curves import approximate_specs
 from ui.controls.link import shortened
 from ui.controls.settings import METHOD, baseline, spec_from_state
 from ui.shell import words
+from ui.shell.figures import capital
 from ui.work.folds import digest_of
 from ui.work.run_store import run_store
 
@@ -140,10 +144,7 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
     chosen = state.get(kept, default)
     if chosen not in options:
         asked = shortened(chosen)
-        st.warning(
-            words.no_such_model(label, asked, options[default].label),
-            icon=":material/link_off:",
-        )
+        st.warning(words.no_such_model(label, asked, options[default].label), icon=":material/link_off:")
         chosen = default
         del state[kept]
     if len(options) > 1:
@@ -203,3 +204,48 @@ class Two:
         """Names within a sentence: "the linear model", "Nyström"; their labels if the looks are the same."""
         left, right = self.looks
         return (in_a_sentence(self.left), in_a_sentence(self.right)) if left != right else self.labels
+
+
+def offered(spec: RunSpec, *names: str) -> bool:
+    """Return True if a spec's model offers all of these; else explain why not, and offer alternatives."""
+    lacking = spec.offers.lacks(*names)
+    if not lacking:
+        return True
+    st.info(reason(spec, lacking), icon=":material/info:")
+    row = st.container(horizontal=True)
+    able = list(would_do(spec, *names))
+    labels = [setting.options[option].label for setting, option in able]
+    for (setting, option), label in zip(able, labels, strict=True):
+        which = f" ({setting.label.lower()})" * (labels.count(label) > 1)  # a map and a kernel share one
+        row.button(
+            f"Use {label}{which}",
+            key=f"use-{setting.key}-{option}-{'-'.join(names)}",
+            on_click=_choose,
+            args=(setting.key, option),
+        )
+    return False
+
+
+def reason(spec: RunSpec, lacking: list[str]) -> str:
+    """Explain in a sentence why something cannot be shown for a model."""
+    words = " and no ".join(WORDS[name] for name in lacking)
+    return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
+
+
+def would_do(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
+    """Yield single other choices, as setting and option, with which a model offers all of these."""
+    choices = [setting for setting in spec.declared().values() if setting.options and setting.key]
+    for setting in (*choices, METHOD):
+        for option in setting.options:
+            try:
+                other = spec.but(**{setting.name: option})
+                other.kind.check(other.values)
+            except SettingError:
+                continue  # invalid with the other settings
+            if not other.offers.lacks(*names):
+                yield setting, option
+
+
+def _choose(key: str, option: str) -> None:
+    """Set a menu of the sidebar (a callback)."""
+    st.session_state[key] = option

@@ -176,24 +176,11 @@ ENTRIES = (
         no_fold_by_influence,
     ),
     Entry("Sweep", "apps", "sweep", ": vary any settings; runs in the background", by_sweep),
-    Entry(
-        "Kernel approximation",
-        "blur_on",
-        "kernel_approximation",
-        ": how close to exact?",
-        by_kernel,
-    ),
+    Entry("Kernel approximation", "blur_on", "kernel_approximation", ": how close to exact?", by_kernel),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables, low-rank models"),
     Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),
     Entry("Compare", "rule", "compare", ": models over folds and seeds", by_compare, own=True),
-    Entry(
-        "Runs",
-        "history",
-        "runs",
-        ": search, compare, mark and share",
-        by_runs,
-        own=True,
-    ),
+    Entry("Runs", "history", "runs", ": search, compare, mark and share", by_runs, own=True),
 )
 """All pages in the order of the menu, the start page first."""
 

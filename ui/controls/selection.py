@@ -13,7 +13,7 @@ See docs/decisions/0030-streamlit-traps.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -208,3 +208,56 @@ def select(queries: Iterable[int], table: pd.DataFrame) -> None:
     mark(int(query) for query in rows["query"])
     if len(rows) and st.session_state.get(QUERY) not in st.session_state[KEY]:
         st.session_state[QUERY] = int(rows.loc[rows["difference"].abs().idxmax(), "query"])
+
+
+LAST, BEFORE = "document", "document2"
+"""Keys of the document clicked last and of the one before it, in the session and in the address."""
+_DOCUMENT_CHANGES = "document-changes"
+
+
+def marked_documents(names: Collection[str]) -> list[str]:
+    """Return the marked documents of a list with these names, the last clicked one first."""
+    found = []
+    for key in (LAST, BEFORE):
+        name = st.session_state.setdefault(key, st.query_params.get(key))
+        if name in names:
+            st.query_params[key] = name
+            found.append(str(name))
+        else:
+            st.query_params.pop(key, None)
+    return found
+
+
+def mark_document(name: str | None) -> None:
+    """Mark a document besides the last one; unmark all if it is the last one."""
+    state = st.session_state
+    last = state.get(LAST)
+    state[LAST], state[BEFORE] = (None, None) if name in (None, last) else (name, last)
+    state[_DOCUMENT_CHANGES] = state.get(_DOCUMENT_CHANGES, 0) + 1
+
+
+def document_chart_key(name: str) -> str:
+    """Return the key of a chart or table of documents."""
+    number = st.session_state.get(_DOCUMENT_CHANGES, 0)
+    return chart_key(f"{name}-{number}" if number else name)
+
+
+def on_document_click(key: str) -> Callable[[], None]:
+    """Return a callback for a click on a document of a chart."""
+
+    def take() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        names = [point["customdata"][0] for point in points if point.get("customdata")]
+        mark_document(names[0] if names else None)
+
+    return take
+
+
+def on_document_tick(key: str, names: Sequence[str]) -> Callable[[], None]:
+    """Return a callback for ticking a row of a table of these documents."""
+
+    def take() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        mark_document(names[rows[0]] if rows else st.session_state.get(LAST))
+
+    return take

@@ -262,11 +262,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         )
     initial_value, second = st.columns([27, 15], gap="xsmall")
     chosen = initial_value.selectbox(
-        "Data set",
-        list(datasets),
-        key="data",
-        bind="query-params",
-        help=words.DATA_SET,
+        "Data set", list(datasets), key="data", bind="query-params", help=words.DATA_SET
     )
     start_from(datasets[chosen])
     folds = list(datasets[chosen].folds)

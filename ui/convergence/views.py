@@ -16,8 +16,7 @@ from rankviz.plots.convergence_words import race, reading
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.models import pin_buttons, pinned
-from ui.controls.requirements import reason
+from ui.controls.models import pin_buttons, pinned, reason
 from ui.controls.widgets import C_EXPONENTS
 from ui.convergence import words
 from ui.convergence.runs import from_zero, go_together, plain_of

@@ -346,10 +346,7 @@ def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: st
 def say_if_nothing_was_learned(record: RunRecord) -> None:
     """Say that there was no preference pair to train on, if so."""
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
-        st.info(
-            words.NOTHING_LEARNED,
-            icon=":material/info:",
-        )
+        st.info(words.NOTHING_LEARNED, icon=":material/info:")
 
 
 def themed(figure: go.Figure) -> go.Figure:

@@ -67,38 +67,27 @@ TERMS = {
         "joachims2002",
     ),
     "Margin": Term(
-        r"\bmargins?\b",
-        "Score of a pair's better document minus the score of the other.",
-        "herbrich2000",
+        r"\bmargins?\b", "Score of a pair's better document minus the score of the other.", "herbrich2000"
     ),
     "C": Term(
-        r"\bC\b",
-        "Weight of errors on pairs against the size of the model: a large C fits training closely.",
+        r"\bC\b", "Weight of errors on pairs against the size of the model: a large C fits training closely."
     ),
     "γ": Term("γ", "How fast a kernel falls with distance: with a large γ only near documents are similar."),
-    "m": Term(
-        r"\bm\b",
-        "Number of features that approximate the kernel: more are closer and slower.",
-    ),
+    "m": Term(r"\bm\b", "Number of features that approximate the kernel: more are closer and slower."),
     "Landmark": Term(
         r"\blandmarks?\b",
         "A training document or your own point: kernel values with landmarks are features.",
         "williams2001",
     ),
     "Kernel": Term(
-        r"\bkernels?\b(?! approximation)",
-        "Similarity of two documents: most kernels fall with distance.",
+        r"\bkernels?\b(?! approximation)", "Similarity of two documents: most kernels fall with distance."
     ),
     "Kernel approximation K̃": Term(
         r"\b[Kk]ernel approximation|K̃",
         "Inner products of documents' m features: they approximate the kernel matrix K.",
         "chen2017",
     ),
-    "Hinge": Term(
-        r"\bhinge\b",
-        "Loss of a pair: max(0, 1 − margin), or its square.",
-        "chapelle2010",
-    ),
+    "Hinge": Term(r"\bhinge\b", "Loss of a pair: max(0, 1 − margin), or its square.", "chapelle2010"),
     "Objective": Term(
         r"\bobjective\b",
         "Training minimises it: size of the weights plus C times the losses of pairs.",
@@ -110,8 +99,7 @@ TERMS = {
         "chapelle2010",
     ),
     "Weights w": Term(
-        r"\bweights w\b",
-        "One number for each feature: a score is the sum of features times weights.",
+        r"\bweights w\b", "One number for each feature: a score is the sum of features times weights."
     ),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
@@ -119,57 +107,36 @@ TERMS = {
         "rahimi2007",
     ),
     "Shapley value": Term(
-        r"\bShapley\b",
-        "Mean effect of adding a part, over all orders of adding.",
-        "shapley1953",
+        r"\bShapley\b", "Mean effect of adding a part, over all orders of adding.", "shapley1953"
     ),
-    "Sweep": Term(
-        r"\b[Ss]weeps?\b",
-        "Many runs of one model with different settings.",
-    ),
+    "Sweep": Term(r"\b[Ss]weeps?\b", "Many runs of one model with different settings."),
     "Cell of a sweep": Term(
-        r"\bcells?\b",
-        "One combination of settings of a sweep: complete when trained on every fold.",
+        r"\bcells?\b", "One combination of settings of a sweep: complete when trained on every fold."
     ),
     "One standard error": Term(
         r"\bstandard error\b",
         "Variation of the mean over other folds: of cells this near the best, take the simplest.",
     ),
-    "Sobol points": Term(
-        r"\bSobol\b",
-        "Points spread more evenly than random ones.",
-    ),
+    "Sobol points": Term(r"\bSobol\b", "Points spread more evenly than random ones."),
     "Spectrum": Term(
-        r"\b(?:spectr|eigenvalue|singular value)",
-        "Eigenvalues or singular values, largest first.",
+        r"\b(?:spectr|eigenvalue|singular value)", "Eigenvalues or singular values, largest first."
     ),
     "Dual variable": Term(
         r"\bdual variables?\b|\bα\b",
         "Weight α of a preference pair: pairs with α = 0 do not shape the model.",
         "xu2019",
     ),
-    "Study": Term(
-        r"\b[Ss]tud(?:y|ies)\b",
-        "Runs requested together, such as a sweep.",
-    ),
-    "Digest": Term(
-        r"\bdigests?\b",
-        "A 16-character run id: equal data, method and settings have equal ids.",
-    ),
+    "Study": Term(r"\b[Ss]tud(?:y|ies)\b", "Runs requested together, such as a sweep."),
+    "Digest": Term(r"\bdigests?\b", "A 16-character run id: equal data, method and settings have equal ids."),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
         "Number of nonzero singular values: the fewer, the simpler.",
         "xu2019",
     ),
     "Energy": Term(
-        r"\benergy\b",
-        "Sum of the squared singular values: the first k hold a share of it.",
-        "xu2019",
+        r"\benergy\b", "Sum of the squared singular values: the first k hold a share of it.", "xu2019"
     ),
-    "Flipped grade": Term(
-        r"\bflipped\b",
-        "A training grade replaced by another one at random.",
-    ),
+    "Flipped grade": Term(r"\bflipped\b", "A training grade replaced by another one at random."),
     "Duality gap": Term(r"\bduality gap\b", "A proven bound on how far the objective is above its minimum."),
     "CG iteration": Term(
         r"\bCG iterations?\b",

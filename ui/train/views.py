@@ -24,9 +24,8 @@ from rankviz.runs.description import PART_NAMES, in_a_sentence, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
-from ui.controls import marked
-from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models
-from ui.controls.requirements import offered
+from ui.controls import selection
+from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
 from ui.shell.figures import (
@@ -157,8 +156,8 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
     ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
-    names, drawn = table["document"].tolist(), marked.chart_key("ranked-list")
-    asked_about = marked.documents(names)
+    names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
+    asked_about = selection.marked_documents(names)
     show_figure(
         ranked_list.figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
@@ -166,7 +165,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         key=drawn,
         alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
-        on_select=marked.clicked(drawn),
+        on_select=selection.on_document_click(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
     with st.expander(f"All {len(table)} documents"):

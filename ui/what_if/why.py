@@ -17,7 +17,7 @@ from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
 from ui.controls.feature_names import called
-from ui.controls.requirements import offered
+from ui.controls.models import offered
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import sentence, show_figure
 from ui.shell.texts import describe, escaped

@@ -17,8 +17,7 @@ from rankviz.plots.labels import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names
-from ui.controls.models import Option, menu, of_the_sidebar, pinned_models
-from ui.controls.requirements import offered
+from ui.controls.models import Option, menu, of_the_sidebar, offered, pinned_models
 from ui.controls.widgets import keep_held
 from ui.shell.errors import end_page
 from ui.shell.texts import describe

@@ -11,7 +11,7 @@ from rankviz.common.numbers import with_minus
 from rankviz.plots import left_out_queries
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import QueryOut
-from ui.controls.requirements import offered
+from ui.controls.models import offered
 from ui.controls.settings import go_to
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import describe, escaped

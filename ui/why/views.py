@@ -17,7 +17,7 @@ from rankviz.plots import feature_values, landmark_shares, margin_curve, margin_
 from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import look_of
 from rankviz.whatif.landmarks import alike_together
-from ui.controls.requirements import offered
+from ui.controls.models import offered
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import describe, escaped
 from ui.why import words, work

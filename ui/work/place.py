@@ -20,10 +20,7 @@ from ui.work.run_store import run_store, workers
 THIS_MACHINE, CLUSTER = "this machine", "the cluster"
 POLL_SECONDS = 2.0
 _CHOSEN = "where-chosen"
-HINTS = {
-    TASKS: SWEEP_THERE,
-    SHARDS: MODEL_THERE,
-}
+HINTS = {TASKS: SWEEP_THERE, SHARDS: MODEL_THERE}
 
 
 def where(row: DeltaGenerator, place: str) -> str:
