@@ -59,14 +59,14 @@ def test_pages_work_without_the_store(
 def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
-    run_store.look_after()
+    run_store.continue_sweeps()
     studies = run_store.run_store().studies
     study = studies.submit(Study("me", "a sweep"), [SPEC])
     studies.pause(study, "me")
-    run_store.look_after()
+    run_store.continue_sweeps()
     assert started == []
     studies.resume(study, "me")
-    run_store.look_after()
+    run_store.continue_sweeps()
     assert len(started) == 1
 
 

@@ -16,8 +16,9 @@ import streamlit as st
 
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE
-from ui.controls.link import refuse
+from ui.controls.link import report_invalid
 from ui.controls.settings import baseline, go_to, spec_from_state
+from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.visitors import visitor
@@ -40,12 +41,10 @@ def chosen(key: str) -> list[str]:
         asked = told.split(",") if told else []
         state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
         if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
-            refuse(key, ",".join(unknown))
+            report_invalid(key, ",".join(unknown))
     found: list[str] = state[key]
-    if found:
-        state[_written(key)] = st.query_params[key] = ",".join(found)
-    elif key in st.query_params:
-        del st.query_params[key]
+    state[_written(key)] = ",".join(found)
+    write_address(key, state[_written(key)])
     return found
 
 
@@ -104,10 +103,9 @@ def _send(specs: Iterable[RunSpec]) -> None:
     go_to("compare")
 
 
-def said() -> list[RunSpec]:
+def take_untrained() -> list[RunSpec]:
     """Return once the sent models without a stored run on the current fold."""
-    found: list[RunSpec] = st.session_state.pop(NOTE, [])
-    return found
+    return list(st.session_state.pop(NOTE, []))
 
 
 def _alike(spec: RunSpec) -> list[str]:

@@ -28,7 +28,7 @@ def approximate_specs(state: Any) -> tuple[list[RunSpec], list[str]]:
     return found, left_out
 
 
-def say_what_is_left_out(reasons: list[str]) -> None:
+def report_left_out(reasons: list[str]) -> None:
     """Say why approximations are not drawn."""
     for reason in reasons:
         st.caption(f"Not drawn: {escaped(reason)}.")

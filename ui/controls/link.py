@@ -40,12 +40,12 @@ def message_places() -> DeltaGenerator:
     return place
 
 
-def refuse(key: str, text: str) -> None:
+def report_invalid(key: str, text: str) -> None:
     """Report at once an unknown value of a parameter that a page reads itself, because it may end early."""
     st.session_state.get(_PLACE, st).warning(not_available(key, shortened(text)), icon=_ICON)
 
 
-def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> None:
+def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """Warn at `place` of link parameters that drawn widgets did not accept, each until it is changed.
 
     A parameter is checked once: in the run in which its widget first reads the address.
@@ -177,7 +177,7 @@ def _leave_out(keys: Sequence[str]) -> None:
             params.set_initial_query_params_from_current()
 
 
-def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> None:
+def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """Report address parameters that nothing on the drawn page reads.
 
     By then the state contains all bound widgets and the app's own parameters.
@@ -213,7 +213,7 @@ if (!history.replacesOnOnePage) {{
 """Streamlit adds an entry for each parameter that a script sets, such as a started job."""
 
 
-def one_entry_a_page(name: str, value: str) -> None:
+def keep_one_history_entry(name: str, value: str) -> None:
     """Make the browser replace the history entry when a page's parameters change.
 
     One parameter is in every address. At first the browser sets it, later we do too. Parameters set by the

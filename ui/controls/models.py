@@ -25,6 +25,7 @@ from ui.controls.compared import choose, chosen
 from ui.controls.curves import approximate_specs
 from ui.controls.link import shortened
 from ui.controls.settings import METHOD, baseline, spec_from_state
+from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.figures import capital
 from ui.work.folds import digest_of
@@ -42,7 +43,7 @@ class Option:
     spec: Callable[[], RunSpec]
 
 
-def of_the_sidebar(state: Any) -> Options:
+def sidebar_models(state: Any) -> Options:
     """Return RankSVM on every map, approximations first, then other methods, with the sidebar's settings.
 
     Approximations that do not fit these settings are left out.
@@ -56,7 +57,7 @@ def of_the_sidebar(state: Any) -> Options:
     return found
 
 
-def usual_two(state: Any) -> tuple[str, str]:
+def default_two(state: Any) -> tuple[str, str]:
     """Return the texts of the two default models: approximations of the kernel, the second only for RankSVM.
 
     Another current method takes the place of the second one. With too few approximations, the exact kernel
@@ -159,10 +160,7 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
             args=(key,),
             help=hint,
         )
-    if chosen == default:
-        st.query_params.pop(key, None)
-    else:
-        st.query_params[key] = chosen
+    write_address(key, "" if chosen == default else chosen)
     return options[chosen]
 
 
@@ -213,7 +211,7 @@ def offered(spec: RunSpec, *names: str) -> bool:
         return True
     st.info(reason(spec, lacking), icon=":material/info:")
     row = st.container(horizontal=True)
-    able = list(would_do(spec, *names))
+    able = list(alternatives(spec, *names))
     labels = [setting.options[option].label for setting, option in able]
     for (setting, option), label in zip(able, labels, strict=True):
         which = f" ({setting.label.lower()})" * (labels.count(label) > 1)  # a map and a kernel share one
@@ -232,7 +230,7 @@ def reason(spec: RunSpec, lacking: list[str]) -> str:
     return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
 
 
-def would_do(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
+def alternatives(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
     """Yield single other choices, as setting and option, with which a model offers all of these."""
     choices = [setting for setting in spec.declared().values() if setting.options and setting.key]
     for setting in (*choices, METHOD):

@@ -74,7 +74,7 @@ def start_from(dataset: Dataset) -> None:
     state[_BROUGHT] = Brought(source, before, since) if since != before else None
 
 
-def say_what_was_brought() -> None:
+def show_undo() -> None:
     """Show one line about the data set's settings, with undo, until one of them is changed."""
     brought = st.session_state.get(_BROUGHT)
     if brought is None or any(st.session_state.get(key) != raw for key, raw in brought.since.items()):
@@ -88,7 +88,7 @@ def say_what_was_brought() -> None:
     )
 
 
-def whence(setting: Setting) -> str:
+def source_of_start(setting: Setting) -> str:
     """Explain a setting's initial value on the chosen data set, for its help; "" if it is the default."""
     source = st.session_state.get(_SOURCE, "")
     if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
@@ -234,7 +234,7 @@ def _control(setting: Setting, why: str) -> None:
     if not why and not is_read(setting, st.session_state):
         why = words.not_used_by(_model())
     told = HINTS[setting]() if setting in HINTS else ()
-    hint = " ".join(filter(None, (setting.help, *told, whence(setting), why)))
+    hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
     control_of(setting).draw(disabled=bool(why), hint=hint)
 
 
@@ -275,7 +275,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         disabled=bool(no_fold) and len(folds) > 1,
         help=f"{words.FOLD} {no_fold}",
     )
-    say_what_was_brought()
+    show_undo()
 
 
 def _presets_and_link() -> None:

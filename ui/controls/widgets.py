@@ -101,6 +101,14 @@ Options = Sequence[Any] | Mapping[Any, str]
 """Options of a widget: values, or labels by value."""
 
 
+def write_address(key: str, text: str) -> None:
+    """Write a text into the address, or remove its parameter if the text is empty."""
+    if text:
+        st.query_params[key] = text
+    else:
+        st.query_params.pop(key, None)
+
+
 def start_index(key: str, options: list[Any], start: Any) -> int:
     """Return the position of a widget's start among its options, and reset it if options changed.
 

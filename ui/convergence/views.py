@@ -23,7 +23,7 @@ from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shell.errors import end_page
 from ui.shell.figures import capital, sentence, show_answer, show_figure
 from ui.shell.texts import describe
-from ui.work.jobs import WAITING, run_what_comes
+from ui.work.jobs import WAITING, run_available
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -183,7 +183,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
     """
     nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
     keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
-    found = run_what_comes(
+    found = run_available(
         list(dict.fromkeys([*choice.specs, *keys])),
         title=f"Convergence, {spec.dataset}",
         together=(lambda one: one.problem) if keys else (lambda one: one),

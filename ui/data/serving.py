@@ -21,7 +21,7 @@ from rankviz.common.memory import return_freed_memory
 from ui.data.held import HELD
 from ui.what_if.fitted import memory
 from ui.work.folds import FOLDS
-from ui.work.run_store import look_after
+from ui.work.run_store import continue_sweeps
 
 LOOK_SECONDS = 5
 _UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
@@ -83,4 +83,4 @@ async def _look_again_and_again() -> None:
         models = memory().look(now)
         if FOLDS.look(now) or files or models:
             await asyncio.to_thread(return_freed_memory)
-        await asyncio.to_thread(look_after)
+        await asyncio.to_thread(continue_sweeps)

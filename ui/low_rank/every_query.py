@@ -47,7 +47,7 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         alt=f"Histogram of {name} over queries, {dim_histogram.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
-        on_select=selection.taken_from_bars(
+        on_select=selection.on_bars(
             key, lambda bins: dim_histogram.members(needs, measure, choice.scale, bins)
         ),
     )

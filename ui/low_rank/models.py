@@ -211,7 +211,7 @@ def _ranks(
             own=capital(own),
             plain=describe(plain, "train"),
         ),
-        on_select=selection.taken_from_bars(key, list),
+        on_select=selection.on_bars(key, list),
     )
     above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
     law = words.law(allowed, chosen.factors, what.choice.matrix)

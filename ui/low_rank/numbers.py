@@ -59,7 +59,7 @@ def show(what: Shown) -> None:
         table,
         hide_index=True,
         key=key,
-        on_select=selection.taken_from_rows(key, queries, selection.mark),
+        on_select=selection.on_rows(key, queries, selection.mark),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what),

@@ -34,7 +34,7 @@ COUNTED = ("One query", "Energy", "Why so low?")
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Return the specs of the open tab's runs besides the page's own, before anything is trained."""
-    selection.turn_to(PART)
+    selection.switch_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
 

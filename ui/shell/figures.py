@@ -90,7 +90,7 @@ async def _script(_: Request) -> FileResponse:
 
 @st.fragment
 @errors_as_sentences()
-def offer(figure: go.Figure, key: str, caption: str) -> None:
+def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
     """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
     size = st.selectbox(
         "Picture",
@@ -125,7 +125,7 @@ def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str,
 def printable(figure: go.Figure) -> go.Figure:
     """Return a copy on white, without interactive parts and without small text."""
     small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
-    copy = with_text_style(go.Figure(_enlarged(json.loads(small))), INK["light"], SIZE)
+    copy = with_text_style(go.Figure(_enlarged(json.loads(small))), TEXT_COLOURS["light"], SIZE)
     copy.update_layout(template=PAPER, font_family=MEASURED)
     if copy.layout.sliders:
         copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)
@@ -176,7 +176,7 @@ SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
 HEIGHT_ALONE = 490
 """Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
-INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
+TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Text colours in figures: contrast at least 7:1 on either background."""
 
 # colours of methods and guides, lightened for a dark background (as in .streamlit/config.toml)
@@ -287,7 +287,7 @@ def show_figure(
             on_click="ignore",
             width="stretch",
         )
-        offer(figure, key, caption)
+        picture_menu(figure, key, caption)
     if is_on(ALONE):
         end_page()
     return event
@@ -335,7 +335,7 @@ def definition_caption(data: RankingData) -> str:
     return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
 
 
-def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
+def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
     """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
     for record in records:
         told = NDCG(10, "letor").ties(record.scores[part], data)
@@ -343,7 +343,7 @@ def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: st
             st.caption(f"{escaped(describe(record.spec, part))}: {escaped(told)}")
 
 
-def say_if_nothing_was_learned(record: RunRecord) -> None:
+def report_untrained(record: RunRecord) -> None:
     """Say that there was no preference pair to train on, if so."""
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info(words.NOTHING_LEARNED, icon=":material/info:")
@@ -357,7 +357,7 @@ def themed(figure: go.Figure) -> go.Figure:
         figure = go.Figure(figure)  # pictures use the original figure
     if large:
         _thicken(figure)
-    figure = with_text_style(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+    figure = with_text_style(figure, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
     if is_on(ALONE):
         figure.update_layout(height=HEIGHT_ALONE)
     return figure

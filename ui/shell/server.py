@@ -60,7 +60,7 @@ class Headers:
 
 
 @cache
-def settle() -> None:
+def freeze_libraries() -> None:
     """Collect once, after the first page, and make the collector skip all present objects."""
     gc.collect()
     gc.freeze()

@@ -246,7 +246,7 @@ def meaning(name: str) -> str | None:
     return found.meaning if found else None
 
 
-def offer_terms(first: Collection[str] = ()) -> None:
+def glossary_button(first: Collection[str] = ()) -> None:
     """Draw a button that shows the glossary, starting with these terms."""
     place = st.popover("Terms", type="tertiary", key="terms")  # a help text would cover the list
     place.markdown(glossary(first))

@@ -18,7 +18,7 @@ from ui.shell.errors import end_page
 
 
 @cache
-def asked_for() -> bool:
+def accounts_required() -> bool:
     """Return True if this server requires accounts; cached, because Streamlit reads secrets each time."""
     return "is_logged_in" in st.user
 
@@ -28,7 +28,7 @@ def account() -> str | None:
 
     Raises `SettingError` if the provider names no account.
     """
-    if not asked_for() or not st.user.get("is_logged_in"):
+    if not accounts_required() or not st.user.get("is_logged_in"):
         return None
     issuer, subject = st.user.get("iss"), st.user.get("sub")
     if not issuer or not subject:
@@ -36,9 +36,9 @@ def account() -> str | None:
     return f"{issuer}\n{subject}"
 
 
-def ask_to_log_in() -> None:
+def require_login() -> None:
     """Show only the login to visitors who are not logged in, if accounts are required."""
-    if not asked_for() or st.user.get("is_logged_in"):
+    if not accounts_required() or st.user.get("is_logged_in"):
         return
     st.title("rankviz")
     st.write(words.LOG_IN)
@@ -46,7 +46,7 @@ def ask_to_log_in() -> None:
     end_page()
 
 
-def offer_to_log_out() -> None:
+def show_account() -> None:
     """Show who is logged in and a logout button in the sidebar."""
     if account() is None:
         return

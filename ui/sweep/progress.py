@@ -17,7 +17,7 @@ from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
 from ui.sweep.words import at_work, pace, time_left
-from ui.work.place import line
+from ui.work.place import cluster_line
 from ui.work.run_store import run_store, workers
 
 POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
@@ -55,7 +55,7 @@ def _progress(sweep: Sweep, seconds: float) -> None:
 
 def _on_the_cluster(status: StudyStatus) -> None:
     """Draw the cluster's state; if it does not answer, the owner may continue on this machine."""
-    if not line(status.study.place) and status.study.owner == visitor():
+    if not cluster_line(status.study.place) and status.study.owner == visitor():
         st.button(
             "Continue on this machine",
             key="sweep-here",

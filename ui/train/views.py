@@ -31,8 +31,8 @@ from ui.controls.settings import baseline
 from ui.shell.figures import (
     capital,
     definition_caption,
-    say_if_nothing_was_learned,
-    say_if_ties_decide,
+    report_ties,
+    report_untrained,
     sentence,
     show_figure,
     show_table,
@@ -42,7 +42,7 @@ from ui.shell.terms import meaning
 from ui.shell.texts import describe
 from ui.train import words
 from ui.why.link import offer as offer_why
-from ui.work.place import where
+from ui.work.place import choose_place
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -66,7 +66,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     with row:
         metric = _curve()
         pin_buttons(spec)
-    return chosen.spec(), metric, where(row, SHARDS)
+    return chosen.spec(), metric, choose_place(row, SHARDS)
 
 
 def cost(record: RunRecord, predicted: object) -> str:
@@ -77,7 +77,7 @@ def cost(record: RunRecord, predicted: object) -> str:
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
     """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
-    say_if_nothing_was_learned(record)
+    report_untrained(record)
     records = _distinct(other, record)
     table = metric_curve.data(records, part, metric)
     show_figure(
@@ -89,7 +89,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[metric]}.",
     )
-    say_if_ties_decide(records, data, part)
+    report_ties(records, data, part)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):

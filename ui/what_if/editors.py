@@ -22,7 +22,7 @@ from rankviz.whatif.changes import (
 )
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.typed import typed_documents
-from ui.controls.feature_names import called
+from ui.controls.feature_names import names_of
 from ui.controls.link import frozen_link
 from ui.shell.errors import errors_as_sentences
 from ui.what_if import state, words
@@ -129,7 +129,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     feature = st.selectbox(
         "Feature",
         range(data.n_features),
-        format_func=_numbered(called(spec, data)).__getitem__,
+        format_func=_numbered(names_of(spec, data)).__getitem__,
         key="edit-feature",
     )
     if document is None or feature is None:
@@ -189,7 +189,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
         "Feature",
         range(fold.train.n_features),
         None,
-        format_func=_numbered(called(spec, fold.train)).__getitem__,
+        format_func=_numbered(names_of(spec, fold.train)).__getitem__,
         placeholder="Number or name",
         key="out-feature",
     )

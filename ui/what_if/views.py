@@ -20,7 +20,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turning import RULE
-from ui.controls.feature_names import in_their_words
+from ui.controls.feature_names import with_names
 from ui.controls.widgets import keep_held
 from ui.shell.components import mount
 from ui.shell.errors import errors_as_sentences
@@ -86,7 +86,7 @@ def answers_at_once(spec: RunSpec) -> bool:
 
 def page_of(spec: RunSpec, part: str, query: Any) -> Page:
     """Return the present state of the page for a query."""
-    fold = in_their_words(spec, normalised(spec))
+    fold = with_names(spec, normalised(spec))
     record = recall(spec.but(digest=fold_of(spec).digest))
     if record is None:  # no longer in memory: the whole page makes it again
         st.rerun()
@@ -99,7 +99,7 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
 def show(spec: RunSpec) -> None:
     """Draw everything below the head; it reruns by itself."""
     st.html(f"<style>{STYLE}</style>")
-    fold = in_their_words(spec, normalised(spec))
+    fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
     page, top = page_of(spec, part, query), st.container(key="what-if-answer")

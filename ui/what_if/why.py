@@ -16,7 +16,7 @@ from rankviz.whatif.changes import Change
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
-from ui.controls.feature_names import called
+from ui.controls.feature_names import names_of
 from ui.controls.models import offered
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import sentence, show_figure
@@ -82,7 +82,7 @@ def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
         st.info(words.SAME)
         return
     found = explain_margin(asked.model(changes), pair.a, pair.b)
-    table = margin_waterfall.data(found.values, called(pair.record.spec, pair.data), pair.a, pair.b)
+    table = margin_waterfall.data(found.values, names_of(pair.record.spec, pair.data), pair.a, pair.b)
     with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
     show_figure(
         margin_waterfall.figure(table, float(found.margin)),

@@ -17,7 +17,7 @@ from rankviz.plots.labels import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names
-from ui.controls.models import Option, menu, of_the_sidebar, offered, pinned_models
+from ui.controls.models import Option, menu, offered, pinned_models, sidebar_models
 from ui.controls.widgets import keep_held
 from ui.shell.errors import end_page
 from ui.shell.texts import describe
@@ -119,7 +119,7 @@ def controls(
 def model(place: Any, spec: RunSpec) -> RunSpec:
     """Draw the menu of models; return the chosen one: the sidebar's, or another known to the app."""
     options = {CURRENT: Option("current model", lambda: spec)}
-    options |= of_the_sidebar(st.session_state) | pinned_models(spec)
+    options |= sidebar_models(st.session_state) | pinned_models(spec)
     return menu(place, "Model", options, CURRENT, OF, words.MODEL).spec()
 
 

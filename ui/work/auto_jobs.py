@@ -71,12 +71,12 @@ class Waiting:
 WAITING = Waiting()
 
 
-def began_unasked(job_id: str, owner: str) -> None:
+def begin(job_id: str, owner: str) -> None:
     """Record that a job was started automatically for this tab, and ends with it."""
     WAITING.begin(job_id, owner, _tab())
 
 
-def wait_too(job_id: str) -> None:
+def join(job_id: str) -> None:
     """Record that this tab waits for a job, perhaps another tab's."""
     WAITING.join(job_id, _tab())
 
@@ -116,7 +116,7 @@ def _looked_after(tab: str) -> str:
 
 REST_SECONDS = 1.5
 """Seconds without a change of controls before an automatic job begins."""
-UNASKED, _RESTING = "unasked-job", "unasked-runs"
+AUTO_JOB, _RESTING = "unasked-job", "unasked-runs"
 """Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
 
 
@@ -132,10 +132,10 @@ def note_on(job: JobStatus) -> str:
     """Return the remark below a job's progress."""
     if job.owner != visitor():
         return words.OF_OTHERS
-    return words.SLOW if job.id == st.session_state.get(UNASKED) else ""
+    return words.SLOW if job.id == st.session_state.get(AUTO_JOB) else ""
 
 
-def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
+def continue_as_job(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
     """Show the job that continues these runs; return True if there is one, or will be.
 
     `why` explains below it why they were too long to wait for. Without a reason they were not tried, and the
@@ -156,10 +156,10 @@ def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
     try:
         job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
         if new:
-            st.query_params[PARAMETER] = st.session_state[UNASKED] = job_id
-            began_unasked(job_id, visitor())
+            st.query_params[PARAMETER] = st.session_state[AUTO_JOB] = job_id
+            begin(job_id, visitor())
         else:
-            wait_too(job_id)
+            join(job_id)
         return jobs().status(job_id)
     except StoreOutOfReach as error:
         st.warning(escaped(error), icon=":material/save:")
@@ -186,9 +186,9 @@ def _rest(drawn: float) -> None:
         st.rerun()
 
 
-def let_go(wanted: list[RunSpec]) -> None:
+def leave_unneeded(wanted: list[RunSpec]) -> None:
     """Leave the automatic job if the page needs none of its runs; forget it then, or when it is done."""
-    job_id = st.session_state.get(UNASKED)
+    job_id = st.session_state.get(AUTO_JOB)
     if job_id is None:
         return
     with suppress(StoreError):  # it was deleted
@@ -196,6 +196,6 @@ def let_go(wanted: list[RunSpec]) -> None:
         if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
             return
     leave(job_id)
-    del st.session_state[UNASKED]
+    del st.session_state[AUTO_JOB]
     if st.query_params.get(PARAMETER) == job_id:
         del st.query_params[PARAMETER]

@@ -34,9 +34,9 @@ from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work import run_store
-from ui.work.auto_jobs import go_on, let_go, note_on, start, wait_too
+from ui.work.auto_jobs import continue_as_job, join, leave_unneeded, note_on, start
 from ui.work.folds import fold_of
-from ui.work.place import say_what_is_seen, threads_of
+from ui.work.place import show_cluster, threads_of
 from ui.work.run_store import keeper
 from ui.work.runs import NoTurn, TookTooLong, recall, remember, run, twins
 from ui.work.watching import PARAMETER, STOPPED, jobs, watch
@@ -63,7 +63,7 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> l
     return found
 
 
-def run_what_comes(
+def run_available(
     specs: Sequence[RunSpec],
     *,
     title: str,
@@ -99,7 +99,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
-    let_go(known)
+    leave_unneeded(known)
     named = _named_job(title)  # before the search for records, so that runs finished by now are found
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
@@ -155,7 +155,7 @@ def _work_on(
             watch(job, place=title, wanted=wanted)
     late = [spec for spec in short if recall(spec) is None]
     with watched:
-        going_on = bool(late) and (_share(late, title, wanted) or go_on(late, title, note, wanted))
+        going_on = bool(late) and (_share(late, title, wanted) or continue_as_job(late, title, note, wanted))
     left = [cost for spec, cost in costs.items() if recall(spec) is None]
     if left and not going_on:
         with offered:
@@ -172,7 +172,7 @@ def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
     text, action = st.columns([4, 2], vertical_alignment="center")
     text.markdown(f"Training {runs} will take {total_in_words(predicted)} on this machine{there}.")
     with text:
-        say_what_is_seen(place)
+        show_cluster(place)
     missing = [cost.spec for cost in predicted]
     action.button(
         "Train on the cluster",
@@ -196,7 +196,7 @@ def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
 
 def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
     """Show a job with runs for this page, and keep it running."""
-    wait_too(job.id)
+    join(job.id)
     watch(job, place=title, note=note_on(job), wanted=wanted)
 
 

@@ -56,7 +56,7 @@ def run_store() -> RunStore:
     return workers().store
 
 
-def say_what_was_set_aside() -> None:
+def show_store_notice() -> None:
     """Say that a store of another version was set aside, as long as the server that did so runs."""
     with suppress(StoreOutOfReach):
         if notice := run_store().database.notice:
@@ -72,7 +72,7 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     return {}
 
 
-def look_after() -> None:
+def continue_sweeps() -> None:
     """Continue sweeps whose workers have ended, with the machine or the app.
 
     Also purge runs that were deleted long ago.

@@ -21,7 +21,7 @@ from rankviz.store.study import HERE
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
-from ui.work.place import line
+from ui.work.place import cluster_line
 from ui.work.run_store import workers
 from ui.work.runs import recall, stage_words
 
@@ -106,7 +106,7 @@ def _progress(
             st.caption(note)
         if status.live and status.place != HERE:
             st.caption(escaped(_plan(status)))
-            line(status.place)
+            cluster_line(status.place)
     if was_live:  # finally: the status is visible before the whole page is redrawn
         _redraw(status, drawn)
 
