@@ -33,14 +33,14 @@ try:
         entry = entry_of(page)
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own)
         show_account()
-        vain = message_places()
-        report_rejected(link, vain)  # the sidebar's at once, because a page may be slow
+        rejected = message_places()
+        report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow
         add_styles()
         place = st.container()
         try:
             page.run()
         finally:  # some pages end early
-            report_rejected(link, vain)  # first: st.stop() prevents drawing, but this is recorded
+            report_rejected(link, rejected)  # first: st.stop() prevents drawing, but this is recorded
             show_link()
             report_unread(link, place)
 finally:

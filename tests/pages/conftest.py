@@ -93,7 +93,7 @@ def own_folders(
         kept.cache_clear()
     FOLDS.clear()
     yield
-    for process in (process for execution in _opened() for process in at_work(execution.store)):
+    for process in (process for execution in _opened for process in at_work(execution.store)):
         process.terminate()
         assert process.wait(60)
 

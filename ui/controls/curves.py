@@ -1,4 +1,4 @@
-"""RankSVM over m, as on Home and NDCG against m: curves, and their names."""
+"""Curves of RankSVM over m, with the approximations of the sidebar's kernel, and their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of a page: every setting of the sidebar in its widget's format, and the address as opened."""
+"""The address of a page: as opened, as a link with all settings, and reports of unread parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERSION = "2"
 LONGEST = 40
 """Signs of a value from an address that are shown; what is longer is cut."""
 _ICON = ":material/link_off:"
-_JUDGED, _VAIN, _PLACE = "link-judged", "link-in-vain", "link-refused"
+_CHECKED, _REJECTED, _PLACE = "link-checked", "link-rejected", "link-messages"
 
 
 def shortened(text: str) -> str:
@@ -50,16 +50,16 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
 
     A parameter is checked once: in the run in which its widget first reads the address.
     """
-    judged: set[str] = st.session_state.setdefault(_JUDGED, set())
-    vain: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_VAIN, {})
-    now = dict(_held({*link, *vain} - {"data"}))
-    for key in [key for key in link if key in now and key not in judged]:
-        judged.add(key)
+    checked: set[str] = st.session_state.setdefault(_CHECKED, set())
+    rejected: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_REJECTED, {})
+    now = dict(_held({*link, *rejected} - {"data"}))
+    for key in [key for key in link if key in now and key not in checked]:
+        checked.add(key)
         if not any(_alike(link[key], written) for written in now[key]):
-            vain[key] = link[key], now[key]
-    for key in [key for key, (_, then) in vain.items() if now.get(key, then) != then]:
-        del vain[key]
-    told = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
+            rejected[key] = link[key], now[key]
+    for key in [key for key, (_, then) in rejected.items() if now.get(key, then) != then]:
+        del rejected[key]
+    told = [_in_words(key, text, then) for key, (text, then) in rejected.items() if key in now]
     if (version := link.get("v", VERSION)) != VERSION:
         told.append(other_version(shortened(version)))
     if told:

@@ -1,4 +1,4 @@
-"""Menus of models, and distinct names for two of them: maps, methods, and pins."""
+"""Models that pages compare: menus, pins, distinct names, and what a page requires of a model."""
 
 from __future__ import annotations
 

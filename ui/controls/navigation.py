@@ -1,4 +1,4 @@
-"""The pages of the app, and the start of every page.
+"""The pages of the app, the start of every page, and the settings that each page does not use.
 
 See docs/decisions/0032-how-a-page-is-built.md.
 """
@@ -20,7 +20,7 @@ from rankviz.learning.risk_settings import COSTS, LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import RunSpec
-from ui.controls.settings import BASELINE_C, NORMALISATION, baseline_is_set, data_from_state, spec_from_state
+from ui.controls.settings import BASELINE_C, NORMALISATION, baseline_is_set, spec_from_state
 from ui.controls.widgets import ALL, THIS
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
@@ -207,12 +207,6 @@ def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -
         except (DataError, SettingError):
             head(st.session_state[TITLE])  # else the page would start with its first figure
             raise
-
-
-def data_only() -> RunSpec:
-    """Return the sidebar's data, for a page that trains nothing and so ignores invalid settings."""
-    announced()
-    return data_from_state(st.session_state)
 
 
 def announced() -> None:

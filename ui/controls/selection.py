@@ -8,7 +8,9 @@ position, when the change was made in the table.
 A selection belongs to a data set, fold and part, because query numbers differ elsewhere. On other data it is
 put aside, and restored when they return.
 
-See docs/decisions/0030-streamlit-traps.md.
+Documents of a ranked list are marked in the same way: the two clicked last are in the address.
+
+See docs/decisions/0030-streamlit-traps.md and docs/decisions/0025-state-shared-by-pages.md.
 """
 
 from __future__ import annotations

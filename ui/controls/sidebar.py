@@ -1,4 +1,9 @@
-"""The sidebar, made from the settings; `ui.controls.settings` reads its widgets."""
+"""The sidebar, made from the settings, and their initial values for the chosen data set, with undo.
+
+`ui.controls.settings` reads its widgets. A widget's initial value depends on the data set only, not on its
+fold, so an address without other values always shows the same. A new data set changes only settings for which
+it has its own values. See docs/decisions/0024-the-address-is-the-state.md.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +43,7 @@ from ui.controls.settings import (
     is_read,
     preset,
 )
-from ui.controls.widgets import start_index
+from ui.controls.widgets import Bound
 from ui.shell import words
 from ui.work.folds import fold_of
 
@@ -46,8 +51,147 @@ MOST_BYTES = 32e6
 """Largest size in bytes of a first fold that is read for initial values."""
 
 
+_OWN, _LINK = "sidebar-own", "sidebar-link"
+_CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
+IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
+NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
+BELOW = (COSTS, SOLVER, NORMALISATION, SEED, BASELINE_C, TOL, RANK, LANDMARK_CHOICE, FREQUENCY_CHOICE)
+"""Settings with a fixed place: visible, or below "More settings". All others follow the choice that needs
+them: a method's below the methods, a kernel's below the kernels. C and γ come before these, to be visible on
+a small screen."""
+FOLLOWS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
+"""Settings whose dependent settings follow another one: those of feature maps follow m."""
+
+HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
+    METHOD: lambda: (f"{one.label}: minimises {one.minimises}." for one in METHODS.values() if one.minimises),
+    LOSS: lambda: (f"{loss.label}: {loss.formula}." for loss in LOSSES.values()),
+    NORMALISATION: lambda: (f"{one.label}: {one.description}" for one in NORMALISATIONS.values()),
+}
+"""Additions to help texts about the available options."""
+
+
+def sidebar(
+    datasets: dict[str, Dataset],
+    unread: Callable[[Setting], str] = lambda _: "",
+    no_fold: Callable[[], str] = lambda: "",
+    *,
+    folded: bool = False,
+) -> None:
+    """Draw the shared sidebar; `spec_from_state` reads its experiment.
+
+    `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
+    fold. On a page that reads none, they are `folded`: they keep their values for the other pages.
+    """
+    drawn: set[Setting] = set()
+    with st.sidebar:
+        st.session_state[_OWN] = st.container()
+    with st.sidebar, st.expander("Settings not used on this page") if folded else nullcontext():
+        _data_settings(datasets, no_fold())
+        place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
+        for setting in in_order(IN_VIEW, drawn):
+            with place if setting in NEXT_TO_M else nullcontext():
+                _control(setting, unread(setting))
+            if setting is N_COMPONENTS:
+                place = st.container()
+        with st.expander("More settings", expanded=_costs_are_wrong()):
+            for setting in in_order(BELOW, drawn):
+                _control(setting, unread(setting))
+        _presets_and_link()
+
+
+def own_place() -> DeltaGenerator:
+    """Return the place above the shared settings, for a page's own controls."""
+    place: DeltaGenerator = st.session_state[_OWN]
+    return place
+
+
+def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setting]:
+    """Yield settings, each followed by dependent ones without a fixed place; skip those already drawn.
+
+    A widget's value is read after it is drawn, because the first run takes it from the URL only then.
+    """
+    for setting in settings:
+        if setting in drawn or not setting.key:
+            continue
+        drawn.add(setting)
+        yield setting
+        for other in FOLLOWS.get(setting, (setting,)):
+            yield from in_order([one for one in _dependent(other) if one not in (*IN_VIEW, *BELOW)], drawn)
+
+
+def _dependent(setting: Setting) -> list[Setting]:
+    """Return the dependent settings of a choice; for feature maps those of all: pages compare them."""
+    if not setting.options:
+        return []
+    chosen = setting.options if setting is FEATURE_MAP else (value_from(setting, st.session_state),)
+    return [one for name in chosen for one in setting.settings_of(name)]
+
+
+def _control(setting: Setting, why: str) -> None:
+    """Draw the control of a setting, greyed out if page or model do not read it, with the reason."""
+    if not why and not is_read(setting, st.session_state):
+        why = words.not_used_by(_model())
+    told = HINTS[setting]() if setting in HINTS else ()
+    hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
+    control_of(setting).draw(disabled=bool(why), hint=hint)
+
+
+def _costs_are_wrong() -> bool:
+    """Return True if the costs of pairs are invalid, to be corrected below "More settings"."""
+    try:
+        value_from(COSTS, st.session_state)
+    except DataError:
+        return True
+    return False
+
+
+def _model() -> str:
+    """Name the current model within a sentence."""
+    method, name = (value_from(setting, st.session_state) for setting in (METHOD, FEATURE_MAP))
+    return METHODS[method].label if method != USUAL else FEATURE_MAPS[name].in_a_sentence
+
+
+def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
+    if not datasets:
+        raise DataError(
+            "no data set below the data folders",
+            expected="folders such as NAME/Fold1/train.txt",
+            remedy="Start the app with another data folder: make app DATA=folder.",
+        )
+    first, second = map(Bound, st.columns([27, 15], gap="xsmall"))
+    chosen = first.menu("data", "Data set", list(datasets), help=words.DATA_SET)
+    start_from(datasets[chosen])
+    folds = list(datasets[chosen].folds)
+    unused = bool(no_fold) and len(folds) > 1
+    second.menu("fold", "Fold", folds, FIRST_FOLD, disabled=unused, help=f"{words.FOLD} {no_fold}")
+    show_undo()
+
+
+def _presets_and_link() -> None:
+    with st.popover("Share and presets", width="stretch"):
+        for name in PRESETS:
+            st.button(name, on_click=_apply, args=(name,), width="stretch")
+        st.session_state[_LINK] = st.container()
+
+
+def show_link() -> None:
+    """Fill the place of the link after the page is drawn, when the address is complete."""
+    place: DeltaGenerator = st.session_state[_LINK]
+    place.markdown(words.LINK)
+    place.code(frozen_link(), language=None, wrap_lines=True)
+    with place:
+        send_button()
+
+
+def _apply(name: str) -> None:
+    """Set the drawn widgets to a preset (a callback)."""
+    for key, value in preset(name, st.session_state).items():
+        if key in st.session_state:
+            st.session_state[key] = value
+
+
 @dataclass(frozen=True)
-class Brought:
+class Changed:
     """Settings changed by a data set: the reason, and the widgets' values before and since."""
 
     source: str
@@ -70,19 +214,19 @@ def start_from(dataset: Dataset) -> None:
     own = _held(state, state[STARTS])
     # includes unchanged ones: the address omits values relative to the initial ones
     since = {key: own.get(key, raw) for key, raw in before.items()}
-    _set(since)
-    state[_BROUGHT] = Brought(source, before, since) if since != before else None
+    state.update(since)
+    state[_CHANGED] = Changed(source, before, since) if since != before else None
 
 
 def show_undo() -> None:
     """Show one line about the data set's settings, with undo, until one of them is changed."""
-    brought = st.session_state.get(_BROUGHT)
-    if brought is None or any(st.session_state.get(key) != raw for key, raw in brought.since.items()):
+    changed = st.session_state.get(_CHANGED)
+    if changed is None or any(st.session_state.get(key) != raw for key, raw in changed.since.items()):
         return
     st.button(
-        f":small[:gray[{brought.source}] – restore mine]",
+        f":small[:gray[{changed.source}] – restore mine]",
         key="back-to-mine",
-        help=f"Now: {_in_words(brought.since)}. Before: {_in_words(brought.before)}.",
+        help=f"Now: {_in_words(changed.since)}. Before: {_in_words(changed.before)}.",
         on_click=_back,
         type="tertiary",
     )
@@ -98,12 +242,7 @@ def source_of_start(setting: Setting) -> str:
 
 def _back() -> None:
     """Restore the settings changed by the data set (a callback)."""
-    _set(st.session_state.pop(_BROUGHT).before)
-
-
-def _set(values: Mapping[str, Any]) -> None:
-    for key, raw in values.items():
-        st.session_state[key] = raw
+    st.session_state.update(st.session_state.pop(_CHANGED).before)
 
 
 def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -146,156 +285,3 @@ def _found(files: tuple[tuple[str, int, int], ...], _spec: RunSpec) -> StartingP
         return starting_point(fold_of(_spec))
     except DataError:  # the page reports it for the chosen fold
         return NO_START
-
-
-_BROUGHT, _SOURCE = "brought-by-data", "source-of-starts"
-
-
-IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
-NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
-BELOW = (COSTS, SOLVER, NORMALISATION, SEED, BASELINE_C, TOL, RANK, LANDMARK_CHOICE, FREQUENCY_CHOICE)
-"""Settings with a fixed place: visible, or below "More settings". All others follow the choice that needs
-them: a method's below the methods, a kernel's below the kernels. C and γ come before these, to be visible on
-a small screen."""
-BRINGERS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
-"""Settings whose dependent settings follow another one: those of feature maps follow m."""
-
-HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
-    METHOD: lambda: (f"{one.label}: minimises {one.minimises}." for one in METHODS.values() if one.minimises),
-    LOSS: lambda: (f"{loss.label}: {loss.formula}." for loss in LOSSES.values()),
-    NORMALISATION: lambda: (f"{one.label}: {one.description}" for one in NORMALISATIONS.values()),
-}
-"""Additions to help texts about the available options."""
-
-
-def sidebar(
-    datasets: dict[str, Dataset],
-    unread: Callable[[Setting], str] = lambda _: "",
-    no_fold: Callable[[], str] = lambda: "",
-    *,
-    folded: bool = False,
-) -> None:
-    """Draw the shared sidebar; `spec_from_state` reads its experiment.
-
-    `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
-    fold. On a page that reads none, they are `folded`: they keep their values for the other pages.
-    """
-    drawn: set[Setting] = set()
-    with st.sidebar:
-        st.session_state[_OWN] = st.container()
-    with st.sidebar, st.expander("Settings not used on this page") if folded else nullcontext():
-        _data_settings(datasets, no_fold())
-        place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
-        for setting in in_order(IN_VIEW, drawn):
-            with place if setting in NEXT_TO_M else nullcontext():
-                _control(setting, unread(setting))
-            if setting is N_COMPONENTS:
-                place = st.container()
-        with st.expander("More settings", expanded=_costs_are_wrong()):
-            for setting in in_order(BELOW, drawn):
-                _control(setting, unread(setting))
-        _presets_and_link()
-
-
-_OWN, _LINK = "sidebar-own", "sidebar-link"
-
-
-def own_place() -> DeltaGenerator:
-    """Return the place above the shared settings, for a page's own controls."""
-    place: DeltaGenerator = st.session_state[_OWN]
-    return place
-
-
-def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setting]:
-    """Yield settings, each followed by dependent ones without a fixed place; skip those already drawn.
-
-    A widget's value is read after it is drawn, because the first run takes it from the URL only then.
-    """
-    for setting in settings:
-        if setting in drawn or not setting.key:
-            continue
-        drawn.add(setting)
-        yield setting
-        for bringer in BRINGERS.get(setting, (setting,)):
-            brought = [one for one in _brought(bringer) if one not in IN_VIEW and one not in BELOW]
-            yield from in_order(brought, drawn)
-
-
-def _brought(setting: Setting) -> list[Setting]:
-    """Return the dependent settings of a choice; for feature maps those of all: pages compare them."""
-    if not setting.options:
-        return []
-    chosen = setting.options if setting is FEATURE_MAP else (value_from(setting, st.session_state),)
-    return [one for name in chosen for one in setting.settings_of(name)]
-
-
-def _control(setting: Setting, why: str) -> None:
-    """Draw the control of a setting, greyed out if page or model do not read it, with the reason."""
-    if not why and not is_read(setting, st.session_state):
-        why = words.not_used_by(_model())
-    told = HINTS[setting]() if setting in HINTS else ()
-    hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
-    control_of(setting).draw(disabled=bool(why), hint=hint)
-
-
-def _costs_are_wrong() -> bool:
-    """Return True if the costs of pairs are invalid, to be corrected below "More settings"."""
-    try:
-        value_from(COSTS, st.session_state)
-    except DataError:
-        return True
-    return False
-
-
-def _model() -> str:
-    """Name the current model within a sentence."""
-    method, name = (value_from(setting, st.session_state) for setting in (METHOD, FEATURE_MAP))
-    return METHODS[method].label if method != USUAL else FEATURE_MAPS[name].in_a_sentence
-
-
-def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
-    if not datasets:
-        raise DataError(
-            "no data set below the data folders",
-            expected="folders such as NAME/Fold1/train.txt",
-            remedy="Start the app with another data folder: make app DATA=folder.",
-        )
-    initial_value, second = st.columns([27, 15], gap="xsmall")
-    chosen = initial_value.selectbox(
-        "Data set", list(datasets), key="data", bind="query-params", help=words.DATA_SET
-    )
-    start_from(datasets[chosen])
-    folds = list(datasets[chosen].folds)
-    second.selectbox(
-        "Fold",
-        folds,
-        start_index("fold", folds, FIRST_FOLD),
-        key="fold",
-        bind="query-params",
-        disabled=bool(no_fold) and len(folds) > 1,
-        help=f"{words.FOLD} {no_fold}",
-    )
-    show_undo()
-
-
-def _presets_and_link() -> None:
-    with st.popover("Share and presets", width="stretch"):
-        for name in PRESETS:
-            st.button(name, on_click=_apply, args=(name,), width="stretch")
-        st.session_state[_LINK] = st.container()
-
-
-def show_link() -> None:
-    """Fill the place of the link after the page is drawn, when the address is complete."""
-    place: DeltaGenerator = st.session_state[_LINK]
-    place.markdown(words.LINK)
-    place.code(frozen_link(), language=None, wrap_lines=True)
-    with place:
-        send_button()
-
-
-def _apply(name: str) -> None:
-    """Set the drawn widgets to a preset (a callback)."""
-    for key, value in preset(name, st.session_state).items():
-        if key in st.session_state:
-            st.session_state[key] = value

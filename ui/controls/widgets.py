@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.settings import Powers, Steps
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
+from ui.shell.page import head
 from ui.work.folds import datasets
 
 
@@ -160,6 +162,14 @@ def part_shown(*specs: RunSpec) -> str:
     if looks:
         st.caption(f"looks at the test part: {len(looks)}", width="content")
     return "test" if revealed else "vali"
+
+
+def head_and_part(title: str, *specs: RunSpec) -> tuple[DeltaGenerator, str]:
+    """Draw the head of a page on a part of a fold; return the place of its subject, and the part."""
+    row = head(title)
+    about = row.container(width="content")
+    with row:
+        return about, part_shown(*specs)
 
 
 def note_looks(digests: Iterable[str]) -> set[str]:

@@ -81,6 +81,6 @@ async def _look_again_and_again() -> None:
         server, now = runtime.get_instance(), time.monotonic()
         files = HELD.look(server.is_active_session, server.uploaded_file_mgr, now)
         models = memory().look(now)
-        if FOLDS.look(now) or files or models:
+        if FOLDS.free_idle(now) or files or models:
             await asyncio.to_thread(return_freed_memory)
         await asyncio.to_thread(continue_sweeps)

@@ -1,6 +1,10 @@
-"""Display of figures and captions, in the same way everywhere, with downloads of their data.
+"""Figures and tables below their answers, in the page's theme, with downloads of numbers and pictures.
 
-See docs/decisions/0032-how-a-page-is-built.md.
+Pictures for papers and slides are laid out here; the browser draws and saves them (picture.js). Every size is
+a canvas with the page's font size in pixels, which is then scaled as a whole. So lines, marks and text keep
+their proportions.
+
+See docs/decisions/0032-how-a-page-is-built.md and docs/decisions/0023-own-code-in-the-browser.md.
 """
 
 from __future__ import annotations
@@ -35,6 +39,218 @@ from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import ALONE, LARGE, is_on
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import describe, escaped, plain
+
+TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
+SIZE, LARGE_SIZE = 13, 19
+"""Font sizes in figures, in pixels; the page's own are 15 and 20."""
+HEIGHT_ALONE = 490
+"""Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
+TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
+"""Text colours in figures: contrast at least 7:1 on either background."""
+
+# colours of methods and guides, lightened for a dark background (as in .streamlit/config.toml)
+ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
+ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
+ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
+ON_DARK |= {"#fefefe": "#10201e"}  # text on areas that are dark in the light theme, and light in the dark one
+# zero has the background's colour in either theme; missing values differ from both
+ON_DARK |= dict(zip(DIVERGING, ("#fdb863", "#a85c12", "#191918", "#6a5aa8", "#b8aee6"), strict=True))
+ON_DARK |= {NO_VALUE: "#3e3e3b"}
+# grades run dark to light there, so that higher ones stand out on either background
+ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
+Selecting = Literal["ignore", "rerun"] | Callable[[], None]
+"""What a selection in a figure does: nothing, rerun the page, or call a function before the rerun."""
+CONFIG = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": [
+        "toImage",
+        "zoom2d",
+        "pan2d",
+        "select2d",
+        "lasso2d",
+        "zoomIn2d",
+        "zoomOut2d",
+        "autoScale2d",
+        "resetScale2d",
+    ],
+}
+"""Plotly's toolbar keeps only Streamlit's full screen. A double click resets the axes, and "Save" makes
+pictures that contain their font (the camera's do not)."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Shows the figures of a page, whose descriptions and captions are templates by the figure's key.
+
+    Attributes
+    ----------
+    alts, captions : mapping of str to str
+        Texts with names in braces, as in `str.format`.
+    """
+
+    alts: Mapping[str, str]
+    captions: Mapping[str, str]
+
+    def show(
+        self,
+        key: str,
+        figure: go.Figure,
+        table: pd.DataFrame,
+        answer: str = "",
+        *,
+        texts: str = "",
+        on_select: Selecting = "ignore",
+        **told: object,
+    ) -> Any:
+        """Draw a figure with its texts; return its selection, as `show_figure` does.
+
+        `told` fills the names in both templates. `texts` is their key if it differs from the figure's.
+        """
+        alt, caption = (found[texts or key].format(**told) for found in (self.alts, self.captions))
+        return show_figure(
+            figure, table, key=key, alt=alt, caption=caption, answer=answer, on_select=on_select
+        )
+
+
+def show_figure(
+    figure: go.Figure,
+    table: pd.DataFrame,
+    *,
+    key: str,
+    alt: str,
+    caption: str,
+    answer: str = "",
+    on_select: Selecting = "ignore",
+) -> Any:
+    """Draw a figure below its answer, with a popover for description, picture and numbers.
+
+    `alt` is a text for screen readers. Return the selection in the figure if `on_select` is "rerun" or a
+    callback. If only the first figure is wanted, the page ends here.
+    """
+    if answer:
+        show_answer(answer)
+    event = st.plotly_chart(
+        themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
+    )
+    row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
+    with row.popover("About this figure", icon=":material/info:", help="What the figure shows."):
+        st.caption(caption)
+        if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
+            st.caption("\n\n".join(["---", *more]))
+    with row.popover("Save", icon=":material/download:", help="Download the figure or its numbers."):
+        for label, made, kind in (
+            ("Figure (HTML, works offline)", lambda: _page(figure, caption), "html"),
+            ("Numbers (CSV)", lambda: as_csv(table), "csv"),
+        ):
+            file, widget = f"{key}.{kind}", {"key": f"{key}-{kind}", "on_click": "ignore", "width": "stretch"}
+            st.download_button(label, made, file, f"text/{kind}", **widget)
+        picture_menu(figure, key, caption)
+    if is_on(ALONE):
+        end_page()
+    return event
+
+
+def show_answer(answer: str) -> None:
+    """Draw the result of a page or figure as a heading, a sentence that explains its terms."""
+    st.header(sentence(answer), anchor=False, help=terms_in(answer))
+
+
+def show_table(table: pd.DataFrame, **how: Any) -> Any:
+    """Draw a table, with a dash for missing values."""
+    return st.dataframe(table, placeholder="–", **how)
+
+
+def _page(figure: go.Figure, caption: str) -> str:
+    """Return the figure with its caption as an HTML page that needs no network; it contains Plotly."""
+    body = figure.to_html(include_plotlyjs=True, full_html=False)
+    return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(plain(caption))}</p>'
+
+
+def tiles(n: int) -> list[DeltaGenerator]:
+    """Return places for n metric tiles in a row that wraps on narrow screens."""
+    row = st.container(horizontal=True, gap="medium")
+    return [row.container(width=TILE_WIDTH) for _ in range(n)]
+
+
+def two_places() -> list[DeltaGenerator]:
+    """Return two places next to each other for figures; the full width if only the first is wanted."""
+    return [st.container()] * 2 if is_on(ALONE) else st.columns(2, gap="medium")
+
+
+def sentence(text: str) -> str:
+    """Return an answer as a sentence, with a capital and a full stop."""
+    return f"{capital(text).rstrip('.')}."
+
+
+def capital(text: str) -> str:
+    """Return a text with a capital first letter; λ and other symbols stay unchanged."""
+    return text[0].upper() + text[1:] if text[0].isascii() else text
+
+
+def definition_caption(data: RankingData) -> str:
+    """Describe the definition of the metrics, the number of queries, and the treatment of empty ones."""
+    return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
+
+
+def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
+    """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
+    for record in records:
+        told = NDCG(10, "letor").ties(record.scores[part], data)
+        if told:
+            st.caption(f"{escaped(describe(record.spec, part))}: {escaped(told)}")
+
+
+def report_untrained(record: RunRecord) -> None:
+    """Say that there was no preference pair to train on, if so."""
+    if record.n_pairs == 0 and record.spec.offers.pair_objective:
+        st.info(words.NOTHING_LEARNED, icon=":material/info:")
+
+
+def themed(figure: go.Figure) -> go.Figure:
+    """Return the figure with readable text in the current theme's colours; large if chosen."""
+    dark, large = st.context.theme.type == "dark", is_on(LARGE)
+    figure = _on_dark(figure) if dark else figure
+    if large or is_on(ALONE):
+        figure = go.Figure(figure)  # pictures use the original figure
+    if large:
+        _thicken(figure)
+    figure = with_text_style(figure, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+    if is_on(ALONE):
+        figure.update_layout(height=HEIGHT_ALONE)
+    return figure
+
+
+def with_text_style(figure: go.Figure, colour: str, size: int) -> go.Figure:
+    """Set the figure's text colour and size in pixels, and return the figure."""
+    ink = {"color": colour, "size": size}
+    axis = {"tickfont": ink, "title_font": ink, "automargin": True}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    # Plotly writes powers of ten 25 % larger than other ticks
+    powers = {"type": "log", "exponentformat": "power", "tickvals": None}
+    figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
+    figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
+    return figure.update_layout(font=ink, title_font=ink, legend_font=ink, hoverlabel_font_size=size)
+
+
+def _on_dark(figure: go.Figure) -> go.Figure:
+    text = figure.to_json()
+    for light, dark in ON_DARK.items():
+        text = text.replace(light, dark)
+    return from_json(text)
+
+
+def _thicken(figure: go.Figure) -> None:
+    """Enlarge lines and markers for the last row of an audience."""
+    for trace in figure.data:
+        line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
+        if getattr(line, "width", None):
+            line.width *= 1.6
+        if isinstance(getattr(marker, "size", None), int | float):
+            marker.size *= 1.4
+    for note in figure.layout.annotations:
+        note.font.size = LARGE_SIZE
+
 
 MEASURED = "Arial, Liberation Sans, sans-serif"
 """Font for measuring text: wider than the font in pictures, and as wide as its substitute."""
@@ -169,227 +385,3 @@ def _asking(job: dict[str, Any]) -> str:
         f'<p id="{job["id"]}" role="status">Making the picture …</p>'
         f'<script>import("./{ADDRESS}/{SCRIPT.name}").then(({{ save }}) => save({words}))</script>'
     )
-
-
-TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
-SIZE, LARGE_SIZE = 13, 19
-"""Font sizes in figures, in pixels; the page's own are 15 and 20."""
-HEIGHT_ALONE = 490
-"""Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
-TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
-"""Text colours in figures: contrast at least 7:1 on either background."""
-
-# colours of methods and guides, lightened for a dark background (as in .streamlit/config.toml)
-ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
-ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
-ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
-ON_DARK |= {"#fefefe": "#10201e"}  # text on areas that are dark in the light theme, and light in the dark one
-# zero has the background's colour in either theme; missing values differ from both
-ON_DARK |= dict(zip(DIVERGING, ("#fdb863", "#a85c12", "#191918", "#6a5aa8", "#b8aee6"), strict=True))
-ON_DARK |= {NO_VALUE: "#3e3e3b"}
-# grades run dark to light there, so that higher ones stand out on either background
-ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
-Selecting = Literal["ignore", "rerun"] | Callable[[], None]
-"""What a selection in a figure does: nothing, rerun the page, or call a function before the rerun."""
-CONFIG = {
-    "displaylogo": False,
-    "modeBarButtonsToRemove": [
-        "toImage",
-        "zoom2d",
-        "pan2d",
-        "select2d",
-        "lasso2d",
-        "zoomIn2d",
-        "zoomOut2d",
-        "autoScale2d",
-        "resetScale2d",
-    ],
-}
-"""Plotly's toolbar keeps only Streamlit's full screen. A double click resets the axes, and "Save" makes
-pictures that contain their font (the camera's do not)."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Shows the figures of a page, whose descriptions and captions are templates by the figure's key.
-
-    Attributes
-    ----------
-    alts, captions : mapping of str to str
-        Texts with names in braces, as in `str.format`.
-    """
-
-    alts: Mapping[str, str]
-    captions: Mapping[str, str]
-
-    def show(
-        self,
-        key: str,
-        figure: go.Figure,
-        table: pd.DataFrame,
-        answer: str = "",
-        *,
-        texts: str = "",
-        on_select: Selecting = "ignore",
-        **told: object,
-    ) -> Any:
-        """Draw a figure with its texts; return its selection, as `show_figure` does.
-
-        `told` fills the names in both templates. `texts` is their key if it differs from the figure's.
-        """
-        alt, caption = (found[texts or key].format(**told) for found in (self.alts, self.captions))
-        return show_figure(
-            figure, table, key=key, alt=alt, caption=caption, answer=answer, on_select=on_select
-        )
-
-
-def show_figure(
-    figure: go.Figure,
-    table: pd.DataFrame,
-    *,
-    key: str,
-    alt: str,
-    caption: str,
-    answer: str = "",
-    on_select: Selecting = "ignore",
-) -> Any:
-    """Draw a figure below its answer, with a popover for description, picture and numbers.
-
-    `alt` is a text for screen readers. Return the selection in the figure if `on_select` is "rerun" or a
-    callback. If only the first figure is wanted, the page ends here.
-    """
-    if answer:
-        show_answer(answer)
-    event = st.plotly_chart(
-        themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
-    )
-    row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What the figure shows."):
-        st.caption(caption)
-        if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
-            st.caption("\n\n".join(["---", *more]))
-    with row.popover("Save", icon=":material/download:", help="Download the figure or its numbers."):
-        st.download_button(
-            "Figure (HTML, works offline)",
-            lambda: _page(figure, caption),
-            f"{key}.html",
-            "text/html",
-            key=f"{key}-html",
-            on_click="ignore",
-            width="stretch",
-        )
-        st.download_button(
-            "Numbers (CSV)",
-            lambda: as_csv(table),
-            f"{key}.csv",
-            "text/csv",
-            key=f"{key}-csv",
-            on_click="ignore",
-            width="stretch",
-        )
-        picture_menu(figure, key, caption)
-    if is_on(ALONE):
-        end_page()
-    return event
-
-
-def show_answer(answer: str) -> None:
-    """Draw the result of a page or figure as a heading, a sentence that explains its terms."""
-    st.header(sentence(answer), anchor=False, help=terms_in(answer))
-
-
-def show_table(table: pd.DataFrame, **how: Any) -> Any:
-    """Draw a table, with a dash for missing values."""
-    return st.dataframe(table, placeholder="–", **how)
-
-
-def _page(figure: go.Figure, caption: str) -> str:
-    """Return the figure with its caption as an HTML page that needs no network; it contains Plotly."""
-    body = figure.to_html(include_plotlyjs=True, full_html=False)
-    return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(plain(caption))}</p>'
-
-
-def tiles(n: int) -> list[DeltaGenerator]:
-    """Return places for n metric tiles in a row that wraps on narrow screens."""
-    row = st.container(horizontal=True, gap="medium")
-    return [row.container(width=TILE_WIDTH) for _ in range(n)]
-
-
-def two_places() -> list[DeltaGenerator]:
-    """Return two places next to each other for figures; the full width if only the first is wanted."""
-    return [st.container()] * 2 if is_on(ALONE) else st.columns(2, gap="medium")
-
-
-def sentence(text: str) -> str:
-    """Return an answer as a sentence, with a capital and a full stop."""
-    return f"{capital(text).rstrip('.')}."
-
-
-def capital(text: str) -> str:
-    """Return a text with a capital first letter; λ and other symbols stay unchanged."""
-    return text[0].upper() + text[1:] if text[0].isascii() else text
-
-
-def definition_caption(data: RankingData) -> str:
-    """Describe the definition of the metrics, the number of queries, and the treatment of empty ones."""
-    return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
-
-
-def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
-    """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
-    for record in records:
-        told = NDCG(10, "letor").ties(record.scores[part], data)
-        if told:
-            st.caption(f"{escaped(describe(record.spec, part))}: {escaped(told)}")
-
-
-def report_untrained(record: RunRecord) -> None:
-    """Say that there was no preference pair to train on, if so."""
-    if record.n_pairs == 0 and record.spec.offers.pair_objective:
-        st.info(words.NOTHING_LEARNED, icon=":material/info:")
-
-
-def themed(figure: go.Figure) -> go.Figure:
-    """Return the figure with readable text in the current theme's colours; large if chosen."""
-    dark, large = st.context.theme.type == "dark", is_on(LARGE)
-    figure = _on_dark(figure) if dark else figure
-    if large or is_on(ALONE):
-        figure = go.Figure(figure)  # pictures use the original figure
-    if large:
-        _thicken(figure)
-    figure = with_text_style(figure, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
-    if is_on(ALONE):
-        figure.update_layout(height=HEIGHT_ALONE)
-    return figure
-
-
-def with_text_style(figure: go.Figure, colour: str, size: int) -> go.Figure:
-    """Set the figure's text colour and size in pixels, and return the figure."""
-    ink = {"color": colour, "size": size}
-    axis = {"tickfont": ink, "title_font": ink, "automargin": True}
-    figure.update_xaxes(**axis)
-    figure.update_yaxes(**axis)
-    # Plotly writes powers of ten 25 % larger than other ticks
-    powers = {"type": "log", "exponentformat": "power", "tickvals": None}
-    figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
-    figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
-    return figure.update_layout(font=ink, title_font=ink, legend_font=ink, hoverlabel_font_size=size)
-
-
-def _on_dark(figure: go.Figure) -> go.Figure:
-    text = figure.to_json()
-    for light, dark in ON_DARK.items():
-        text = text.replace(light, dark)
-    return from_json(text)
-
-
-def _thicken(figure: go.Figure) -> None:
-    """Enlarge lines and markers for the last row of an audience."""
-    for trace in figure.data:
-        line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
-        if getattr(line, "width", None):
-            line.width *= 1.6
-        if isinstance(getattr(marker, "size", None), int | float):
-            marker.size *= 1.4
-    for note in figure.layout.annotations:
-        note.font.size = LARGE_SIZE

@@ -1,4 +1,4 @@
-"""The head of a page: title, subject in one line, glossary, and the switch that reveals the test part."""
+"""Parts of every page: head, tabs, styles, and the switches of large type and of one figure alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,11 @@
-"""Accounts, on a server whose secrets have a section [auth]: visitors must log in first.
+"""Visitors: by account if the server requires log-in, else by a secret that the browser stores.
 
-The provider identifies visitors by OpenID Connect; Streamlit stores the result in a signed cookie.
+With a section [auth] in the server's secrets, a provider identifies visitors by OpenID Connect; Streamlit
+stores the result in a signed cookie. Otherwise the server creates a secret when a visitor first starts
+something that outlives the page. It is in the session, and in a cookie, to survive reloads and restarts.
+A line of JavaScript writes the cookie, because Streamlit can only read cookies. The secret is never put into
+an address, a log or a run folder: only its digest is stored. Without cookies a visitor keeps the identity
+until a reload. Cookies depend on hosts but not on ports: other apps at this machine's address receive it too.
 """
 
 from __future__ import annotations

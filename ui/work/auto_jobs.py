@@ -1,4 +1,4 @@
-"""Browser tabs, and the automatic jobs that they wait for: the last tab to leave ends the job.
+"""Automatic jobs: they continue runs that are too long to wait for, until no tab needs them.
 
 Streamlit releases a session's data when its tab is closed. It also does so if a browser empties its caches,
 so the session is checked before anything ends.
@@ -31,41 +31,39 @@ PATIENCE = 3.0
 
 
 class Waiting:
-    """Tabs that wait for automatic jobs; thread-safe."""
+    """Tabs that wait for automatic jobs, with the jobs' owners; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._owners: dict[str, str] = {}
-        self._tabs: dict[str, set[str]] = {}
+        self._jobs: dict[str, tuple[str, set[str]]] = {}
 
     def begin(self, job_id: str, owner: str, tab: str) -> None:
         """Record that a job was started automatically for a tab."""
         with self._lock:
-            self._owners[job_id] = owner
-            self._tabs[job_id] = {tab}
+            self._jobs[job_id] = owner, {tab}
 
     def join(self, job_id: str, tab: str) -> None:
         """Record that another tab waits for a job, if it was started automatically."""
         with self._lock:
-            if job_id in self._tabs:
-                self._tabs[job_id].add(tab)
+            if job_id in self._jobs:
+                self._jobs[job_id][1].add(tab)
 
     def leave(self, job_id: str, tab: str) -> str | None:
         """Record that a tab no longer waits for a job; return its owner if it was the last tab."""
         with self._lock:
-            tabs = self._tabs.get(job_id)
-            if tabs is None:
+            if job_id not in self._jobs:
                 return None
+            owner, tabs = self._jobs[job_id]
             tabs.discard(tab)
             if tabs:
                 return None
-            del self._tabs[job_id]
-            return self._owners.pop(job_id)
+            del self._jobs[job_id]
+            return owner
 
     def of(self, tab: str) -> list[str]:
         """Return the jobs that a tab waits for."""
         with self._lock:
-            return [job_id for job_id, tabs in self._tabs.items() if tab in tabs]
+            return [job_id for job_id, (_, tabs) in self._jobs.items() if tab in tabs]
 
 
 WAITING = Waiting()

@@ -34,21 +34,17 @@ MOST_SEEN = 100_000
 """Largest number of records remembered as handed over."""
 
 
-@cache
-def _opened() -> list[LocalWorkers]:
-    """Return a list with the store once it could be opened; failures are retried."""
-    return []
-
-
+_opened: list[LocalWorkers] = []
+"""The store with its workers, once it could be opened; failures are retried."""
 _lock = Lock()
 
 
 def workers() -> LocalWorkers:
     """Return the run store of this machine's user, with its worker processes; `StoreOutOfReach`."""
     with _lock:
-        if not _opened():
-            _opened().append(LocalWorkers(RunStore()))
-        return _opened()[0]
+        if not _opened:
+            _opened.append(LocalWorkers(RunStore()))
+        return _opened[0]
 
 
 def run_store() -> RunStore:
@@ -150,7 +146,7 @@ def keeper() -> Keeper:
 def forget() -> None:
     """Close the store and start again, for tests."""
     keeper().wait()
-    for execution in _opened():
-        execution.store.close()
-    for kept in (_opened, keeper, purge_now_and_then):
+    while _opened:
+        _opened.pop().store.close()
+    for kept in (keeper, purge_now_and_then):
         kept.cache_clear()
