@@ -1,4 +1,4 @@
-"""Contents of the Compare page: runs by digest and studies by id, in session and address.
+"""Runs by digest and studies by id in session and address: those on the Compare page, and pins.
 
 The sidebar of any page can send the current model there: its run on the current fold, and the visitor's
 stored runs on other folds and with other seeds.
@@ -37,20 +37,16 @@ _ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
 def chosen(key: str) -> list[str]:
     """Return the digests (`RUNS`) or ids (`STUDIES`) to compare, and put them into the address."""
     state, told = st.session_state, st.query_params.get(key)
-    if key not in state or told not in (None, state.get(_written(key))):  # from a link of another page
+    written = f"{key}-written"  # the value last written to the address
+    if key not in state or told not in (None, state.get(written)):  # from a link of another page
         asked = told.split(",") if told else []
         state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
         if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
             report_invalid(key, ",".join(unknown))
     found: list[str] = state[key]
-    state[_written(key)] = ",".join(found)
-    write_address(key, state[_written(key)])
+    state[written] = ",".join(found)
+    write_address(key, state[written])
     return found
-
-
-def _written(key: str) -> str:
-    """Return the session key of the value last written to the address."""
-    return f"{key}-written"
 
 
 def choose(key: str, ids: Iterable[str]) -> None:

@@ -123,10 +123,10 @@ def _asked(setting: Setting, text: str) -> str:
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
     """Return widget values as query parameters; Streamlit reads options there by their labels."""
     controls = _controls()
-    labels = {
+    told = {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
     }
-    return {"v": VERSION} | labels
+    return {"v": VERSION} | told
 
 
 def _controls() -> dict[str, Control]:
@@ -137,13 +137,10 @@ def _controls() -> dict[str, Control]:
 
 def frozen_link() -> str:
     """Return the page's address with every setting of the sidebar, including defaults."""
-    sidebar_s = query_params(_set_now())
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
-
-
-def _set_now() -> dict[str, Any]:
-    """Return the values of the sidebar's drawn widgets."""
-    return {key: st.session_state[key] for key in ("data", "fold", *_controls()) if key in st.session_state}
+    state = st.session_state
+    drawn = {key: state[key] for key in ("data", "fold", *_controls()) if key in state}
+    told = st.query_params.to_dict() | query_params(drawn)
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
 
 
 def link_as_opened() -> dict[str, str]:

@@ -50,11 +50,12 @@ def sidebar_models(state: Any) -> Options:
     """
     maps = [look_of(spec) for spec in approximate_specs(state)[0]]
     maps += [name for name, kind in FEATURE_MAPS.items() if not kind.approximates]
-    found = {style_of(name).name: Option(style_of(name).name, partial(_on_map, state, name)) for name in maps}
+    specs = {style_of(name).name: partial(spec_from_state, state, name) for name in maps}
+    specs[style_of(LINEAR).name] = partial(baseline, state)
     for name, method in METHODS.items():
         if name != USUAL:
-            found[method.label] = Option(method.label, partial(_by_method, state, name))
-    return found
+            specs[method.label] = partial(spec_from_state, ChainMap({METHOD.key: name}, state))
+    return {label: Option(label, spec) for label, spec in specs.items()}
 
 
 def default_two(state: Any) -> tuple[str, str]:
@@ -67,14 +68,6 @@ def default_two(state: Any) -> tuple[str, str]:
     maps = [look_of(spec) for spec in approximate_specs(state)[0]]
     first, second, *_ = (style_of(name).name for name in (*maps, EXACT, LINEAR))
     return first, second if own == USUAL else METHODS[own].label
-
-
-def _on_map(state: Any, name: str) -> RunSpec:
-    return baseline(state) if name == LINEAR else spec_from_state(state, name)
-
-
-def _by_method(state: Any, name: str) -> RunSpec:
-    return spec_from_state(ChainMap({METHOD.key: name}, state))
 
 
 def pinned_models(spec: RunSpec) -> Options:
@@ -218,8 +211,8 @@ def offered(spec: RunSpec, *names: str) -> bool:
         row.button(
             f"Use {label}{which}",
             key=f"use-{setting.key}-{option}-{'-'.join(names)}",
-            on_click=_choose,
-            args=(setting.key, option),
+            on_click=st.session_state.update,
+            args=({setting.key: option},),
         )
     return False
 
@@ -242,8 +235,3 @@ def alternatives(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
                 continue  # invalid with the other settings
             if not other.offers.lacks(*names):
                 yield setting, option
-
-
-def _choose(key: str, option: str) -> None:
-    """Set a menu of the sidebar (a callback)."""
-    st.session_state[key] = option

@@ -95,10 +95,8 @@ def all_settings() -> list[Setting]:
 
 def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the widgets' values for one of `PRESETS`, by key, given the present state."""
-    state: dict[str, Any] = {}
-    for setting in all_settings():
-        state |= widget_values(setting, PRESETS[name].get(setting, initial_value(setting, before)))
-    return state
+    values = {one: PRESETS[name].get(one, initial_value(one, before)) for one in all_settings()}
+    return {key: raw for one, value in values.items() for key, raw in widget_values(one, value).items()}
 
 
 def spec_from_state(state: Mapping[str, Any], feature_map: str | None = None, **changes: Any) -> RunSpec:
@@ -164,8 +162,7 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
 
 def open_run(spec: RunSpec) -> None:
     """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` then switches)."""
-    for key, value in state_of(spec).items():
-        st.session_state[key] = value
+    st.session_state.update(state_of(spec))
     st.session_state[SET_FOR] = spec.dataset
     go_to("train")
 

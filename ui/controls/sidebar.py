@@ -185,9 +185,8 @@ def show_link() -> None:
 
 def _apply(name: str) -> None:
     """Set the drawn widgets to a preset (a callback)."""
-    for key, value in preset(name, st.session_state).items():
-        if key in st.session_state:
-            st.session_state[key] = value
+    state = st.session_state
+    state.update({key: value for key, value in preset(name, state).items() if key in state})
 
 
 @dataclass(frozen=True)
