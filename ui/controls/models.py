@@ -27,6 +27,7 @@ from ui.controls.link import shortened
 from ui.controls.settings import METHOD, baseline, spec_from_state
 from ui.controls.widgets import write_address
 from ui.shell import words
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital
 from ui.work.folds import digest_of
 from ui.work.run_store import keeper, run_store
@@ -126,20 +127,21 @@ def pin_buttons(spec: RunSpec) -> None:
         key="pin",
         icon=":material/keep:",
         on_click=_pin,
-        args=(spec.but(digest=digest_of(spec)),),
+        args=(spec,),
         disabled=spec in pins.values(),
         help=words.pin(MOST),
     )
     st.button("Clear pins", key="unpin", on_click=choose, args=(_PINS, ()), disabled=not pins)
 
 
+@errors_as_sentences()
 def _pin(spec: RunSpec) -> None:
-    """Pin the stored run of a spec, whose start may differ from it (a callback)."""
-    alike = [spec, *twins([spec])]
+    """Pin the run of a spec, or its twin if only that is stored (a callback)."""
+    spec = spec.but(digest=digest_of(spec))
     with suppress(StoreError):
         keeper().wait()
-        made = run_store().records.made([one.hash for one in alike])
-        spec = next((one for one in alike if one.hash in made), spec)
+        alike = [spec, *twins([spec])]
+        spec = next(iter(run_store().listing.specs([one.hash for one in alike])), spec)
     st.session_state[_PINNED][spec.hash] = spec
     choose(_PINS, [*chosen(_PINS), spec.hash][-MOST:])
 

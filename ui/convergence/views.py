@@ -69,7 +69,7 @@ def controls(spec: RunSpec) -> Choice:
             help=words.HELP["plain"],
         )
     with row:
-        pin_buttons(spec)
+        pin_buttons(from_zero(spec))  # the run that this page trains
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pins)
