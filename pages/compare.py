@@ -4,24 +4,22 @@ import streamlit as st
 
 from ui.compare import controls, empty, slices, table, views, win_loss, words
 from ui.compare.given import given, on_common_folds, opened
-from ui.shared import reveal
-from ui.shared.compared import said
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe, escaped
-from ui.shared.head import head
-from ui.shared.navigation import announced
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
-from ui.shared.visitors import keep_visitor
+from ui.controls.compared import take_untrained
+from ui.controls.navigation import announced
+from ui.controls.widgets import part_shown
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import head, tabs
+from ui.shell.texts import describe, escaped
+from ui.shell.visitors import keep_visitor
 
 announced()
 row = head("Compare")
 about = row.container(width="content")
 with row.container(width="content"):
-    controls.start_anew()
+    controls.clear_button()
 with errors_as_sentences():
     what = given(controls.metric_now())
-    if untrained := said():
+    if untrained := take_untrained():
         st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
     if what.notes:
         st.caption(" ".join(map(escaped, what.notes)))
@@ -29,7 +27,7 @@ with errors_as_sentences():
         empty.show()
         end_page()
     with row:
-        part = reveal.part_shown(*what.every)
+        part = part_shown(*what.every)
     models, note = on_common_folds(opened(what, part))
     if note:
         st.caption(escaped(note))

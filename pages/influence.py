@@ -1,18 +1,13 @@
 """Effects of C and of the costs of pairs: ranking quality, seconds, and the top of a ranked list."""
 
+from ui.controls.navigation import OF_COSTS, experiment
+from ui.controls.widgets import head_and_part
 from ui.influence import choices, views
-from ui.shared import reveal
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.reads import OF_COSTS
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import tabs
 
 spec = experiment()
-row = head("Influence of C and costs")
-about = row.container(width="content")
-with row:
-    part = reveal.part_shown(spec)
+about, part = head_and_part("Influence of C and costs", spec)
 with errors_as_sentences():
     spec, settings = choices.controls(spec)
 about.caption(str(choices.about(spec, settings, part)), width="content")

@@ -1,12 +1,10 @@
 """Error of the approximate kernels, and its dependence on m."""
 
+from ui.controls.navigation import experiment
 from ui.kernel_approximation import tabs as in_tabs
 from ui.kernel_approximation import views
-from ui.shared.ends import end_page
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import head, tabs
 
 spec = experiment()
 about = head("Kernel approximation").container(width="content")

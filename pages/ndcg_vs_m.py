@@ -2,19 +2,15 @@
 
 import streamlit as st
 
+from ui.controls.navigation import experiment
+from ui.controls.widgets import head_and_part
 from ui.ndcg_vs_m import samples, views
 from ui.ndcg_vs_m import tabs as in_tabs
-from ui.shared import reveal
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import tabs
 
 spec = experiment()
-row = head("NDCG against m")
-about = row.container(width="content")
-with row:
-    part = reveal.part_shown(spec)
+about, part = head_and_part("NDCG against m", spec)
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")

@@ -2,17 +2,14 @@
 
 import streamlit as st
 
-from ui.shared import reveal
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.controls.navigation import experiment
+from ui.controls.widgets import head_and_part
+from ui.shell.errors import errors_as_sentences
 from ui.side_by_side import views
+from ui.work.folds import normalised
 
 spec = experiment()
-row = head("Side by side")
-about = row.container(width="content")
-with row:
-    part = reveal.part_shown(spec)
+about, part = head_and_part("Side by side", spec)
 choice = views.controls(spec)
 with errors_as_sentences():
     figures, training = st.container(), st.container()  # the figures keep their places

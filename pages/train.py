@@ -2,17 +2,20 @@
 
 import streamlit as st
 
-from ui.shared.head import head_and_part
-from ui.shared.imported import say_of
-from ui.shared.jobs import predicted, run_or_wait
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.views import tabs
+from ui.controls.imported import say_of
+from ui.controls.navigation import experiment
+from ui.controls.widgets import head_and_part
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import tabs
+from ui.shell.texts import describe
 from ui.train import views
 from ui.train.downloads import downloads
+from ui.work.folds import normalised
+from ui.work.jobs import predicted, run_or_wait
 
 spec = experiment()
-part = head_and_part("Train", spec)
+about, part = head_and_part("Train", spec)
+about.caption(str(describe(spec, part)), width="content")
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)
     told, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place

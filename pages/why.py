@@ -2,18 +2,14 @@
 
 import streamlit as st
 
-from ui.shared import reveal
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.controls.navigation import experiment
+from ui.controls.widgets import head_and_part
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import tabs
 from ui.why import choices, left_out, views
 
 spec = experiment()
-row = head("Why")
-about = row.container(width="content")
-with row:
-    part = reveal.part_shown(spec)
+about, part = head_and_part("Why", spec)
 with errors_as_sentences():
     controls, figure, training = (st.container() for _ in range(3))  # the figure keeps its place
     with controls:

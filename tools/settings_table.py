@@ -9,7 +9,7 @@ from typing import Any
 from rankviz.common.settings import Powers, Setting, Steps, Typed, every
 from rankviz.datasets.samples import SETTINGS as SAMPLE
 from rankviz.models.methods import METHODS
-from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION
+from ui.controls.settings import BASELINE_C, METHOD, NORMALISATION
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"
 
@@ -19,7 +19,7 @@ The settings of runs as the code declares them; `python -m tools.settings_table`
 
 A run has the settings that its method reads, and those that come along with what is chosen there: with a
 kernel its own. The default is that of a `RunSpec`; in brackets stands what the app starts from, where that is
-something else. Addresses and pins have exponents for powers of two.
+something else. Addresses have exponents for powers of two.
 """
 
 COLUMNS = ("Setting", "Symbol", "Label", "Values", "Default", "Key in the URL", "Read by", "What it does")

@@ -19,10 +19,10 @@ from rankviz.common.processes import can_start, start
 from rankviz.store import StoreError
 from rankviz.store.environment import code_digest, default_folder
 from rankviz.store.run_store import keep_for_all, kept_for_all
-from ui.shared import jobs
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store
-from ui.shared.runs import remembered
+from ui.controls.navigation import ENTRIES
+from ui.work import jobs
+from ui.work.run_store import run_store
+from ui.work.runs import remembered
 
 ENVIRONMENT = "RANKVIZ_PREPARE"
 """Set to "no" to make nothing in advance."""

@@ -18,11 +18,11 @@ from test_why import fold, pair
 from rankviz import RunSpec, execute
 from rankviz.datasets import NORMALISATIONS, find_datasets, normalise, open_fold
 from ui.compare.given import Given, opened
+from ui.controls.imported import compare
 from ui.ndcg_vs_m.words import compared, per_query
-from ui.shared.fold_memory import FOLDS
-from ui.shared.imported import compare
-from ui.shared.runs import fold_of, normalised, remember
 from ui.what_if.fitted import memory
+from ui.work.folds import FOLDS, fold_of, normalised
+from ui.work.runs import remember
 
 Opener = Callable[..., AppTest]
 SECONDS = re.compile(r"[\d.]+ s\b")

@@ -19,7 +19,7 @@ from ui.playground.packing import SIDE, packed
 from ui.playground.scene import EDGE, LONGEST, MOST, Document, Scene
 from ui.playground.state import Held
 from ui.playground.views import letor
-from ui.shared.terms import glossary
+from ui.shell.terms import glossary
 
 Opener = Callable[..., AppTest]
 PUT = {"kind": "put", "x": 0.5, "y": -0.25, "grade": 3, "query": 1}

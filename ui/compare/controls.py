@@ -16,10 +16,10 @@ from rankviz.runs.description import look_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import picker, words
 from ui.compare.given import Given
-from ui.ndcg_vs_m.views import METRICS
-from ui.shared.compared import RUNS, STUDIES, choose, chosen
-from ui.shared.foreign import escaped
-from ui.shared.models import Option, menu
+from ui.controls.compared import RUNS, STUDIES, choose, chosen
+from ui.controls.models import Option, menu
+from ui.controls.widgets import METRICS
+from ui.shell.texts import escaped
 
 BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
 
@@ -130,7 +130,7 @@ def _remove(digests: set[str]) -> None:
     choose(RUNS, [one for one in chosen(RUNS) if one not in digests])
 
 
-def start_anew() -> None:
+def clear_button() -> None:
     """Draw a button that removes all models, also if they cannot be compared."""
     if chosen(RUNS) or chosen(STUDIES):
         st.button(

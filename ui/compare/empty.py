@@ -6,26 +6,26 @@ import streamlit as st
 
 from rankviz.store import StoreError
 from ui.compare import picker, words
-from ui.shared.compared import send_with_linear
-from ui.shared.foreign import escaped
-from ui.shared.look import WAYS
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.settings import go_to
-from ui.shared.visitors import visitor
+from ui.controls.compared import send_with_linear
+from ui.controls.navigation import ENTRIES
+from ui.controls.settings import go_to
+from ui.shell.page import KEPT_ALONE
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store, show_store_notice
 
 
 def show() -> None:
     """Explain how to add models, with links."""
     try:
         run_store().studies.titles(visitor())
-        say_what_was_set_aside()
+        show_store_notice()
     except StoreError as error:
         st.header(words.NO_STORE, anchor=False)
         st.error(escaped(error), icon=":material/error:")
         return
     st.header(words.NO_MODELS, anchor=False)
-    ways = st.container(key=WAYS)
+    ways = st.container(key=KEPT_ALONE)
     ways.info(words.HOW_TO_FILL)
     row = ways.container(horizontal=True)
     row.button(

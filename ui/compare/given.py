@@ -15,10 +15,10 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, IMPORTED
 from ui.compare import words
 from ui.compare.studies import chosen_by
-from ui.shared.compared import MOST, RUNS, STUDIES, chosen
-from ui.shared.run_store import run_store
-from ui.shared.runs import recall, remember
-from ui.shared.visitors import visitor
+from ui.controls.compared import MOST, RUNS, STUDIES, chosen
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store
+from ui.work.runs import recall, remember
 
 MOST_MODELS = 40
 """Largest number of models: the figure has a row for each."""

@@ -13,11 +13,11 @@ from rankviz.common.settings import Setting, every
 from rankviz.models.methods import METHODS
 from rankviz.store.study import DONE
 from ui.compare import words
-from ui.shared.compared import RUNS, STUDIES, add, chosen
-from ui.shared.run_store import run_store
-from ui.shared.runs import errors_as_sentences
-from ui.shared.show import show_table
-from ui.shared.visitors import visitor
+from ui.controls.compared import RUNS, STUDIES, add, chosen
+from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import show_table
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store
 
 METRIC = "NDCG@10"
 """Mean over runs on the validation part, to tell models apart in the dialog."""

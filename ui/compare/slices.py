@@ -14,9 +14,9 @@ from rankviz.plots import model_comparison
 from rankviz.runs.spec import RunSpec
 from ui.compare import words
 from ui.compare.controls import Asked
-from ui.shared.foreign import escaped
-from ui.shared.runs import fold_of
-from ui.shared.show import show_figure, show_table
+from ui.shell.figures import show_figure, show_table
+from ui.shell.texts import escaped
+from ui.work.folds import fold_of
 
 LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
 LABELS = {OWN: "own selection of queries"}

@@ -13,8 +13,8 @@ from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus
 from rankviz.store.study import DONE
 from ui.compare import words
-from ui.shared.run_store import run_store
-from ui.shared.visitors import visitor
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from rankviz.plots import model_comparison
 from ui.compare import words
 from ui.compare.controls import Asked
 from ui.compare.given import Given
-from ui.shared.foreign import escaped
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import escaped
 
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""

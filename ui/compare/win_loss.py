@@ -16,12 +16,12 @@ from rankviz.plots.style import style_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import words
 from ui.compare.controls import Asked
-from ui.shared.foreign import escaped
-from ui.shared.models import Option, menu
-from ui.shared.runs import errors_as_sentences
-from ui.shared.selection import QUERY
-from ui.shared.settings import SET_FOR, go_to, state_of
-from ui.shared.show import sentence, show_figure, show_table
+from ui.controls.models import Option, menu
+from ui.controls.selection import QUERY
+from ui.controls.settings import SET_FOR, go_to, state_of
+from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import escaped
 
 OTHER = "model-beside"
 ABOUT_P = words.ABOUT_P

@@ -11,8 +11,8 @@ from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.metrics.significance import queries_in_words, tied
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.selection import RULES, Choice
-from ui.shared.foreign import escaped
-from ui.shared.show import sentence
+from ui.shell.figures import sentence
+from ui.shell.texts import escaped
 
 METRIC_HELP = "The compared metric. A study that keeps no metric chooses its cell by it, on validation."
 FURTHER_HELP = "p-values are corrected for all models times metrics."

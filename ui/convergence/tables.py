@@ -13,7 +13,7 @@ from rankviz.plots.convergence import REFERENCE_TOL
 from rankviz.runs.record import RunRecord
 from ui.convergence import words
 from ui.convergence.timing import measured
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
 
 
 def summary(records: list[RunRecord], table: pd.DataFrame) -> None:

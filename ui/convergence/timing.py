@@ -12,9 +12,10 @@ from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
 from ui.convergence import words
-from ui.shared.jobs import predicted
-from ui.shared.runs import fold_of, take_turns
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
+from ui.work.folds import fold_of
+from ui.work.jobs import predicted
+from ui.work.runs import take_turns
 
 REPEATS, LONGEST = 7, 60.0
 """Trainings of each run, and the largest predicted seconds of all together."""

@@ -15,15 +15,14 @@ from rankviz.plots.convergence import AXES, QUANTITIES, effort_sentence, race_se
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.models import pin_buttons, pinned, reason
+from ui.controls.widgets import C_EXPONENTS
 from ui.convergence import words
 from ui.convergence.runs import from_zero, go_together, plain_of
-from ui.shared import pins
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING, run_what_comes
-from ui.shared.needs import reason
-from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import capital, sentence, show_answer, show_figure
+from ui.shell.errors import end_page
+from ui.shell.figures import capital, sentence, show_answer, show_figure
+from ui.shell.texts import describe
+from ui.work.jobs import WAITING, run_available
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -52,7 +51,7 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
-    pinned = _traced(pins.pinned(spec))
+    pins = _traced(list(pinned(spec).values()))
     row = st.container(horizontal=True, vertical_alignment="bottom")
     y, place = _quantity(row), row.container(width=230)
     more = row.popover("Compare with", help=words.HELP["compare"])
@@ -69,10 +68,10 @@ def controls(spec: RunSpec) -> Choice:
             help=words.HELP["plain"],
         )
     with row:
-        pins.buttons(spec)
+        pin_buttons(from_zero(spec))  # the run that this page trains
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
-    specs = _specs(chosen, both, pinned)
+    specs = _specs(chosen, both, pins)
     return Choice(y, _axis(place, y, specs), specs)
 
 
@@ -183,7 +182,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
     """
     nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
     keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
-    found = run_what_comes(
+    found = run_available(
         list(dict.fromkeys([*choice.specs, *keys])),
         title=f"Convergence, {spec.dataset}",
         together=(lambda one: one.problem) if keys else (lambda one: one),

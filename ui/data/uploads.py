@@ -14,11 +14,10 @@ from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.upload_folders import record_visit, remove, remove_expired, room_left
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
 from ui.data import held, words
-from ui.shared.fold_memory import FOLDS
-from ui.shared.foreign import escaped
-from ui.shared.runs import TELL_EVERY, datasets, look_again, own_root, turn
-from ui.shared.turns import Turns
-from ui.shared.visitors import keep_visitor
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor
+from ui.work.folds import FOLDS, datasets, look_again, own_root
+from ui.work.runs import TELL_EVERY, Turns, turn
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
 _FAILED = "upload-failed"  # since the last success: keeps the form open

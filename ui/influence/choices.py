@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import Description, in_a_sentence
 from rankviz.runs.spec import RunSpec
+from ui.controls.navigation import CURRENT_MODEL
+from ui.controls.settings import baseline
+from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds
 from ui.influence import words
-from ui.shared.folds import ALL, chosen_folds
-from ui.shared.foreign import describe, escaped
-from ui.shared.offers import C_EXPONENTS
-from ui.shared.reads import CURRENT_MODEL
-from ui.shared.settings import baseline
-from ui.shared.show import capital
+from ui.shell.figures import capital
+from ui.shell.texts import describe, escaped
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
@@ -35,34 +33,16 @@ class Settings:
 
 def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
     """Draw the controls of both tabs: model, metric, and folds."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
     spec = _model(row, spec)
-    metric = row.selectbox(
-        "Metric", METRICS, key="metric", bind="query-params", width=160, help=words.HELP["metric"]
-    )
-    folds = chosen_folds(
-        row,
-        spec,
-        default=ALL,
-        key="scope",
-        told=words.HELP["scope"],
-    )
-    return spec, Settings(metric, folds)
+    metric = row.menu("metric", "Metric", METRICS, width=160)
+    return spec, Settings(metric, chosen_folds(row, spec, "scope", ALL))
 
 
-def _model(row: DeltaGenerator, spec: RunSpec) -> RunSpec:
+def _model(row: Bound, spec: RunSpec) -> RunSpec:
     """Return the linear model, whose paths are computed at once, or the sidebar's, as chosen."""
     plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
-    chosen = row.segmented_control(
-        "Model",
-        [linear, CURRENT_MODEL],
-        default=linear,
-        required=True,
-        key="model",
-        bind="query-params",
-        disabled=spec == plain,
-        help=words.HELP["model"],
-    )
+    chosen = row.buttons("model", "Model", [linear, CURRENT_MODEL], disabled=spec == plain)
     if chosen != linear:
         return spec
     if spec.method != plain.method:

@@ -16,23 +16,18 @@ from rankviz.plots import ranked_list
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.setting_controls import table_of
+from ui.controls.settings import baseline, baseline_is_set
+from ui.controls.widgets import Bound
 from ui.influence import words
 from ui.influence.choices import Settings, about, has, path, warm
-from ui.shared.controls import keep_held
-from ui.shared.costs import table
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING, run_what_comes
-from ui.shared.runs import fold_of, normalised
-from ui.shared.settings import baseline, baseline_is_set
-from ui.shared.show import (
-    definition_caption,
-    say_if_nothing_was_learned,
-    sentence,
-    show_figure,
-    show_table,
-)
+from ui.shell.errors import end_page
+from ui.shell.figures import Figures, definition_caption, report_untrained, show_table
+from ui.shell.texts import describe
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import WAITING, run_available
 
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -47,7 +42,7 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
     figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
-        found = run_what_comes(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
+        found = run_available(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
     with figure:
         _against_C(spec, settings, part, Cs, found)
 
@@ -56,7 +51,7 @@ def _against_C(
     spec: RunSpec, settings: Settings, part: str, Cs: list[float], found: dict[RunSpec, RunRecord]
 ) -> None:
     """Draw the figure of the existing runs, and its numbers."""
-    say_if_nothing_was_learned(next(iter(found.values())))
+    report_untrained(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
     data = plot.setting_data(groups, part, settings.metric)
@@ -65,19 +60,17 @@ def _against_C(
     best = float(highest.iloc[0])
     others = plot.compared_with(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
-    show_figure(
+    FIGURES.show(
+        "influence-of-c",
         plot.C_figure(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(so_far + words.reading_of_C(others, best, len(highest), settings.metric)),
-        key="influence-of-c",
-        alt=words.ALTS["influence-of-c"].format(metric=settings.metric),
-        caption=words.CAPTIONS["influence-of-c"].format(
-            about=about(spec, settings, part).without("C"),
-            of=_of_baseline(spec),
-            effort="" if so_far else _effort(spec, settings, data),
-            queries=data["queries"].iloc[0],
-            definition=_definition(spec, settings, part),
-        ),
+        so_far + words.reading_of_C(others, best, len(highest), settings.metric),
+        metric=settings.metric,
+        about=about(spec, settings, part).without("C"),
+        of=_of_baseline(spec),
+        effort="" if so_far else _effort(spec, settings, data),
+        queries=data["queries"].iloc[0],
+        definition=_definition(spec, settings, part),
     )
     st.caption(words.CAPTIONS["optimistic"])
     with st.expander("Numbers"):
@@ -122,7 +115,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     wanted = [*bases, *(one for group in specs.values() for one in group)]
     figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
-        found = run_what_comes(
+        found = run_available(
             wanted, title=f"Influence of λ, {spec.dataset}", together=lambda one: one.but(fold="", digest="")
         )
         groups = {v: [found[one] for one in group] for v, group in specs.items() if group[0] in found}
@@ -149,24 +142,24 @@ def _against_cost(
     told: str,
 ) -> None:
     """Draw the figure against one λ, currently `at` a value, and its numbers."""
-    say_if_nothing_was_learned(base[0])
+    report_untrained(base[0])
     data = plot.setting_data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
     ).sentence(f"{in_a_sentence(plain)} with {told}", "the same without costs", settings.metric)
-    show_figure(
-        plot.cost_figure(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
+    name = LAMBDAS[varied][0]
+    FIGURES.show(
+        "influence-of-cost",
+        plot.cost_figure(data, look_of(plain), settings.metric, name, at, level),
         data,
-        answer=sentence(one),
-        key="influence-of-cost",
-        alt=words.ALTS["influence-of-cost"].format(metric=settings.metric, name=LAMBDAS[varied][0]),
-        caption=words.CAPTIONS["influence-of-cost"].format(
-            about=about(plain, settings, part),
-            costs=told,
-            queries=data["queries"].iloc[0],
-            definition=_definition(plain, settings, part),
-        ),
+        one,
+        metric=settings.metric,
+        name=name,
+        about=about(plain, settings, part),
+        costs=told,
+        queries=data["queries"].iloc[0],
+        definition=_definition(plain, settings, part),
     )
     with st.expander("Numbers"):
         show_table(data, hide_index=True)
@@ -175,65 +168,39 @@ def _against_cost(
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
     """Draw the sliders; return the varied λ, all λ, and whether μ is on."""
     keys = [key for key in LAMBDAS if key == "l10" or len(grades) > 2]
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    varied = row.segmented_control(
-        "Against",
-        keys,
-        default=keys[-1],
-        required=True,
-        format_func=lambda key: LAMBDAS[key][0],
-        key="vary",
-        bind="query-params",
-        help=words.HELP["vary"],
-    )
-    values = {}
-    for key, (name, usual) in LAMBDAS.items():
-        values[key] = float(
-            row.container(width=150).slider(
-                name,
-                0.0,
-                8.0,
-                usual,
-                0.1,
-                key=key,
-                bind="query-params",
-                disabled=key not in keys,
-                help=words.HELP["lambda"],
-            )
-        )
-    by_query = row.toggle(
-        "μ by query",
-        False,
-        key="mu",
-        bind="query-params",
-        help=words.HELP["mu"],
-    )
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = Bound(place, words.HELP)
+    varied = row.buttons("vary", "Against", {key: LAMBDAS[key][0] for key in keys}, keys[-1])
+    common = {"step": 0.1, "width": 150, "help": words.HELP["lambda"]}
+    values = {
+        key: row.slider(key, name, 0.0, 8.0, usual, disabled=key not in keys, **common)
+        for key, (name, usual) in LAMBDAS.items()
+    }
+    by_query = row.switch("mu", "μ by query")
     return varied, {key: round(value, 4) for key, value in values.items()}, by_query
 
 
 def _table(values: dict[str, float], by_query: bool) -> Costs:
-    return table([values["l10"], values["l20"], values["l21"]], by_query=by_query)
+    return table_of([values["l10"], values["l20"], values["l21"]], by_query=by_query)
 
 
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
-    first = keep_held("query", queries)
-    query = st.selectbox(
-        "Query", queries, first, key="query", bind="query-params", width=260, help=words.HELP["query"]
-    )
+    query = Bound(helps=words.HELP).held_menu("query", "Query", queries, width=260)
     rows = ranked_list.list_data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
-    show_figure(
+    FIGURES.show(
+        "influence-list",
         ranked_list.list_figure(rows, "every pair costs 1", "with costs", k),
         rows,
-        answer=sentence(f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them"),
-        key="influence-list",
-        alt=words.ALTS["influence-list"].format(k=k, query=query),
-        caption=words.CAPTIONS["influence-list"].format(
-            query=query, documents=len(rows), k=k, costs=told, about=describe(base.spec, part)
-        ),
+        f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them",
+        query=query,
+        documents=len(rows),
+        k=k,
+        costs=told,
+        about=describe(base.spec, part),
     )
 
 

@@ -11,13 +11,13 @@ from rankviz.common.threads import cores
 from rankviz.features import EXACT, KERNELS
 from rankviz.plots import kernel_error, kernel_matrices
 from rankviz.plots.style import style_of
+from ui.controls.widgets import keep_held
 from ui.kernel_approximation import work
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
 from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, dimension_words, has_landmarks, seconds_words
-from ui.shared.controls import keep_held
-from ui.shared.runs import normalised
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.work.folds import normalised
 
 
 def entries(asked: Asked) -> None:

@@ -17,14 +17,14 @@ from rankviz.learning.solvers import SOLVER
 from rankviz.plots import kernel_error
 from rankviz.plots.style import approximations
 from rankviz.runs.spec import RunSpec
+from ui.controls.setting_controls import value_from
+from ui.controls.settings import spec_from_state
+from ui.controls.widgets import COMPONENTS
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, kernel_words, reading, variant_words
 from ui.kernel_approximation.work import errors
-from ui.shared.controls import value_from
-from ui.shared.foreign import describe
-from ui.shared.offers import COMPONENTS
-from ui.shared.settings import spec_from_state
-from ui.shared.show import capital, sentence, show_figure
+from ui.shell.figures import capital, sentence, show_figure
+from ui.shell.texts import describe
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5

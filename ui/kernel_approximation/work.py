@@ -23,7 +23,7 @@ from rankviz.plots import kernel_matrices
 from rankviz.plots import kernel_matrices as spectrum_plot
 from rankviz.runs.spec import RunSpec
 from ui.kernel_approximation.asked import Asked, kernel_of
-from ui.shared.runs import fold_of, normalised
+from ui.work.folds import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
 SECONDS_AT_ONCE = 0.8

@@ -17,12 +17,12 @@ from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.work import Shown
-from ui.shared.foreign import describe
-from ui.shared.reveal import part_shown
-from ui.shared.show import sentence, show_answer, show_table
+from ui.shell.figures import sentence, show_answer, show_table
+from ui.shell.texts import describe
 
 METRICS = ("NDCG@10", "MAP")
 

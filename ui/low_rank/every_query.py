@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from rankviz.plots import dual_energy
+from ui.controls import selection
 from ui.low_rank import words
 from ui.low_rank.selecting import toolbar
 from ui.low_rank.work import Shown
-from ui.shared import selection
-from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_answer, show_figure
+from ui.shell.figures import sentence, show_answer, show_figure
+from ui.shell.texts import describe
 
 
 def show(what: Shown) -> None:
@@ -47,7 +47,7 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         alt=f"Histogram of {name} over queries, {dual_energy.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
-        on_select=selection.taken_from_bars(
+        on_select=selection.on_bars(
             key, lambda bins: dual_energy.queries_in_bins(needs, measure, choice.scale, bins)
         ),
     )

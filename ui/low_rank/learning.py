@@ -28,8 +28,8 @@ from ui.low_rank.settings import (
     wait,
 )
 from ui.low_rank.work import Shown
-from ui.shared.foreign import describe
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
+from ui.shell.texts import describe
 
 AXES = {"iteration": "iterations", "seconds": "seconds"}
 

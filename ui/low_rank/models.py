@@ -18,6 +18,7 @@ from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
 from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls import selection
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
 from ui.low_rank.selecting import toolbar
@@ -47,9 +48,8 @@ from ui.low_rank.words import (
     queries,
 )
 from ui.low_rank.work import Shown
-from ui.shared import selection
-from ui.shared.foreign import describe
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
+from ui.shell.texts import describe
 
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
 AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
@@ -211,7 +211,7 @@ def _ranks(
             own=capital(own),
             plain=describe(plain, "train"),
         ),
-        on_select=selection.taken_from_bars(key, list),
+        on_select=selection.on_bars(key, list),
     )
     above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
     law = words.law(allowed, chosen.factors, what.choice.matrix)

@@ -16,7 +16,7 @@ from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, las
 from rankviz.runs.spec import RunSpec
 from ui.low_rank.settings import HINGE, Settings
 from ui.low_rank.words import middle, off, percent, queries
-from ui.shared.foreign import describe
+from ui.shell.texts import describe
 
 MATRIX_WORDS = {
     "low_rank": "its low-rank A, as in the paper",

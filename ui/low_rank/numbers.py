@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import as_csv, small
+from ui.controls import selection
 from ui.low_rank import words
 from ui.low_rank.work import Shown
-from ui.shared import selection
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
 
 
 def table_of(what: Shown) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def show(what: Shown) -> None:
         table,
         hide_index=True,
         key=key,
-        on_select=selection.taken_from_rows(key, queries, selection.mark),
+        on_select=selection.on_rows(key, queries, selection.mark),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what),

@@ -15,8 +15,8 @@ from rankviz.plots import dual_matrices
 from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
 from ui.low_rank.work import PART, Cut, Shown, cut_losses, duals_of
-from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_answer, show_figure, two_places
+from ui.shell.figures import sentence, show_answer, show_figure, two_places
+from ui.shell.texts import describe
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui.controls import selection
 from ui.low_rank.work import Shown
-from ui.shared import selection
 
 PART = "train"
 """Part of the selected queries: α belongs to it."""

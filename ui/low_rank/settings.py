@@ -20,12 +20,12 @@ from rankviz.runs.description import look_of
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.setting_controls import control_of, value_from
+from ui.controls.settings import spec_from_state
+from ui.controls.widgets import C_EXPONENTS
 from ui.low_rank.words import HELP
-from ui.shared.controls import control_of, value_from
-from ui.shared.foreign import escaped
-from ui.shared.jobs import predicted
-from ui.shared.offers import C_EXPONENTS
-from ui.shared.settings import spec_from_state
+from ui.shell.texts import escaped
+from ui.work.jobs import predicted
 
 Records = Mapping[RunSpec, RunRecord | None]
 """The records of `specs`; None for missing ones."""

@@ -13,6 +13,7 @@ from rankviz.plots import low_rank_models as plot
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.settings import (
@@ -30,9 +31,8 @@ from ui.low_rank.settings import (
     wait,
 )
 from ui.low_rank.work import Shown
-from ui.shared.foreign import describe
-from ui.shared.reveal import part_shown
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import describe
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}

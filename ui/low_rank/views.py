@@ -10,14 +10,14 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls import selection
 from ui.low_rank import choices, every_query, learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.query import Query
 from ui.low_rank.selecting import PART, count
 from ui.low_rank.settings import Records, bare
 from ui.low_rank.work import kept_spectra, shown
-from ui.shared import selection
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import VIEW, tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import VIEW, tabs
 
 SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
     "Why so low?": why.specs,
@@ -34,7 +34,7 @@ COUNTED = ("One query", "Energy", "Why so low?")
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Return the specs of the open tab's runs besides the page's own, before anything is trained."""
-    selection.turn_to(PART)
+    selection.switch_to(PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
 

@@ -21,7 +21,7 @@ from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
-from ui.shared.runs import normalised
+from ui.work.folds import normalised
 
 BLOCK = "block"
 """Key of the menu of queries."""

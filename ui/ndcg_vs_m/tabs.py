@@ -18,13 +18,15 @@ from rankviz.plots.style import style_of
 from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.curves import described, is_curve, kernels, listed, names
+from ui.controls.selection import QUERY
+from ui.controls.widgets import Bound
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look
-from ui.shared.curves import described, is_curve, kernels, listed, names
-from ui.shared.runs import errors_as_sentences
-from ui.shared.selection import QUERY
-from ui.shared.show import sentence, show_answer, show_figure, show_table
+from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import Figures, show_answer, show_figure, show_table
 
+FIGURES = Figures(ALTS, CAPTIONS)
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
@@ -48,20 +50,17 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
     some = f"first {k} of any ranking; lines through the bottom go to lower ranks"
-    show_figure(
+    FIGURES.show(
+        "rank-against-m",
         ranked_list.ranks_figure(table, k),
         table,
-        answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
-        key="rank-against-m",
-        alt=ALTS["rank-against-m"].format(query=query, map=style_of(feature_map).name),
-        caption=CAPTIONS["rank-against-m"].format(
-            query=query,
-            n=n,
-            map=style_of(feature_map).name,
-            last=last,
-            some=some if k < n else "all documents",
-            about=_about(runs, part),
-        ),
+        _bump_reading(table, feature_map, query, min(TOP, n), exact is not None),
+        query=query,
+        n=n,
+        map=style_of(feature_map).name,
+        last=last,
+        some=some if k < n else "all documents",
+        about=_about(runs, part),
     )
 
 
@@ -81,17 +80,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         key="bump",
         help=HELP["bump"],
     )
-    length = row.segmented_control(
-        "Documents",
-        list(LENGTHS),
-        default="top",
-        required=True,
-        format_func=LENGTHS.__getitem__,
-        key="documents",
-        bind="query-params",
-        help=HELP["documents"],
-    )
-    return str(feature_map), str(length)
+    return str(feature_map), Bound(row, HELP).buttons("documents", "Documents", LENGTHS)
 
 
 def _query(
@@ -99,20 +88,12 @@ def _query(
 ) -> int:
     """Return the chosen query; by default the one whose top changes most."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get(QUERY) not in queries:
-        st.session_state[QUERY] = None
     first, *others = sorted(runs, key=lambda r: r.spec.n_components)
     last = exact or (others or [first])[-1]
     most = queries[int(top_overlap(first.scores[part], last.scores[part], data, TOP).argmin())]
-    chosen = row.selectbox(
-        "Query",
-        queries,
-        None,
-        key=QUERY,
-        bind="query-params",
-        placeholder=f"{most}, which changes most",
-        width=260,
-        help=HELP["query"].format(m=first.spec.n_components),
+    hint = HELP["query"].format(m=first.spec.n_components)
+    chosen = Bound(row).optional_menu(
+        QUERY, "Query", queries, f"{most}, which changes most", width=260, help=hint
     )
     return most if chosen is None else int(chosen)
 
@@ -149,7 +130,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     queries = errors.groupby(["fold", "query"]).ngroups
     seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
     about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
-    show_answer(sentence(agreement(errors, m)))
+    show_answer(agreement(errors, m))
     for measure, column in zip(metric_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(
@@ -165,17 +146,11 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
 def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: Sequence[RunRecord]) -> None:
     each = {one.spec.fold: objective_table(_approximate(found, one.spec.fold), one) for one in exact}
     table = pd.concat(each, names=["fold"]).reset_index("fold")
-    show_figure(
-        metric_vs_m.objective_figure(
-            metric_vs_m.objective_data(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
-        ),
-        table,
-        key="objective-distance",
-        alt=ALTS["objective-distance"].format(names=_names()),
-        caption=CAPTIONS["objective-distance"].format(
-            about=in_short(chosen, "train"), lower=_which_may_be_lower()
-        ),
+    figure = metric_vs_m.objective_figure(
+        metric_vs_m.objective_data(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
     )
+    told = {"names": _names(), "about": in_short(chosen, "train"), "lower": _which_may_be_lower()}
+    FIGURES.show("objective-distance", figure, table, **told)
 
 
 def _names() -> str:

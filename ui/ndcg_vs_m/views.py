@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED
@@ -20,20 +19,17 @@ from rankviz.runs.description import in_a_sentence, look_of, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.curves import approximate_specs, described, is_curve, kernels, listed, names, report_left_out
+from ui.controls.settings import baseline, open_run, spec_from_state
+from ui.controls.widgets import COMPONENTS, METRICS, THIS, Bound, chosen_folds
 from ui.ndcg_vs_m.enough import enough
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, reading, seconds_in_words
-from ui.shared.approximations import approximate_specs, say_what_is_left_out
-from ui.shared.curves import described, is_curve, kernels, listed, names
-from ui.shared.folds import THIS, chosen_folds
-from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import predicted, run_what_comes
-from ui.shared.offers import COMPONENTS
-from ui.shared.runs import normalised
-from ui.shared.settings import baseline, open_run, spec_from_state
-from ui.shared.show import capital, definition_caption, say_if_nothing_was_learned, sentence, show_figure
+from ui.shell.figures import Figures, capital, definition_caption, report_untrained, sentence
+from ui.shell.texts import describe, escaped
+from ui.work.folds import normalised
+from ui.work.jobs import predicted, run_available
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
-METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 LARGEST_AT_ONCE = 500
 NOTHING_YET = "no level to compare with yet"
 AXES = {"m": "features m", "seconds": "seconds"}
@@ -53,79 +49,25 @@ class Settings:
 
 def settings(spec: RunSpec) -> Settings:
     """Draw the page's own controls."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    metric = row.container(width=150)
-    x = row.segmented_control(
-        "Against",
-        list(AXES),
-        default="m",
-        required=True,
-        format_func=AXES.__getitem__,
-        key="xaxis",
-        bind="query-params",
-        help=HELP["xaxis"],
-    )
-    folds = chosen_folds(
-        row,
-        spec,
-        default=THIS,
-        key="folds",
-        told=HELP["folds"],
-    )
-    seeds = row.container(width=150).slider(
-        "Seeds",
-        1,
-        10,
-        key="seeds",
-        bind="query-params",
-        help=HELP["seeds"],
-    )
-    upto = row.container(width=200).select_slider(
-        "Up to m",
-        COMPONENTS[1:],
-        LARGEST_AT_ONCE,
-        key="upto",
-        bind="query-params",
-        help=HELP["upto"],
-    )
-    exact, four = _switches(row)
-    chosen = metric.selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index("NDCG@10"),
-        key="metric",
-        bind="query-params",
-        disabled=four,
-        help=HELP["metric"],
-    )
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), HELP)
+    metric = row.place.container(width=150)
+    x = row.buttons("xaxis", "Against", AXES)
+    folds = chosen_folds(row, spec, "folds", THIS)
+    seeds = row.slider("seeds", "Seeds", 1, 10, width=150)
+    upto = row.steps("upto", "Up to m", COMPONENTS[1:], LARGEST_AT_ONCE, width=200)
+    more = row.at(row.place.popover("More", help=HELP["more"]))
+    exact = more.switch("exact", "Exact kernel", True)
+    four = more.switch("figure2", "Four panels of chen2017's Figure 2")
+    chosen = row.at(metric).menu("metric", "Metric", METRICS, "NDCG@10", disabled=four)
     grid = tuple(m for m in COMPONENTS if m <= upto)
     return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
-
-
-def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
-    """Draw the switches; return whether to draw the exact kernel, and all four panels."""
-    more = row.popover("More", help=HELP["more"])
-    exact = more.toggle(
-        "Exact kernel",
-        True,
-        key="exact",
-        bind="query-params",
-        help=HELP["exact"],
-    )
-    four = more.toggle(
-        "Four panels of chen2017's Figure 2",
-        key="figure2",
-        bind="query-params",
-        help=HELP["figure2"],
-    )
-    return exact, four
 
 
 def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     """Return the linear model of every fold, approximations, the exact kernel, and the sidebar's model."""
     state = st.session_state
     linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
-    say_what_is_left_out(approximate_specs(state)[1])
+    report_left_out(approximate_specs(state)[1])
     runs = [linear.but(fold=fold) for fold in chosen.folds] + [
         seeded(curve, k).but(n_components=m, fold=fold)
         for k in range(chosen.seeds)
@@ -177,7 +119,7 @@ def records(
     Also return the open tab's further runs, by their specs.
     """
     wanted = specs(spec, chosen)
-    whole = run_what_comes(
+    whole = run_available(
         list(dict.fromkeys([*wanted, *beside])),
         title=f"NDCG against m, {spec.dataset}",
         together=lambda run: run.but(fold="", digest=""),
@@ -217,7 +159,7 @@ def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
-    say_if_nothing_was_learned(found[0])
+    report_untrained(found[0])
     table = metric_vs_m.metric_data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
@@ -226,21 +168,19 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
-    event = show_figure(
+    event = Figures(ALTS, CAPTIONS).show(
+        "ndcg-against-m",
         figure,
         table,
-        answer=sentence(answer),
-        key="ndcg-against-m",
-        alt=ALTS["ndcg-against-m"].format(
-            metrics=", ".join(chosen.metrics), axis=AXES[chosen.x], names=names(kernels(st.session_state))
-        ),
-        caption=CAPTIONS["ndcg-against-m"].format(
-            about=in_short(chosen, part),
-            band=_band_in_words(chosen),
-            definition=definition,
-            seconds=CAPTIONS["seconds"] if chosen.x == "seconds" else "",
-        ),
+        answer,
         on_select="rerun",
+        metrics=", ".join(chosen.metrics),
+        axis=AXES[chosen.x],
+        names=names(kernels(st.session_state)),
+        about=in_short(chosen, part),
+        band=_band_in_words(chosen),
+        definition=definition,
+        seconds=CAPTIONS["seconds"] if chosen.x == "seconds" else "",
     )
     _open_selected(event, found)
     _say_levels(found, part)

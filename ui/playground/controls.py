@@ -14,9 +14,9 @@ from rankviz.features import LINEAR
 from rankviz.features.kernels import GAMMA
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from ui.controls.setting_controls import control_of, value_from
+from ui.controls.sidebar import own_place
 from ui.playground import words
-from ui.shared.controls import control_of, value_from
-from ui.shared.sidebar import own_place
 
 PLANE = Setting(
     name="plane",

@@ -16,7 +16,7 @@ from rankviz.plots.margins import shown_iterations
 from rankviz.plots.style import GRADE_COLOURS, style_of
 from rankviz.whatif.plane import PlaneFit
 from ui.playground.scene import EDGE, Scene
-from ui.shared.look import ON_DARK
+from ui.shell.figures import ON_DARK
 
 SIDE, EXTENT = 57, 1.2
 """Points of the grid along each side, and half its width."""

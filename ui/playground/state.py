@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from ui.playground.scene import LONGEST, Scene
-from ui.shared.components import each, record, text, whole
+from ui.shell.components import each, record, text, whole
 
 KEY, LINE = "plane", "docs"
 """Keys of the component, and of the changes by hand in the address."""

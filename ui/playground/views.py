@@ -16,10 +16,10 @@ from ui.playground import words
 from ui.playground.packing import EXTENT, colours, packed
 from ui.playground.scene import MOST, Scene
 from ui.playground.state import CHANGES, KEY, Held, take_changes
-from ui.shared.components import mount
-from ui.shared.ends import end_page
-from ui.shared.look import ALONE, INK, is_on
-from ui.shared.show import sentence, show_answer
+from ui.shell.components import mount
+from ui.shell.errors import end_page
+from ui.shell.figures import TEXT_COLOURS, sentence, show_answer
+from ui.shell.page import ALONE, is_on
 
 SCRIPT = Path(__file__).with_name("plane.js")
 
@@ -75,7 +75,7 @@ def _answer(fit: PlaneFit, settings: Mapping[str, Any]) -> str:
 
 def _sent(held: Held, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     scene, dark = held.scene, st.context.theme.type == "dark"
-    ink = {"ink": INK["dark" if dark else "light"], "below": "#d55e00"}
+    ink = {"ink": TEXT_COLOURS["dark" if dark else "light"], "below": "#d55e00"}
     return packed(scene, fit) | {
         "rev": held.seen,
         "set": f"{scene.plane} {scene.each} {scene.seed}",

@@ -15,8 +15,8 @@ from rankviz.common.settings import Powers, Setting, Steps, Whole, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.datasets.samples import SETTINGS as OF_SAMPLES
 from rankviz.models.methods import METHODS
-from ui.shared.foreign import escaped
-from ui.shared.settings import METHOD, NORMALISATION
+from ui.controls.settings import METHOD, NORMALISATION
+from ui.shell.texts import escaped
 
 _NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
 DATASET = replace(_NAMED, name="dataset", symbol="data", label="Data set", key="d")

@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.store.study import STATES
+from ui.controls.widgets import start_index
 from ui.runs.columns import DATASET, FOLD, Columns, metrics
-from ui.shared.controls import place
 
 SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
     "find",
@@ -62,7 +62,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     known = metrics(table.columns)
     if not known:
         return ""
-    at = place(METRIC, known, USUAL_METRIC)
+    at = start_index(METRIC, known, USUAL_METRIC)
     help_text = "Mean over a part's queries."
     return str(st.selectbox("Metric", known, at, key=METRIC, bind="query-params", help=help_text))
 

@@ -13,7 +13,7 @@ from rankviz.common.settings import Whole
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
 from ui.runs.columns import Columns
-from ui.shared.show import show_table
+from ui.shell.figures import show_table
 
 CHOSEN = "runs-chosen"
 """Session key of the digests of the chosen runs."""

@@ -18,9 +18,9 @@ from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.study import DONE, IMPORTED, StoreError
 from ui.data import held
-from ui.shared.foreign import escaped
-from ui.shared.run_store import run_store
-from ui.shared.visitors import visitor
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store
 
 MOST_TAKEN = 1000
 """Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""

@@ -13,17 +13,16 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.numbers import counted
 from rankviz.plots import metric_vs_setting
 from rankviz.runs.record import NOT_MADE_HERE
+from ui.controls import imported
+from ui.controls.sidebar import own_place
+from ui.controls.widgets import note_looks, start_index
 from ui.runs import actions, filters, table, travel, words
 from ui.runs.columns import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here
-from ui.shared import imported
-from ui.shared.controls import place
-from ui.shared.foreign import escaped
-from ui.shared.reveal import note_looks
-from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.show import show_answer, show_figure
-from ui.shared.sidebar import own_place
-from ui.shared.visitors import keep_visitor, visitor
+from ui.shell.figures import show_answer, show_figure
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor, visitor
+from ui.work.run_store import run_store, show_store_notice
 
 AGAINST, EVERYTHING, SHOWN_METRICS, SHOWN_PARTS, FIRST = "against", "everything", "metrics", "parts", "first"
 MADE, SECONDS = "when it was made", "seconds of training"
@@ -46,7 +45,7 @@ class What:
 def runs_of_visitor() -> pd.DataFrame:
     """Return the runs before filters: all, those of a study, or deleted ones."""
     store, owner = run_store(), visitor()
-    say_what_was_set_aside()
+    show_store_notice()
     imported.compare()
     found = store.listing.seen_by(owner)
     if bool(found["own"].any()):
@@ -67,7 +66,7 @@ def runs_of_visitor() -> pd.DataFrame:
 def _study(titles: dict[str, str]) -> str:
     """Draw the menu of studies; return the chosen one, "" for none."""
     options = ["", *titles]
-    at = place(filters.STUDY, options, "")
+    at = start_index(filters.STUDY, options, "")
     return str(
         st.selectbox(
             "Study",
@@ -207,8 +206,8 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
         orders = [LATEST, BEST, QUICKEST]
         bound = {"bind": "query-params"}
-        against = st.selectbox("Figure against", axes, place(AGAINST, axes, MADE), key=AGAINST, **bound)
-        first = st.selectbox("First", orders, place(FIRST, orders, LATEST), key=FIRST, **bound)
+        against = st.selectbox("Figure against", axes, start_index(AGAINST, axes, MADE), key=AGAINST, **bound)
+        first = st.selectbox("First", orders, start_index(FIRST, orders, LATEST), key=FIRST, **bound)
         parts = st.pills(
             "Parts",
             list(PARTS),

@@ -11,8 +11,8 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
 from ui.runs.columns import Columns
 from ui.runs.filters import Shown
-from ui.shared.foreign import data_words, describe
-from ui.shared.run_store import run_store
+from ui.shell.texts import data_words, describe
+from ui.work.run_store import run_store
 
 ALL_HELP = "Selects all filtered runs, or none."
 TRAIN_AGAIN_HELP = "Trains the run here and compares both results."

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.plots import ranked_list
-from ui.shared import marked, selection
-from ui.shared.show import show_figure, show_table
+from ui.controls import selection
+from ui.shell.figures import show_figure, show_table
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, marked_document, one_query
 from ui.why.choices import CURRENT
@@ -32,7 +32,7 @@ def show(what: Compared) -> int:
     documents = ranked_list.scatter_data(*scores, what.data, position, scale)
     moved = ranked_list.largest_moves(documents, MOST)
     st.markdown(one_query(row, moved, what.pair))
-    chosen_documents = marked.documents(set(documents["document"]))
+    chosen_documents = selection.marked_documents(set(documents["document"]))
     k = min(length, len(documents))
     lists, points = st.columns(2, gap="medium")
     with lists:
@@ -69,7 +69,7 @@ def _settings() -> tuple[int, str]:
 
 
 def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
-    key, query, names = marked.chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+    key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
     values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
     show_figure(
         ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
@@ -77,7 +77,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         key=key,
         alt=f"Both rankings of query {query}, first {k}.",
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
-        on_select=marked.clicked(key),
+        on_select=selection.on_document_click(key),
     )
 
 
@@ -94,7 +94,11 @@ def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str])
 def _points(
     what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, chosen: Sequence[str]
 ) -> None:
-    key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
+    key, query, names = (
+        selection.document_chart_key("score-against-score"),
+        f"{row['query']:.0f}",
+        what.pair.names,
+    )
     said = {
         "centred": "scores minus their mean",
         "standardised": "scores minus their mean, divided by their standard deviation",
@@ -105,7 +109,7 @@ def _points(
         key=key,
         alt=f"Scores for query {query}, {names[0]} against {names[1]}.",
         caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
-        on_select=marked.clicked(key),
+        on_select=selection.on_document_click(key),
     )
 
 
@@ -114,13 +118,13 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
         st.markdown("**Largest changes of rank**; tick a row to mark the document.")
-        key, listed = marked.chart_key("moved"), moved["document"].tolist()
+        key, listed = selection.document_chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),
             hide_index=True,
             width="content",
             key=key,
-            on_select=marked.ticked(key, listed),
+            on_select=selection.on_document_tick(key, listed),
             selection_mode="single-row",
             selection_default={
                 "selection": {"rows": [n for n, name in enumerate(listed) if name in chosen[:1]]},

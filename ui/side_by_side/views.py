@@ -14,26 +14,24 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query
 from rankviz.runs.spec import RunSpec
-from ui.ndcg_vs_m.views import METRICS
-from ui.shared import pins, selection
-from ui.shared.approximations import approximate_specs, say_what_is_left_out
-from ui.shared.ends import end_page
-from ui.shared.jobs import run_or_wait
-from ui.shared.look import ALONE, is_on
-from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
-from ui.shared.runs import errors_as_sentences
-from ui.shared.show import (
+from ui.controls import selection
+from ui.controls.curves import approximate_specs, report_left_out
+from ui.controls.models import Option, Two, default_two, menu, pin_buttons, pinned_models, sidebar_models
+from ui.controls.widgets import METRICS
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.figures import (
     definition_caption,
-    say_if_nothing_was_learned,
-    say_if_ties_decide,
+    report_ties,
+    report_untrained,
     show_answer,
     show_figure,
     show_table,
 )
-from ui.shared.views import VIEW, begin_with_the_first
+from ui.shell.page import ALONE, VIEW, close_other_tab, is_on
 from ui.side_by_side import query as one_query
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
+from ui.work.jobs import run_or_wait
 
 MOST = 5
 
@@ -49,9 +47,9 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's own controls."""
-    options = of_the_sidebar(st.session_state)
-    first, second = usual_two(st.session_state)
-    options |= of_pins(pins.pinned(spec))
+    options = sidebar_models(st.session_state)
+    first, second = default_two(st.session_state)
+    options |= pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
@@ -64,13 +62,13 @@ def controls(spec: RunSpec) -> Choice:
         help=words.METRIC_HELP,
     )
     with row:
-        pins.buttons(spec)
+        pin_buttons(spec)
     return Choice(left, right, metric)
 
 
 def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
     """Describe the comparison in `place`, and train both models; the page ends here if they are the same."""
-    say_what_is_left_out(approximate_specs(st.session_state)[1])
+    report_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
         st.info(words.SAME.format(model=two.names[0]))
@@ -83,8 +81,8 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
 @errors_as_sentences()
 def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     """Draw all views of the page, with a shared selection of queries and a shown query."""
-    say_if_nothing_was_learned(pair.learned)
-    say_if_ties_decide([pair.left, pair.right], data, part)
+    report_untrained(pair.learned)
+    report_ties([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
@@ -99,7 +97,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         st.markdown(note)
     tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), words.HOW)
     _where_to_look(table, metric)
-    begin_with_the_first()
+    close_other_tab()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query.show(what)
@@ -147,7 +145,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
 def _chart(what: Compared, figure: Any, tool: str, *, name: str, alt: str, caption: str) -> None:
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     key = selection.chart_key(name)
-    take = selection.taken_from_chart(key, what.table)
+    take = selection.on_chart(key, what.table)
     show_figure(figure, what.table, key=key, alt=alt, caption=caption, on_select=take)
 
 
@@ -175,8 +173,8 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
             row.button(
                 f"**{query}**  {text(number)}",
                 key=f"look-{value}-{query}",
-                on_click=selection.only,
-                args=(int(query), table),
+                on_click=selection.select,
+                args=([int(query)], table),
                 help=f"Show query {query} below.",
             )
 
@@ -198,9 +196,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         shown.drop(columns="size"),
         hide_index=True,
         key=key,
-        on_select=selection.taken_from_rows(
-            key, queries, lambda chosen: selection.select(chosen, what.table)
-        ),
+        on_select=selection.on_rows(key, queries, lambda chosen: selection.select(chosen, what.table)),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what.pair, what.metric),

@@ -11,10 +11,10 @@ from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS
 from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
-from ui.shared.runs import datasets
 from ui.sweep import words
 from ui.sweep.axes import axes
 from ui.sweep.told import axes_in_words, title_of
+from ui.work.folds import datasets
 
 OWN = "axes of my own"
 KIND, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120

@@ -12,9 +12,9 @@ from rankviz.learning.pairs import COSTS
 from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.axes import Axis, Range, Values, powers, usual_axes
 from rankviz.runs.spec import RunSpec
-from ui.shared.ends import end_page
-from ui.shared.foreign import escaped
-from ui.shared.texts import told
+from ui.controls.setting_controls import step_text
+from ui.shell.errors import end_page
+from ui.shell.texts import escaped
 from ui.sweep import words
 
 AXES = "axes"
@@ -66,7 +66,7 @@ def _axis(setting: Setting, drawn: bool) -> Axis:
         names = {str(option.label): name for name, option in setting.options.items()}
         return Values(setting.name, tuple(names[one] for one in _some(setting, list(names), key)))
     if isinstance(setting.offer, Steps):
-        values = {told(value): value for value in setting.offer.values}
+        values = {step_text(value): value for value in setting.offer.values}
         return Values(setting.name, tuple(values[one] for one in _some(setting, list(values), key)))
     return Values(setting.name, _typed(setting, key))
 
@@ -118,7 +118,7 @@ def _some(setting: Setting, values: list[str], key: str) -> list[str]:
 def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
     text = st.text_input(
         f"{setting.symbol}, values",
-        USUAL_TYPED if _allowed(setting, USUAL_TYPED) else told(setting.first),
+        USUAL_TYPED if _allowed(setting, USUAL_TYPED) else step_text(setting.first),
         key=key,
         bind="query-params",
         max_chars=200,

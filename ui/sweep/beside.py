@@ -10,8 +10,8 @@ import streamlit as st
 
 from rankviz.plots import sweep_map, sweep_settings
 from rankviz.plots.sweep_settings import setting_name
-from ui.shared.foreign import escaped
-from ui.shared.show import show_figure
+from ui.shell.figures import show_figure
+from ui.shell.texts import escaped
 from ui.sweep import words
 from ui.sweep.found import Sweep, opened
 from ui.sweep.mine import sweeps

@@ -10,13 +10,13 @@ from rankviz.common.numbers import counted
 from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.selection import RULES
 from rankviz.runs.sweep_table import settings_of
-from ui.shared.foreign import escaped
-from ui.shared.runs import datasets
-from ui.shared.settings import open_run, state_of
-from ui.shared.show import show_table
+from ui.controls.settings import open_run, state_of
+from ui.shell.figures import show_table
+from ui.shell.texts import escaped
 from ui.sweep import words
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words, over
+from ui.work.folds import datasets
 
 CLICKED = "cell"
 """Session key of the clicked cell, with its sweep."""

@@ -24,9 +24,9 @@ from rankviz.runs.selection import (
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import StudyStatus
-from ui.shared.run_store import run_store
-from ui.shared.visitors import visitor
+from ui.shell.visitors import visitor
 from ui.sweep.starting import design_from
+from ui.work.run_store import run_store
 
 
 @dataclass(frozen=True)

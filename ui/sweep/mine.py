@@ -9,9 +9,8 @@ import streamlit as st
 from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.selection import RULES, Choice
 from rankviz.store import NoSuchStudy, StudyStatus
-from ui.shared.foreign import escaped
-from ui.shared.run_store import run_store
-from ui.shared.visitors import visitor
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
 from ui.sweep import words
 from ui.sweep.asking import LONGEST_TITLE
 from ui.sweep.cells import CLICKED
@@ -19,6 +18,7 @@ from ui.sweep.found import opened
 from ui.sweep.starting import KIND, STUDY
 from ui.sweep.told import cell_words
 from ui.sweep.trying import forget_what_was_refused, trying
+from ui.work.run_store import run_store
 
 SHOWN, LONGEST_NOTE = 8, 500
 _DELETED = "sweep-deleted"

@@ -13,7 +13,7 @@ from rankviz.runs.adviser import advise
 from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS, Preset
 from rankviz.runs.selection import Choice
-from ui.shared.foreign import escaped
+from ui.shell.texts import escaped
 from ui.sweep import starting, words
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words

@@ -10,15 +10,15 @@ import streamlit as st
 from rankviz.common.numbers import counted
 from rankviz.store import StudyStatus
 from rankviz.store.study import HERE, RUNNING
-from ui.shared.foreign import escaped
-from ui.shared.run_store import run_store, workers
-from ui.shared.runs import errors_as_sentences
-from ui.shared.visitors import visitor
-from ui.shared.where import line
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
 from ui.sweep.found import Sweep
 from ui.sweep.told import cell_words
 from ui.sweep.trying import trying
 from ui.sweep.words import at_work, pace, time_left
+from ui.work.place import cluster_line
+from ui.work.run_store import run_store, workers
 
 POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
 """Seconds between polls of a live sweep, and least seconds between redraws of the page as it grows."""
@@ -55,7 +55,7 @@ def _progress(sweep: Sweep, seconds: float) -> None:
 
 def _on_the_cluster(status: StudyStatus) -> None:
     """Draw the cluster's state; if it does not answer, the owner may continue on this machine."""
-    if not line(status.study.place) and status.study.owner == visitor():
+    if not cluster_line(status.study.place) and status.study.owner == visitor():
         st.button(
             "Continue on this machine",
             key="sweep-here",

@@ -16,10 +16,10 @@ from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
-from ui.shared.jobs import shape_of
-from ui.shared.run_store import run_store, workers
-from ui.shared.runs import data_roots_of_visitor, digest_of
-from ui.shared.visitors import visitor
+from ui.shell.visitors import visitor
+from ui.work.folds import data_roots_of_visitor, digest_of
+from ui.work.jobs import shape_of
+from ui.work.run_store import run_store, workers
 
 STUDY = "study"
 """Query parameter and session key of the shown sweep."""

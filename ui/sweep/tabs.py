@@ -8,8 +8,8 @@ import streamlit as st
 
 from rankviz.plots import sweep_settings
 from rankviz.plots.sweep_settings import setting_name
-from ui.shared.show import show_figure
-from ui.shared.views import tabs
+from ui.shell.figures import show_figure
+from ui.shell.page import tabs
 from ui.sweep import cells, more, words
 from ui.sweep.beside import beside
 from ui.sweep.found import Sweep

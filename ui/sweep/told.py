@@ -9,7 +9,7 @@ from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.plots.sweep_settings import listed_values, setting_name, value_text
 from rankviz.runs.axes import Range
 from rankviz.runs.designs import Design
-from ui.shared.foreign import describe, escaped
+from ui.shell.texts import describe, escaped
 
 
 def cell_words(design: Design, cell: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.store import StoreError
-from ui.shared.foreign import escaped
+from ui.shell.texts import escaped
 
 _REFUSED = "sweep-refused"
 

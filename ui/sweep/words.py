@@ -13,11 +13,11 @@ from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.designs import Design
 from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.selection import RULES
-from ui.shared.foreign import escaped
-from ui.shared.runs import stage_words
+from ui.shell.texts import escaped
 from ui.sweep.found import Sweep
 from ui.sweep.starting import Prospect
 from ui.sweep.told import cell_words, over
+from ui.work.runs import stage_words
 
 DESIGN_HELP = "Your own axes or a paper's; other settings as in the sidebar or the paper."
 TITLE_HELP = "Its name in your list."

@@ -19,8 +19,8 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
-from ui.shared.runs import fold_later
 from ui.train import words
+from ui.work.folds import fold_later
 
 
 def downloads(record: RunRecord, part: str) -> None:

@@ -24,26 +24,25 @@ from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
-from ui.shared import marked, pins
-from ui.shared.foreign import describe
-from ui.shared.models import Option, Two, menu, of_pins
-from ui.shared.needs import offered
-from ui.shared.selection import QUERY
-from ui.shared.settings import baseline
-from ui.shared.show import (
+from ui.controls import selection
+from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
+from ui.controls.selection import QUERY
+from ui.controls.settings import baseline
+from ui.shell.figures import (
     capital,
     definition_caption,
-    say_if_nothing_was_learned,
-    say_if_ties_decide,
+    report_ties,
+    report_untrained,
     sentence,
     show_figure,
     show_table,
     tiles,
 )
-from ui.shared.terms import meaning
-from ui.shared.where import where
+from ui.shell.terms import meaning
+from ui.shell.texts import describe
 from ui.train import words
 from ui.why.link import offer as offer_why
+from ui.work.place import choose_place
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -54,7 +53,7 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
     usual = style_of(LINEAR).name
-    options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(pins.pinned(spec))
+    options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(
         row.container(width=360),
@@ -66,8 +65,8 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     )
     with row:
         metric = _curve()
-        pins.buttons(spec)
-    return chosen.spec(), metric, where(row, SHARDS)
+        pin_buttons(spec)
+    return chosen.spec(), metric, choose_place(row, SHARDS)
 
 
 def cost(record: RunRecord, predicted: object) -> str:
@@ -78,7 +77,7 @@ def cost(record: RunRecord, predicted: object) -> str:
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
     """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
-    say_if_nothing_was_learned(record)
+    report_untrained(record)
     records = _distinct(other, record)
     table = model_comparison.curve_data(records, part, metric)
     show_figure(
@@ -90,7 +89,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[metric]}.",
     )
-    say_if_ties_decide(records, data, part)
+    report_ties(records, data, part)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
@@ -157,8 +156,8 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
     ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
-    names, drawn = table["document"].tolist(), marked.chart_key("ranked-list")
-    asked_about = marked.documents(names)
+    names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
+    asked_about = selection.marked_documents(names)
     show_figure(
         ranked_list.list_figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
@@ -166,7 +165,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         key=drawn,
         alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
-        on_select=marked.clicked(drawn),
+        on_select=selection.on_document_click(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
     with st.expander(f"All {len(table)} documents"):

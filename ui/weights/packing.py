@@ -15,8 +15,8 @@ from rankviz.datasets.statistics import document_names
 from rankviz.learning.losses import Hinge, Logistic, Loss, PiecewiseQuadratic
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, definition_of
 from rankviz.plots.style import grade_colour
-from ui.shared.components import number
-from ui.shared.look import ON_DARK
+from ui.shell.components import number
+from ui.shell.figures import ON_DARK
 
 TOP = 10
 """The k of NDCG@k."""

@@ -16,13 +16,13 @@ from rankviz.learning.losses import LOSSES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.plane import newton_path
-from ui.shared.components import each, mount, number, pair, record, text, whole
-from ui.shared.controls import keep_held
-from ui.shared.ends import end_page
-from ui.shared.feature_names import called
-from ui.shared.foreign import escaped
-from ui.shared.look import ALONE, is_on
-from ui.shared.show import say_if_nothing_was_learned, sentence, show_answer
+from ui.controls.feature_names import names_of
+from ui.controls.widgets import keep_held
+from ui.shell.components import each, mount, number, pair, record, text, whole
+from ui.shell.errors import end_page
+from ui.shell.figures import report_untrained, sentence, show_answer
+from ui.shell.page import ALONE, is_on
+from ui.shell.texts import escaped
 from ui.weights import words
 from ui.weights.packing import (
     MOST_CELLS,
@@ -66,11 +66,11 @@ def answer(record: RunRecord, names: Sequence[str]) -> str:
 def table(record: RunRecord, train: RankingData, query: int) -> None:
     """Draw bars, list and numbers; the page ends here if only the first figure is wanted."""
     spec = record.spec
-    say_if_nothing_was_learned(record)
+    report_untrained(record)
     if record.n_pairs > MOST_PAIRS:
         st.info(words.TOO_MANY_PAIRS.format(n=record.n_pairs))
         return
-    names = called(spec, train)
+    names = names_of(spec, train)
     show_answer(sentence(answer(record, names)))
     documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
     dark = st.context.theme.type == "dark"

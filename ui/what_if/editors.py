@@ -21,15 +21,16 @@ from rankviz.whatif.changes import (
     weights_asked,
 )
 from rankviz.whatif.lookup import index_of_document, typed_documents
-from ui.shared.feature_names import called
-from ui.shared.link import frozen_link
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.controls.feature_names import names_of
+from ui.controls.link import frozen_link
+from ui.shell.errors import errors_as_sentences
 from ui.what_if import state, words
 from ui.what_if.applied import applied, next_number, sleeps
 from ui.what_if.encoding import LONGEST, Line, plain_label
 from ui.what_if.lists import Lists
 from ui.what_if.script import script
 from ui.what_if.words import of_change
+from ui.work.folds import normalised
 
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"
@@ -127,7 +128,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     feature = st.selectbox(
         "Feature",
         range(data.n_features),
-        format_func=_numbered(called(spec, data)).__getitem__,
+        format_func=_numbered(names_of(spec, data)).__getitem__,
         key="edit-feature",
     )
     if document is None or feature is None:
@@ -187,7 +188,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
         "Feature",
         range(fold.train.n_features),
         None,
-        format_func=_numbered(called(spec, fold.train)).__getitem__,
+        format_func=_numbered(names_of(spec, fold.train)).__getitem__,
         placeholder="Number or name",
         key="out-feature",
     )

@@ -27,7 +27,7 @@ from rankviz.whatif.changes import (
     QueryWeighed,
 )
 from rankviz.whatif.lookup import place_of_query
-from ui.shared.in_vain import shortened
+from ui.controls.link import shortened
 
 LONGEST = 1800
 """Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""

@@ -17,8 +17,8 @@ from rankviz.common.numbers import counted
 from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentAdded, FeatureSet, GradeSet, QueryWeighed
 from rankviz.whatif.lookup import index_of_document, place_of_query
-from ui.shared.foreign import escaped
-from ui.shared.in_vain import VERSION
+from ui.controls.link import VERSION
+from ui.shell.texts import escaped
 from ui.what_if.applied import possible
 from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
 

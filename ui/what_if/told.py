@@ -9,8 +9,8 @@ import streamlit as st
 from rankviz.datasets import Fold
 from rankviz.whatif.changes import Change, DocumentOut, GradeSet, grades_to_prefer
 from rankviz.whatif.lookup import index_of_document
-from ui.shared.components import digits, either, one_of, record, whole
-from ui.shared.foreign import escaped
+from ui.shell.components import digits, either, one_of, record, whole
+from ui.shell.texts import escaped
 from ui.what_if import state, words
 from ui.what_if.lists import names_of
 

@@ -19,20 +19,22 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import GRADE_RULE, Change
 from rankviz.whatif.outcomes import PARTS, Outcome
-from ui.shared.components import mount
-from ui.shared.controls import keep_held
-from ui.shared.feature_names import in_their_words
-from ui.shared.foreign import describe, plain
-from ui.shared.jobs import LIVE_BYTES, predicted
-from ui.shared.look import ALONE, is_on
-from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
-from ui.shared.show import capital, show_figure, show_table
+from ui.controls.feature_names import with_names
+from ui.controls.widgets import keep_held
+from ui.shell.components import mount
+from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import capital, show_figure, show_table
+from ui.shell.page import ALONE, is_on
+from ui.shell.texts import describe, plain
 from ui.what_if import editors, effects, state, told, why, words
 from ui.what_if.applied import applied
 from ui.what_if.encoding import Line, plain_label
 from ui.what_if.fitted import Asked, asked
 from ui.what_if.lists import Lists, component_data, lists
 from ui.what_if.words import METRIC, OF_THE_PART, answer
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import LIVE_BYTES, predicted
+from ui.work.runs import recall, take_turns
 
 SCRIPT = Path(__file__).with_name("list.js")
 LIST = "ranked"
@@ -83,7 +85,7 @@ def answers_at_once(spec: RunSpec) -> bool:
 
 def page_of(spec: RunSpec, part: str, query: Any) -> Page:
     """Return the present state of the page for a query."""
-    fold = in_their_words(spec, normalised(spec))
+    fold = with_names(spec, normalised(spec))
     record = recall(spec.but(digest=fold_of(spec).digest))
     if record is None:  # no longer in memory: the whole page makes it again
         st.rerun()
@@ -96,7 +98,7 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
 def show(spec: RunSpec) -> None:
     """Draw everything below the head; it reruns by itself."""
     st.html(f"<style>{STYLE}</style>")
-    fold = in_their_words(spec, normalised(spec))
+    fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
     page, top = page_of(spec, part, query), st.container(key="what-if-answer")

@@ -16,12 +16,11 @@ from rankviz.whatif.changes import Change
 from rankviz.whatif.explanations import explain_margin
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.outcomes import Outcome
-from ui.shared.ends import end_page
-from ui.shared.feature_names import called
-from ui.shared.foreign import describe, escaped
-from ui.shared.needs import offered
-from ui.shared.runs import errors_as_sentences
-from ui.shared.show import sentence, show_figure
+from ui.controls.feature_names import names_of
+from ui.controls.models import offered
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.figures import sentence, show_figure
+from ui.shell.texts import describe, escaped
 from ui.what_if import words
 from ui.what_if.fitted import Asked
 from ui.what_if.lists import Lists
@@ -84,7 +83,7 @@ def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
         return
     found = explain_margin(asked.model(changes), pair.a, pair.b)
     table = margin_explanation.waterfall_data(
-        found.values, called(pair.record.spec, pair.data), pair.a, pair.b
+        found.values, names_of(pair.record.spec, pair.data), pair.a, pair.b
     )
     with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
     show_figure(

@@ -11,15 +11,15 @@ from rankviz.common.numbers import with_minus
 from rankviz.plots import margin_explanation
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import QueryOut
-from ui.shared.foreign import describe, escaped
-from ui.shared.needs import offered
-from ui.shared.runs import normalised
-from ui.shared.settings import go_to
-from ui.shared.show import sentence, show_figure, show_table
+from ui.controls.models import offered
+from ui.controls.settings import go_to
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import describe, escaped
 from ui.what_if import state
 from ui.what_if.encoding import plain_label
 from ui.why import words, work
 from ui.why.choices import Pair
+from ui.work.folds import normalised
 
 
 def show(pair: Pair, current: RunSpec) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ui.shared.foreign import escaped
-from ui.shared.settings import go_to, go_where_asked
+from ui.controls.settings import go_to, go_where_asked
+from ui.shell.texts import escaped
 from ui.why.choices import CURRENT, OF, QUERY, choose, kept
 from ui.why.words import button_help
 

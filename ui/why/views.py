@@ -17,12 +17,12 @@ from rankviz.plots import margin_explanation
 from rankviz.plots.style import shown_documents
 from rankviz.runs.description import look_of
 from rankviz.whatif.explanations import alike_together
-from ui.shared.foreign import describe, escaped
-from ui.shared.needs import offered
-from ui.shared.runs import normalised
-from ui.shared.show import sentence, show_figure, show_table
+from ui.controls.models import offered
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import describe, escaped
 from ui.why import words, work
 from ui.why.choices import Pair, choose, in_address
+from ui.work.folds import normalised
 
 FEATURE = "move"
 """Query parameter with the number of the moved feature."""

@@ -15,9 +15,9 @@ from rankviz.runs.spec import RunSpec
 from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_along, swaps
 from rankviz.whatif.explanations import MarginExplanation, explain_margin, landmark_shares
 from rankviz.whatif.scan_grid import POINTS
-from ui.shared.runs import normalised
 from ui.what_if.fitted import asked
 from ui.why.choices import Pair
+from ui.work.folds import normalised
 
 MOST_REFITS, MOST_SECONDS = 10, 2.0
 """Largest number of refits without single queries, and seconds in which they may begin."""

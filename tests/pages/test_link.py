@@ -1,0 +1,115 @@
+"""What a link asks for and does not get is said: of the sidebar, of pages, and however long it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from conftest_pages import APP, words
+from sidebar_script import sidebar_alone
+from streamlit.testing.v1 import AppTest
+
+from ui.controls import navigation
+from ui.controls.link import VERSION
+
+Opener = Callable[..., AppTest]
+OF_PAGES = [
+    (
+        "influence",
+        {"model": "foo", "scope": "bar"},
+        ("model = foo is not available; using linear", "scope = bar is not available; using all folds"),
+    ),
+    ("why", {"query": "-5"}, ("query = -5 is not available; using ",)),
+    ("low_rank", {"k": "0"}, ("k = 0 is not available; using ",)),
+    ("compare", {"runs": "zzzz"}, ("runs = zzzz is not available.",)),
+]
+
+
+@pytest.fixture
+def open_whole(monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """Open a page as the first of a session, with all that the router puts around it."""
+
+    def opened(page: str, **link: object) -> AppTest:
+        entries = sorted(navigation.ENTRIES, key=lambda one: one.file != page)
+        monkeypatch.setattr(navigation, "ENTRIES", tuple(entries))
+        app = AppTest.from_file(str(APP), default_timeout=180)
+        app.query_params.update({key: str(value) for key, value in link.items()})
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return opened
+
+
+def warned(app: AppTest) -> str:
+    return "".join(
+        one.value for one in app.warning if " not available" in one.value or "This link" in one.value
+    )
+
+
+@pytest.mark.parametrize(("page", "link", "told"), OF_PAGES)
+def test_what_a_page_does_not_offer_is_said(
+    page: str, link: dict[str, str], told: tuple[str, ...], open_whole: Opener
+) -> None:
+    app = open_whole(page, m=10, **link)
+    for one in told:
+        assert one in warned(app)
+    assert not warned(open_whole(page, m=10))
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("influence", {"model": "current model", "scope": "this fold", "metric": "MAP"}),
+        ("ndcg_vs_m", {"upto": "25", "seeds": "2", "figure2": "TRUE", "xaxis": "seconds", "exact": "false"}),
+        ("train", {"view": "Numbers", "query": "402", "m": "10", "c": "-3.0", "costs": "μ by query"}),
+        ("why", {"v": VERSION, "view": "Landmarks", "lam": "1, 2"}),
+    ],
+)
+def test_nothing_is_said_of_what_is_taken(page: str, link: dict[str, str], open_whole: Opener) -> None:
+    assert not warned(open_whole(page, **({"m": "10"} | link)))
+
+
+def test_it_is_said_until_that_widget_is_changed() -> None:
+    app = sidebar_alone(c="abc", map="nonsense", m=7)
+    app.slider(key="c").set_value(-3).run()
+    assert "C = " not in warned(app)
+    assert "m = 7 is not available; using 200." in warned(app)
+
+
+def test_the_sidebar_goes_by_what_is_used_not_by_what_was_asked_in_vain(open_whole: Opener) -> None:
+    plain, wrong = open_whole("influence"), open_whole("influence", model="foo", scope="bar")
+    for key in ("fold", "method", "map"):
+        assert plain.selectbox(key=key).disabled
+        assert wrong.selectbox(key=key).disabled
+    assert wrong.slider(key="c").disabled
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        ({"c": "abc"}, "C = abc is not available; using 2⁻⁴."),
+        ({"c": "1e-400"}, "C = 1e-400 is not available; using 2⁻⁴."),
+        ({"c": "99"}, "C = 2⁹⁹ is not available; using 2⁻⁴."),
+        ({"clin": "x"}, "C of the linear baseline = x is not available; using 2⁻¹⁰."),
+        ({"m": "9" * 3000}, f"m = {'9' * 39}… is not available; using 200."),
+    ],
+)
+def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], told: str) -> None:
+    app = sidebar_alone(**link)
+    assert told in warned(app)
+    assert not set(link) & set(app.query_params) or "99" in link.values()
+
+
+def test_a_version_that_is_not_known_is_said_in_words() -> None:
+    assert "of another version (v = 99)" in warned(sidebar_alone(v=99))
+
+
+def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:
+    assert "does not use gamma = inf of its link." in words(open_whole("convergence", gamma="inf"))
+
+
+def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:
+    app = open_whole("data", stranger="9" * 3000)
+    assert f"stranger = {'9' * 39}…" in words(app)
+    assert "9" * 41 not in words(app)

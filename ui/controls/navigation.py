@@ -1,0 +1,220 @@
+"""The pages of the app, the start of every page, and the settings that each page does not use.
+
+See docs/decisions/0032-how-a-page-is-built.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from rankviz.common.errors import DataError, SettingError
+from rankviz.common.settings import SEED, Setting, every
+from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.features.registry import FEATURE_MAP, KERNEL
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.learning.pairs import COSTS
+from rankviz.models.methods import METHODS, USUAL
+from rankviz.runs.spec import RunSpec
+from ui.controls.settings import BASELINE_C, NORMALISATION, baseline_is_set, spec_from_state
+from ui.controls.widgets import ALL, THIS
+from ui.shell import words
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import TITLE, head
+
+OF_COSTS = "Influence of λ and μ"
+"""The Influence page's tab with a ranked list, which depends on the fold."""
+LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
+"""The two models that the Influence page offers."""
+
+
+Unused = Callable[[Setting], str]
+"""Function that returns why a page does not read a setting of the sidebar; "" if it does."""
+
+
+def not_used(setting: Setting) -> str:
+    """Return the reason of pages with their own documents, models or runs."""
+    return words.NOT_USED
+
+
+def not_used_on_data(setting: Setting) -> str:
+    """Return why the Data page does not read a setting: it shows only data, and each normalisation."""
+    return "" if setting is NORMALISATION else words.NOT_USED
+
+
+def not_used_on_influence(setting: Setting) -> str:
+    """Return why Influence does not read a setting: it starts with the linear model."""
+    of_page = {NORMALISATION, BASELINE_C, *_of_linear()} - {FEATURE_MAP, LOSS_WEIGHT}
+    if setting in of_page or _chosen("model", LINEAR_MODEL) == CURRENT_MODEL:
+        return ""
+    return words.not_by_linear(CURRENT_MODEL)
+
+
+def fold_not_used_on_influence() -> str:
+    """Return why Influence does not read the fold: it starts with all folds pooled."""
+    reads = _chosen("scope", ALL) == THIS or _chosen("view", "") == OF_COSTS
+    return "" if reads else words.all_folds(THIS)
+
+
+def not_used_on_weights(setting: Setting) -> str:
+    """Return why Weights does not read a setting: its model is linear, with all pairs weighted equally."""
+    if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
+        return words.OTHER_C
+    of_page = {NORMALISATION, BASELINE_C, *_of_linear()} - {COSTS, FEATURE_MAP}
+    return "" if setting in of_page else words.NOT_BY_LINEAR
+
+
+def not_used_on_sweep(setting: Setting) -> str:
+    """Return why Sweep does not read a setting: a started sweep has its own."""
+    if st.session_state.get("study", st.query_params.get("study", "")):
+        return words.SWEEP_HAS_ITS_OWN
+    return words.NOT_USED if setting is BASELINE_C else ""
+
+
+def not_used_on_kernel(setting: Setting) -> str:
+    """Return why Kernel approximation does not read a setting: it trains nothing; eigenvalues need C."""
+    read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
+    return "" if setting in read else words.NOT_USED
+
+
+def _chosen(key: str, default: str) -> str:
+    """Return the value of a control; in the first run it is still in the address."""
+    return str(st.session_state.get(key, st.query_params.get(key, default)))
+
+
+def _of_linear() -> set[Setting]:
+    """Return the settings of the linear model."""
+    active = METHODS[USUAL].active(lambda one: LINEAR if one is FEATURE_MAP else one.first)
+    return {setting for setting, _ in active}
+
+
+ICON = Path(__file__).parents[1] / "icon.svg"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the app.
+
+    Attributes
+    ----------
+    title : str
+    icon : str
+        A Material icon.
+    file : str
+        The script in `pages/`, without extension.
+    about : str
+        Its description on Home, after the title; empty for Home.
+    unread : callable
+        Function that explains why it does not read a setting of the sidebar; "" if it does.
+    no_fold : callable
+        Function that explains why it does not read the fold; "" if it does.
+    own : bool
+        True if it has its own documents and model, so that the sidebar's settings are folded.
+    """
+
+    title: str
+    icon: str
+    file: str
+    about: str = ""
+    unread: Unused = lambda _: ""
+    no_fold: Callable[[], str] = lambda: ""
+    own: bool = False
+
+    @property
+    def script(self) -> str:
+        """Path of the page from the app's folder."""
+        return f"pages/{self.file}.py"
+
+    @property
+    def material(self) -> str:
+        """The icon in Streamlit's notation."""
+        return f":material/{self.icon}:"
+
+    @property
+    def sentence(self) -> str:
+        """The title in bold, with the description."""
+        return f"**{self.title}**{self.about}"
+
+
+ENTRIES = (
+    Entry("Home", "home", "home"),
+    Entry("Data", "dataset", "data", ": queries, grades, features; add your own", not_used_on_data),
+    Entry("Playground", "grid_4x4", "playground", ": drag documents in the plane", not_used, own=True),
+    Entry("Train", "model_training", "train", ": one model's rankings, margins and convergence"),
+    Entry("Why", "help_center", "why", ": each feature's contribution to the order"),
+    Entry("What if", "swap_vert", "what_if", ": change documents or grades; the ranking updates"),
+    Entry(
+        "Weights by hand", "equalizer", "weights", ": move a weight; the list updates", not_used_on_weights
+    ),
+    Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough?"),
+    Entry("Convergence", "trending_down", "convergence", ": losses and solvers, step by step"),
+    Entry(
+        "Influence of C and costs",
+        "tune",
+        "influence",
+        ": quality and training time",
+        not_used_on_influence,
+        fold_not_used_on_influence,
+    ),
+    Entry("Sweep", "apps", "sweep", ": vary any settings; runs in the background", not_used_on_sweep),
+    Entry(
+        "Kernel approximation", "blur_on", "kernel_approximation", ": how close to exact?", not_used_on_kernel
+    ),
+    Entry("Low rank", "grid_on", "low_rank", ": dual variables, low-rank models"),
+    Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),
+    Entry("Compare", "rule", "compare", ": models over folds and seeds", not_used, own=True),
+    Entry("Runs", "history", "runs", ": search, compare, mark and share", not_used, own=True),
+)
+"""All pages in the order of the menu, the start page first."""
+
+
+def entry_of(page: st.Page) -> Entry:
+    """Return the entry of a page returned by `configure`."""
+    return next(entry for entry in ENTRIES if entry.title == page.title)
+
+
+def configure() -> st.Page:
+    """Configure the app and announce its pages; return the requested one.
+
+    The icon is our own file, because Material icons and emoji would be fetched from another host.
+    """
+    st.set_page_config(page_title="rankviz", page_icon=str(ICON), layout="wide")
+    page = st.navigation(
+        [
+            st.Page(entry.script, title=entry.title, icon=entry.material, default=entry is ENTRIES[0])
+            for entry in ENTRIES
+        ],
+        expanded=True,
+    )
+    st.set_page_config(page_title=f"{page.title} · rankviz")
+    st.session_state[TITLE] = page.title
+    return page
+
+
+def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -> RunSpec:
+    """Return the experiment of the sidebar's settings, by default its current model.
+
+    If its settings are invalid, the page ends with a sentence.
+    """
+    announced()
+    with errors_as_sentences():
+        try:
+            return read(st.session_state)
+        except (DataError, SettingError):
+            head(st.session_state[TITLE])  # else the page would start with its first figure
+            raise
+
+
+def announced() -> None:
+    """Announce the navigation if nobody has.
+
+    The first visit to a server may be a link to a page. Streamlit then runs that page from `pages/` without
+    router.py. Announcing the navigation ends this mode, and the run starts again with it.
+    """
+    if "data" not in st.session_state:
+        configure()
+        st.rerun()

@@ -1,0 +1,252 @@
+"""The field's terms in a sentence each, and the papers cited by pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term of the pages: `seen` finds it in a text, `paper` is the key of a reference."""
+
+    seen: str
+    meaning: str
+    paper: str = ""
+
+
+TERMS = {
+    "NDCG@k": Term(
+        r"\bNDCG@\d",
+        "Quality of the first k documents, where high grades near the top count most: 1 is the best order.",
+        "jarvelin2002",
+    ),
+    "MeanNDCG": Term(
+        r"\bMeanNDCG\b", "NDCG averaged over all cut-offs of a query, then over queries.", "qin2010"
+    ),
+    "MAP": Term(
+        r"\bMAP\b",
+        "Precision averaged over the ranks of a query's relevant documents, then over queries.",
+        "qin2010",
+    ),
+    "P@k": Term(r"\bP@\d", "The share of relevant documents among the first k.", "qin2010"),
+    "95 % interval": Term(
+        r"\b95 % interval",
+        "Differences that these queries support: no significant difference if it contains 0.",
+    ),
+    "Paired interval": Term(
+        r"\bpaired(?: 95 %)? intervals?\b",
+        "Interval of the differences query by query: it decides significance, also where bands overlap.",
+    ),
+    "Paired randomisation test": Term(
+        r"\bpaired randomisation tests?\b",
+        "How often random signs of the differences by query give as large a mean.",
+        "smucker2007",
+    ),
+    "Holm's correction": Term(
+        r"\b[Hh]olm's correction\b",
+        "Raises p-values: the chance of any false positive is at most 5 %.",
+        "holm1979",
+    ),
+    "Adjusted for the choice": Term(
+        r"\badjusted for the choice\b",
+        "The p-value is corrected for choosing the best of many models by their results.",
+        "westfall1993",
+    ),
+    "Within one standard error": Term(
+        r"\bwithin one standard error\b",
+        "Worse than the best by at most one standard error of the mean over queries.",
+        "breiman1984",
+    ),
+    "Preference pair": Term(
+        r"\bpreference pairs?\b",
+        "Two documents of one query with different grades: the higher grade should rank first.",
+        "joachims2002",
+    ),
+    "Margin": Term(
+        r"\bmargins?\b", "Score of a pair's better document minus the score of the other.", "herbrich2000"
+    ),
+    "C": Term(
+        r"\bC\b", "Weight of errors on pairs against the size of the model: a large C fits training closely."
+    ),
+    "γ": Term("γ", "How fast a kernel falls with distance: with a large γ only near documents are similar."),
+    "m": Term(r"\bm\b", "Number of features that approximate the kernel: more are closer and slower."),
+    "Landmark": Term(
+        r"\blandmarks?\b",
+        "A training document or your own point: kernel values with landmarks are features.",
+        "williams2001",
+    ),
+    "Kernel": Term(
+        r"\bkernels?\b(?! approximation)", "Similarity of two documents: most kernels fall with distance."
+    ),
+    "Kernel approximation K̃": Term(
+        r"\b[Kk]ernel approximation|K̃",
+        "Inner products of documents' m features: they approximate the kernel matrix K.",
+        "chen2017",
+    ),
+    "Hinge": Term(r"\bhinge\b", "Loss of a pair: max(0, 1 − margin), or its square.", "chapelle2010"),
+    "Objective": Term(
+        r"\bobjective\b",
+        "Training minimises it: size of the weights plus C times the losses of pairs.",
+        "joachims2002",
+    ),
+    "Newton step": Term(
+        r"\bNewton steps?\b",
+        "A move towards the minimum of the local quadratic approximation.",
+        "chapelle2010",
+    ),
+    "Weights w": Term(
+        r"\bweights w\b", "One number for each feature: a score is the sum of features times weights."
+    ),
+    "Random Fourier feature": Term(
+        r"\brandom Fourier\b",
+        "A cosine of a random direction: averages over many give the kernel.",
+        "rahimi2007",
+    ),
+    "Shapley value": Term(
+        r"\bShapley\b", "Mean effect of adding a part, over all orders of adding.", "shapley1953"
+    ),
+    "Sweep": Term(r"\b[Ss]weeps?\b", "Many runs of one model with different settings."),
+    "Cell of a sweep": Term(
+        r"\bcells?\b", "One combination of settings of a sweep: complete when trained on every fold."
+    ),
+    "One standard error": Term(
+        r"\bstandard error\b",
+        "Variation of the mean over other folds: of cells this near the best, take the simplest.",
+    ),
+    "Sobol points": Term(r"\bSobol\b", "Points spread more evenly than random ones."),
+    "Spectrum": Term(
+        r"\b(?:spectr|eigenvalue|singular value)", "Eigenvalues or singular values, largest first."
+    ),
+    "Dual variable": Term(
+        r"\bdual variables?\b|\bα\b",
+        "Weight α of a preference pair: pairs with α = 0 do not shape the model.",
+        "xu2019",
+    ),
+    "Study": Term(r"\b[Ss]tud(?:y|ies)\b", "Runs requested together, such as a sweep."),
+    "Digest": Term(r"\bdigests?\b", "A 16-character run id: equal data, method and settings have equal ids."),
+    "Rank": Term(
+        r"\brank k\b|\bof rank\b|\blow rank\b",
+        "Number of nonzero singular values: the fewer, the simpler.",
+        "xu2019",
+    ),
+    "Energy": Term(
+        r"\benergy\b", "Sum of the squared singular values: the first k hold a share of it.", "xu2019"
+    ),
+    "Flipped grade": Term(r"\bflipped\b", "A training grade replaced by another one at random."),
+    "Duality gap": Term(r"\bduality gap\b", "A proven bound on how far the objective is above its minimum."),
+    "CG iteration": Term(
+        r"\bCG iterations?\b",
+        "A step of conjugate gradients, which compute a Newton direction.",
+        "chapelle2010",
+    ),
+    "Product": Term(
+        r"\bproducts?\b(?= with the| that training| with Φ)",
+        "One multiplication of the features by a vector: most of the training time.",
+        "chapelle2010",
+    ),
+}
+
+PAPERS = {
+    "benjamini1995": (
+        "Y. Benjamini, Y. Hochberg. Controlling the False Discovery Rate: A Practical and Powerful Approach "
+        "to Multiple Testing. Journal of the Royal Statistical Society B 57(1), 1995."
+    ),
+    "breiman1984": (
+        "L. Breiman, J. H. Friedman, R. A. Olshen, C. J. Stone. Classification and Regression Trees. "
+        "Wadsworth, Belmont 1984."
+    ),
+    "chapelle2010": (
+        "O. Chapelle, S. S. Keerthi. Efficient algorithms for ranking with SVMs. Information Retrieval "
+        "13(3), 2010."
+    ),
+    "chen2017": (
+        "K. Chen, R. Li, Y. Dou, Z. Liang, Q. Lv. Ranking Support Vector Machine with Kernel "
+        "Approximation. Computational Intelligence and Neuroscience 2017. doi:10.1155/2017/4629534."
+    ),
+    "he2009": (
+        "H.-J. He. Smooth Ranking Support Vector Machine Adapting to Web Retrieval (in Chinese). "
+        "Pattern Recognition and Artificial Intelligence 22(6), 2009."
+    ),
+    "herbrich2000": (
+        "R. Herbrich, T. Graepel, K. Obermayer. Large Margin Rank Boundaries for Ordinal Regression. "
+        "Advances in Large Margin Classifiers, MIT Press 2000."
+    ),
+    "holm1979": (
+        "S. Holm. A Simple Sequentially Rejective Multiple Test Procedure. Scandinavian Journal of "
+        "Statistics 6(2), 1979."
+    ),
+    "jarvelin2002": (
+        "K. Järvelin, J. Kekäläinen. Cumulated Gain-Based Evaluation of IR Techniques. ACM Transactions"
+        " on Information Systems 20(4), 2002. doi:10.1145/582415.582418."
+    ),
+    "joachims2002": (
+        "T. Joachims. Optimizing Search Engines Using Clickthrough Data. KDD 2002. doi:10.1145/775047.775067."
+    ),
+    "qin2010": (
+        "T. Qin, T.-Y. Liu, J. Xu, H. Li. LETOR: A Benchmark Collection for Research on Learning to "
+        "Rank for Information Retrieval. Information Retrieval 13, 2010. doi:10.1007/s10791-009-9123-y."
+    ),
+    "rahimi2007": (
+        "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
+        "Information Processing Systems 20, 2007."
+    ),
+    "shapley1953": (
+        "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
+        "University Press 1953."
+    ),
+    "smucker2007": (
+        "M. D. Smucker, J. Allan, B. Carterette. A Comparison of Statistical Significance Tests for "
+        "Information Retrieval Evaluation. CIKM 2007."
+    ),
+    "westfall1993": (
+        "P. H. Westfall, S. S. Young. Resampling-Based Multiple Testing: Examples and Methods for p-Value "
+        "Adjustment. Wiley, New York 1993."
+    ),
+    "williams2001": (
+        "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "
+        "in Neural Information Processing Systems 13, 2001."
+    ),
+    "xu2019": (
+        "J. Xu, W. Zeng, Y. Lan, J. Guo, X. Cheng. Modeling the Parameter Interactions in Ranking SVM "
+        "with Low-Rank Approximation. IEEE Transactions on Knowledge and Data Engineering 31(6), 2019. "
+        "doi:10.1109/TKDE.2018.2851257."
+    ),
+}
+"""References from docs/references.md that pages and `TERMS` cite."""
+
+
+def glossary(first: Collection[str] = ()) -> str:
+    """Return all terms as Markdown, these first, then all papers."""
+    names = [*first, *(name for name in TERMS if name not in first)]
+    found = ((name, TERMS[name]) for name in names)
+    terms = (f"**{name}**: {term.meaning}" + f" ({term.paper})" * bool(term.paper) for name, term in found)
+    papers = (f"**{key}**: {work}" for key, work in PAPERS.items())
+    return "\n\n".join([*terms, "---", *papers])
+
+
+def terms_in(text: str) -> str | None:
+    """Return the terms used in a text, a sentence each, as Markdown; None without any."""
+    found = [f"**{name}**: {term.meaning}" for name, term in TERMS.items() if re.search(term.seen, text)]
+    return "\n\n".join(found) or None
+
+
+def papers_in(text: str) -> str:
+    """Return the references cited in a text by their keys, as Markdown."""
+    return "\n\n".join(f"**{key}**: {work}" for key, work in PAPERS.items() if key in text)
+
+
+def meaning(name: str) -> str | None:
+    """Return the sentence on a term, or on a measure at a cut-off ("NDCG@10"), if there is one."""
+    measure, at, _ = name.partition("@")
+    found = TERMS.get(f"{measure}@k" if at else name)
+    return found.meaning if found else None
+
+
+def glossary_button(first: Collection[str] = ()) -> None:
+    """Draw a button that shows the glossary, starting with these terms."""
+    place = st.popover("Terms", type="tertiary", key="terms")  # a help text would cover the list
+    place.markdown(glossary(first))
