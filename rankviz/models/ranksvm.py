@@ -105,7 +105,7 @@ class RankSVM(FeatureRanker):
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or Kernel
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
         exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
-        An object, such as one derived from `rankviz.features.kernel_base.BlockKernel`, has its own
+        An object, such as one derived from `rankviz.features.kernel_base.Kernel`, has its own
         parameters: gamma, degree and coef0 are then not read.
     degree : int
         Degree of the polynomial kernel.
