@@ -325,7 +325,7 @@ class RankSVM(FeatureRanker):
         loss, gap = end_of_training(self.loss, float(self.C), data, costs, trace)
         return SlopeDuals(data, self.predict(data.X), float(self.C), loss, costs, gap)
 
-    def _risk(self, data: RankingData, weights: FloatArray | None) -> Risk:
+    def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
         return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), self._costs(data, weights))
 
     def _costs(self, data: RankingData, weights: FloatArray | None = None) -> PairCosts:
