@@ -20,7 +20,7 @@ from rankviz.common.npz import Arrays
 from rankviz.common.progress import Callback, Progress, Report, reporter, silent
 from rankviz.common.settings import Positive, Setting, Steps
 from rankviz.datasets import RankingData
-from rankviz.features.kernel_base import BlockKernel, Fill, Kernel
+from rankviz.features.kernel_base import Fill, Kernel
 from rankviz.features.kernels import GAMMA, KernelKind, squared_blocks
 from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator, IdentityBasis
@@ -82,7 +82,7 @@ class SquaredInsensitive(Loss):
 
 
 @dataclass(frozen=True)
-class Cauchy(BlockKernel):
+class Cauchy(Kernel):
     """κ(x, z) = 1/(1 + γ‖x − z‖²), the Cauchy kernel; its spectral density is nobody's business here."""
 
     gamma: float

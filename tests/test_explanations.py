@@ -18,7 +18,7 @@ from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, StopRequeste
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_data
 from rankviz.features import FEATURE_MAPS, KERNELS, exact
-from rankviz.features.kernel_base import BlockKernel, ByFeature, Fill
+from rankviz.features.kernel_base import ByFeature, Fill, Kernel
 from rankviz.features.kernels import RBF, Laplacian
 from rankviz.features.maps import Expansion, ProductForm, SumForm
 from rankviz.models.low_rank.estimators import LowRankRanker
@@ -231,7 +231,7 @@ def test_a_ranker_that_declares_nothing_is_refused() -> None:
 
 
 @dataclass(frozen=True)
-class Bumps(BlockKernel):
+class Bumps(Kernel):
     """κ(x, z) = Π_l (1 + γ x_l z_l), a kernel of nobody's: it says that it is a product over features."""
 
     gamma: float = 0.1

@@ -3,7 +3,7 @@
 A kernel may declare properties of its functions of single features. They are used to find the turning points
 of sums of such functions.
 
-To add a kernel, derive a frozen dataclass from `BlockKernel`. `RankSVM(kernel=...)` takes the object. Enter
+To add a kernel, derive a frozen dataclass from `Kernel`. `RankSVM(kernel=...)` takes the object. Enter
 the class in `KERNELS` of `rankviz.features.kernels` to give it a name, for runs, files and the app.
 
 See docs/decisions/0031-contracts-of-extensions.md.
@@ -15,7 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -178,61 +178,9 @@ class KernelFacts(Protocol):
         ...
 
 
-@runtime_checkable
-class Kernel(KernelFacts, Protocol):
-    """A positive semidefinite kernel κ with its parameters."""
-
-    @property
-    def gamma(self) -> float:
-        """γ; 1 without one."""
-        ...
-
-    @property
-    def offset(self) -> float:
-        """Value near all entries for small γ; in single precision the difference to it is stored."""
-        ...
-
-    @property
-    def frequency_scale(self) -> float:
-        """Factor of its spectrum's frequencies at its γ."""
-        ...
-
-    def at(self, gamma: float) -> Self:
-        """Return the same kernel with another γ; itself if it has none."""
-        ...
-
-    def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """Return K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m)."""
-        ...
-
-    def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """Return the arguments of kernels of every γ: (n, d), (m, d) -> (n, m)."""
-        ...
-
-    def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
-        """Return K from the result of `arguments`: (n, m) -> (n, m), a new array."""
-        ...
-
-    def panels(self, X: FloatArray) -> Panels:
-        """Return a function for row panels up to the diagonal of K (n, n) of documents X (n, d)."""
-        ...
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        """Return κ(x_i, x_i) of X (n, d) -> (n,)."""
-        ...
-
-    def entry_cost(self, d: int) -> EntryCost:
-        """Return the operations for an entry, for documents with d features."""
-        ...
-
-    def scratch(self, d: int) -> int:
-        """Return the temporary numbers per entry while it is computed."""
-        ...
-
-
 @dataclass(frozen=True)
-class BlockKernel(ABC):
-    """A kernel made of blocks of arguments and an entrywise function of them.
+class Kernel(ABC):
+    """A positive semidefinite kernel κ with its parameters: blocks of arguments, and a function of entries.
 
     A subclass that is not shift-invariant defines `label`, `formula`, `argument_blocks`, `apply`, `diagonal`
     and its parameters as fields.
@@ -259,12 +207,12 @@ class BlockKernel(ABC):
 
     @property
     def offset(self) -> float:
-        """Value near all entries for small γ."""
+        """Value near all entries for small γ; in single precision the difference to it is stored."""
         return 0.0
 
     @property
     def frequency_scale(self) -> float:
-        """Factor of standard frequencies."""
+        """Factor of its spectrum's frequencies at its γ."""
         return float(self.gamma)
 
     def at(self, gamma: float) -> Self:
@@ -307,11 +255,11 @@ class BlockKernel(ABC):
         return panel
 
     def entry_cost(self, d: int) -> EntryCost:
-        """Return a product of d features and an exponential, the default."""
+        """Return the operations for an entry with d features: by default a product and an exponential."""
         return EntryCost(products=d, exp=1)
 
     def scratch(self, d: int) -> int:
-        """Return four, the default: copies of the block in expressions of `apply`.
+        """Return the temporary numbers per entry: by default four, copies of the block in `apply`.
 
         Blocks become smaller accordingly. Kernels that work in place return 0.
         """

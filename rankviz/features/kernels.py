@@ -18,7 +18,6 @@ from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, silent
 from rankviz.common.settings import Positive, Powers, Real, Setting, Steps, Whole
 from rankviz.features.kernel_base import (
-    BlockKernel,
     ByFeature,
     EntryCost,
     Fill,
@@ -130,7 +129,7 @@ CAUCHY = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
 
 
 @dataclass(frozen=True)
-class RBF(BlockKernel):
+class RBF(Kernel):
     """κ(x, z) = exp(−γ‖x − z‖²); ω ~ N(0, 2γ I) (chen2017 §2.3, §3.2.2).
 
     Attributes
@@ -200,7 +199,7 @@ class RBF(BlockKernel):
 
 
 @dataclass(frozen=True)
-class Laplacian(BlockKernel):
+class Laplacian(Kernel):
     """κ(x, z) = exp(−γ‖x − z‖₁); the entries of ω are independent Cauchy(0, γ) (rahimi2007, figure 1).
 
     Attributes
@@ -247,7 +246,7 @@ class Laplacian(BlockKernel):
         return EntryCost(exp=1, plain=d)
 
 
-class _OfProducts(BlockKernel):
+class _OfProducts(Kernel):
     """A function of ⟨x, z⟩."""
 
     def argument_blocks(self, Z: FloatArray) -> Fill:

@@ -10,9 +10,10 @@ See docs/decisions/0006-features-are-an-operator.md.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Protocol, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from scipy import linalg
@@ -22,50 +23,53 @@ from rankviz.common.npz import Arrays, shaped
 from rankviz.features.row_blocks import BLOCK_ENTRIES, rounded
 
 
-class Basis(Protocol):
-    """A basis change T (k, m), applied from the left to vectors or to columns of a matrix."""
+class Basis(ABC):
+    """A basis change T (k, m), applied from the left to vectors or to columns of a matrix.
+
+    Attributes
+    ----------
+    nested : bool
+        True if leading columns are a coarser map of the same kind.
+    """
+
+    nested: ClassVar[bool]
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """(k, m): stored columns, feature dimensions."""
-        ...
 
+    @abstractmethod
     def expand(self, w: FloatArray) -> FloatArray:
         """Apply T w: (m,) -> (k,), or (m, s) -> (k, s)."""
-        ...
 
+    @abstractmethod
     def contract(self, u: FloatArray) -> FloatArray:
         """Apply Tᵀ u: (k,) -> (m,), or (k, s) -> (m, s)."""
-        ...
 
-    @property
-    def nested(self) -> bool:
-        """True if leading columns are a coarser map of the same kind."""
-        ...
-
+    @abstractmethod
     def leading(self, k: int) -> Basis:
         """Return T of the map whose base is the first k columns; ValueError if it is not nested."""
-        ...
 
     def padded(self, w: FloatArray) -> FloatArray:
-        """Return weights of this map (m,) with the same scores as weights w of a leading one."""
-        ...
+        """Return weights of this map (m,) with the scores of weights w of a leading one: zeros appended."""
+        return np.concatenate((w, np.zeros(self.shape[1] - len(w))))
 
     def weight(self, k: int) -> float:
         """Return the factor of the first k columns of Φ in the map for k; ValueError like `leading`."""
-        ...
+        return 1.0
 
     def single(self) -> Basis:
         """Return T in single precision, for vectors in single precision."""
-        ...
+        return self
 
     def arrays(self) -> Arrays:
         """Return the matrices to store; empty if there are none."""
-        ...
+        return {}
 
 
 @dataclass(frozen=True)
-class IdentityBasis:
+class IdentityBasis(Basis):
     """T = I: the base is Φ itself."""
 
     size: int
@@ -89,25 +93,9 @@ class IdentityBasis:
         """Return the identity of k columns."""
         return IdentityBasis(k)
 
-    def padded(self, w: FloatArray) -> FloatArray:
-        """Append zeros to w."""
-        return _with_zeros(w, self.size)
-
-    def weight(self, k: int) -> float:
-        """Return 1."""
-        return 1.0
-
-    def arrays(self) -> Arrays:
-        """Return no arrays."""
-        return {}
-
-    def single(self) -> IdentityBasis:
-        """Return this basis."""
-        return self
-
 
 @dataclass(frozen=True)
-class CosineBasis:
+class CosineBasis(Basis):
     """T = √(2/m) I: the base holds cosines, which weigh more for smaller m."""
 
     size: int
@@ -133,23 +121,15 @@ class CosineBasis:
 
     def padded(self, w: FloatArray) -> FloatArray:
         """Return √(m/m') w with zeros appended, for w (m',)."""
-        return _with_zeros(w * math.sqrt(self.size / len(w)), self.size)
+        return super().padded(w * math.sqrt(self.size / len(w)))
 
     def weight(self, k: int) -> float:
         """Return √(m/k)."""
         return math.sqrt(self.size / k)
 
-    def arrays(self) -> Arrays:
-        """Return no arrays."""
-        return {}
-
-    def single(self) -> CosineBasis:
-        """Return this basis."""
-        return self
-
 
 @dataclass(frozen=True, eq=False)
-class CholeskyBasis:
+class CholeskyBasis(Basis):
     """T = L^-T for K_mm = L Lᵀ: leading columns of Φ belong to leading landmarks (nested).
 
     Attributes
@@ -178,14 +158,6 @@ class CholeskyBasis:
         """Return the factor of the first k landmarks, copied: each solve would copy a view of L."""
         return self if k == len(self.L) else CholeskyBasis(self.L[:k, :k].copy())
 
-    def padded(self, w: FloatArray) -> FloatArray:
-        """Append zeros to w."""
-        return _with_zeros(w, len(self.L))
-
-    def weight(self, k: int) -> float:
-        """Return 1."""
-        return 1.0
-
     def arrays(self) -> Arrays:
         """Return L."""
         return {"L": self.L}
@@ -196,7 +168,7 @@ class CholeskyBasis:
 
 
 @dataclass(frozen=True, eq=False)
-class DenseBasis:
+class DenseBasis(Basis):
     """T stored as a (k, m) matrix, as for chen2017's truncated map U_k Σ_k^-1/2 (eq. 18)."""
 
     T: FloatArray
@@ -243,10 +215,6 @@ def _not_nested(basis: DenseBasis, asked: int, there: int) -> DenseBasis:
     if asked != there:
         raise ValueError("feature maps truncated to a rank are not nested; fit each on its own")
     return basis
-
-
-def _with_zeros(w: FloatArray, m: int) -> FloatArray:
-    return np.concatenate((w, np.zeros(m - len(w))))
 
 
 def _solve_triangular(L: FloatArray, b: FloatArray, trans: Literal["N", "T"]) -> FloatArray:

@@ -27,7 +27,7 @@ from rankviz.features.operator import FeatureOperator
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.objective import Preconditioner, ScoredPoint, ScoreRay
 from rankviz.learning.risk import Risk, RiskPoint, limit_of
-from rankviz.learning.training import MapFamily, Task
+from rankviz.learning.training import MapFamily, Space, Task
 
 LANDMARKS_PER_ROOT = 5.0
 """Ratio of the first preconditioner's landmarks to √n: forming it, O(n m²), costs a few products with K."""
@@ -183,7 +183,7 @@ class KernelObjective:
         return np.stack((v, self.K.product(v)))
 
 
-class KernelSpace:
+class KernelSpace(Space):
     """Coefficients β of documents (n, d) in the exact kernel's space; K is computed once for each γ.
 
     Parameters
@@ -196,7 +196,8 @@ class KernelSpace:
     """
 
     def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
-        self.family, self.X, self._budget = family, X, budget
+        super().__init__(family, X)
+        self._budget = budget
         self._computed: tuple[Kernel, KernelMatrix] | None = None
         self._seconds = 0.0
 

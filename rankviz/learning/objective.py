@@ -9,6 +9,7 @@ See docs/decisions/0005-every-trace-row-has-a-proof.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, Protocol
@@ -389,6 +390,12 @@ class SolverResult:
     @property
     def frame(self) -> pd.DataFrame:
         """The trace as a table, one row per iteration."""
-        types = {field.name: np.int64 if field.type == "int" else np.float64 for field in fields(TraceRow)}
-        columns = {name: np.array([getattr(row, name) for row in self.trace], t) for name, t in types.items()}
-        return pd.DataFrame(columns)
+        return frame_of(self.trace, TraceRow)
+
+
+def frame_of(rows: Sequence[Any], kind: type[Any]) -> pd.DataFrame:
+    """Return rows as a table; `kind` is their dataclass, with int and float fields."""
+    types = {field.name: np.int64 if field.type == "int" else np.float64 for field in fields(kind)}
+    return pd.DataFrame(
+        {name: np.array([getattr(row, name) for row in rows], t) for name, t in types.items()}
+    )

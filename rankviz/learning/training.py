@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -185,43 +186,8 @@ class Task:
         return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
 
 
-class Space(Protocol):
-    """The objectives of tasks on one training part."""
-
-    X: FloatArray
-    family: MapFamily
-
-    def map(self, task: Task, report: Report = silent) -> FittedMap:
-        """Return the feature map of a task."""
-        ...
-
-    def objective(self, task: Task, risk: Any, seed: int, report: Report = silent) -> Objective:
-        """Return the objective of a task, with the risk of this space's documents."""
-        ...
-
-    def start(self, task: Task, w: FloatArray) -> FloatArray:
-        """Return the start of a task from the result w of one with no more features; it keeps the scores."""
-        ...
-
-    def coarser(self, task: Task) -> Task | None:
-        """Return a much cheaper task whose result is a good start, or None."""
-        ...
-
-    def coefficients(self, w: FloatArray) -> FloatArray:
-        """Return the feature map's weights for a vector of the objective."""
-        ...
-
-    def vector(self, coefficients: FloatArray) -> FloatArray:
-        """Return the vector of the objective for these weights, the inverse of `coefficients`."""
-        ...
-
-    def seconds(self, task: Task) -> float:
-        """Return the seconds for features or kernel of the last task."""
-        ...
-
-
-class MapSpace:
-    """Common part of all spaces of feature maps' weights w, for local or remote features.
+class Space(ABC):
+    """The objectives of tasks on one training part, by default in weights w of feature maps.
 
     Parameters
     ----------
@@ -232,32 +198,40 @@ class MapSpace:
     def __init__(self, family: MapFamily, X: FloatArray) -> None:
         self.family, self.X = family, X
 
+    @abstractmethod
+    def objective(self, task: Task, risk: Any, seed: int, report: Report = silent) -> Objective:
+        """Return the objective of a task, with the risk of this space's documents."""
+
+    @abstractmethod
+    def seconds(self, task: Task) -> float:
+        """Return the seconds for features or kernel of the last task."""
+
     def map(self, task: Task, report: Report = silent) -> FittedMap:
-        """Return the family's map for m and γ."""
+        """Return the feature map of a task, for its m and γ."""
         return self.family.map(task.n_components, task.gamma, report)
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
-        """Return the weights padded with zeros, in the scale of the map's basis."""
+        """Return the start of a task from the result w of one with no more features; it keeps the scores."""
         # random Fourier features have the factor √(2/m): √(m/m')·w keeps the scores of m' features
         return self.map(task).basis.padded(w)
 
     def coarser(self, task: Task) -> Task | None:
-        """Return the task with a fraction of the features."""
+        """Return a task with a fraction of the features, whose result is a good start; or None."""
         fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
         if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
             return None  # factors are then of documents, so fewer features do not help
         return coarser if self.map(coarser).n_components < fitted.n_components else None
 
     def coefficients(self, w: FloatArray) -> FloatArray:
-        """Return w unchanged."""
+        """Return the feature map's weights for a vector of the objective: w itself."""
         return w
 
     def vector(self, coefficients: FloatArray) -> FloatArray:
-        """Return the coefficients unchanged."""
+        """Return the vector of the objective for these weights, the inverse of `coefficients`."""
         return coefficients
 
 
-class FeatureSpace(MapSpace):
+class FeatureSpace(Space):
     """Weights w of feature maps of one draw; Φ is computed once for the largest m.
 
     Parameters

@@ -105,7 +105,7 @@ class RankSVM(FeatureRanker):
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or Kernel
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
         exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
-        An object, such as one derived from `rankviz.features.kernel_base.BlockKernel`, has its own
+        An object, such as one derived from `rankviz.features.kernel_base.Kernel`, has its own
         parameters: gamma, degree and coef0 are then not read.
     degree : int
         Degree of the polynomial kernel.
@@ -325,7 +325,7 @@ class RankSVM(FeatureRanker):
         loss, gap = end_of_training(self.loss, float(self.C), data, costs, trace)
         return SlopeDuals(data, self.predict(data.X), float(self.C), loss, costs, gap)
 
-    def _risk(self, data: RankingData, weights: FloatArray | None) -> Risk:
+    def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
         return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), self._costs(data, weights))
 
     def _costs(self, data: RankingData, weights: FloatArray | None = None) -> PairCosts:

@@ -37,7 +37,7 @@ from rankviz.learning.feature_space import (
 from rankviz.learning.losses import Loss
 from rankviz.learning.objective import Preconditioner
 from rankviz.learning.pairs import PairCosts, count_pairs
-from rankviz.learning.training import MapFamily, MapSpace, Task
+from rankviz.learning.training import MapFamily, Space, Task
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, PerShard, Tell, no_callback
 from rankviz.shards.part import cut
@@ -340,7 +340,7 @@ def _sum(parts: Sequence[FloatArray]) -> FloatArray:
     return total
 
 
-class ShardedSpace(MapSpace):
+class ShardedSpace(Space):
     """Weights of feature maps, with objectives that are sums over shards; features are computed once per γ.
 
     Parameters

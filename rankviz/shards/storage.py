@@ -11,10 +11,11 @@ See docs/decisions/0011-fits-in-shards.md.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -36,38 +37,6 @@ from rankviz.shards.backend import Backend
 
 ROWS = 4096
 """Rows of features to compute before they are rounded."""
-
-
-class Columns(Protocol):
-    """Products with stored features B (n, k) of a shard."""
-
-    def product(self, v: FloatArray) -> FloatArray:
-        """Return B v: (k,) -> (n,)."""
-        ...
-
-    def adjoint(self, u: FloatArray) -> FloatArray:
-        """Return Bᵀ u: (n,) -> (k,)."""
-        ...
-
-    def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Return columns b_i − b_j of pairs: (s,), (s,) -> (k, s)."""
-        ...
-
-
-class Base(Protocol):
-    """The stored features of a shard, of the widest map."""
-
-    def columns(self, k: int, single: bool = False) -> Columns:
-        """Return products with the first k, in single precision if asked and stored."""
-        ...
-
-    def array(self, k: int) -> FloatArray:
-        """Return the first k as an array (n, k)."""
-        ...
-
-    def __sizeof__(self) -> int:
-        """Return the bytes."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,34 +115,41 @@ class RecomputedColumns:
         return (self.base.of(X[i], self.k) - self.base.of(X[j], self.k)).T
 
 
-class FeatureStorage(Protocol):
-    """A way to store features."""
+Base = Stored | Recomputed
+"""The stored features of a shard, of the widest map."""
 
-    @property
-    def words(self) -> str:
-        """Stored features, in words."""
-        ...
 
+class FeatureStorage(ABC):
+    """A way to store features.
+
+    Attributes
+    ----------
+    words : str
+        Stored features, in words.
+    """
+
+    words: ClassVar[str]
+
+    @abstractmethod
     def base(self, X: FloatArray, fitted: FittedMap) -> Base:
         """Return the features of documents X (n, d)."""
-        ...
+
+    @abstractmethod
+    def bytes(self, n: int, k: int) -> int:
+        """Return the bytes for n documents and k columns."""
 
     def basis(self, basis: Basis) -> Basis:
-        """Return T of Φ = B T for the stored features of a map with this basis."""
-        ...
-
-    def bytes(self, n: int, k: int) -> int:
-        """Return the bytes for n documents."""
-        ...
+        """Return T of Φ = B T for the stored features of a map with this basis: by default the same."""
+        return basis
 
     def temporary(self, n: int, k: int) -> int:
-        """Return the temporary bytes if all n documents were processed at once."""
-        ...
+        """Return the temporary bytes if all n documents were processed at once: by default none."""
+        return 0
 
 
 @dataclass(frozen=True)
-class DoubleStorage:
-    """Features in double precision, as a map computes them."""
+class DoubleStorage(FeatureStorage):
+    """Features in double precision, as a map computes them: 8nk bytes."""
 
     words: ClassVar[str] = "features in double precision"
 
@@ -183,22 +159,14 @@ class DoubleStorage:
         release_pages(X)
         return stored
 
-    def basis(self, basis: Basis) -> Basis:
-        """Return the map's basis."""
-        return basis
-
     def bytes(self, n: int, k: int) -> int:
         """Return 8nk."""
         return 8 * n * k
 
-    def temporary(self, n: int, k: int) -> int:
-        """Return 0."""
-        return 0
-
 
 @dataclass(frozen=True)
-class SingleStorage:
-    """Φ itself in single precision."""
+class SingleStorage(FeatureStorage):
+    """Φ itself in single precision: 4nk bytes."""
 
     words: ClassVar[str] = "features in single precision"
 
@@ -220,13 +188,9 @@ class SingleStorage:
         """Return 4nk."""
         return 4 * n * k
 
-    def temporary(self, n: int, k: int) -> int:
-        """Return 0."""
-        return 0
-
 
 @dataclass(frozen=True)
-class NoStorage:
+class NoStorage(FeatureStorage):
     """Features recomputed for every product."""
 
     words: ClassVar[str] = "features computed again for every product"
@@ -234,10 +198,6 @@ class NoStorage:
     def base(self, X: FloatArray, fitted: FittedMap) -> Recomputed:
         """Return features that are computed on demand."""
         return Recomputed(X, fitted)
-
-    def basis(self, basis: Basis) -> Basis:
-        """Return the map's basis."""
-        return basis
 
     def bytes(self, n: int, k: int) -> int:
         """Return 0."""

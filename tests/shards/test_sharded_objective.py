@@ -212,7 +212,7 @@ def test_shards_are_sampled_in_proportion_to_their_active_pairs() -> None:
     objective = sharded(model, Here(5))
     point, drawn = objective.at(objective.start()), []
     assert point.risk.n_active == objective.n_pairs > 3000
-    real = objective.bring
+    real = objective.gather
 
     def noting(do: Any, *arguments: Any) -> list[Any]:
         found = real(do, *arguments)
@@ -220,7 +220,7 @@ def test_shards_are_sampled_in_proportion_to_their_active_pairs() -> None:
             drawn.append([len(rows) for rows in found])
         return found
 
-    objective.bring = noting  # type: ignore[method-assign]
+    objective.gather = noting  # type: ignore[method-assign]
     for _ in range(30):
         objective.preconditioner(point)
     m = objective.basis.shape[1]

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.learning.objective import Status
+from rankviz.learning.objective import Status, frame_of
 from rankviz.learning.solvers import Sizes, Work
 
 P = TypeVar("P")
@@ -57,10 +56,7 @@ class LowRankResult(Generic[P]):
     @property
     def frame(self) -> pd.DataFrame:
         """The trace as a table."""
-        types = {field.name: np.int64 if field.type == "int" else np.float64 for field in fields(StepRow)}
-        return pd.DataFrame(
-            {name: np.array([getattr(r, name) for r in self.trace], t) for name, t in types.items()}
-        )
+        return frame_of(self.trace, StepRow)
 
 
 class LowRankSolver(Protocol[Problem, P]):
