@@ -20,7 +20,7 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.style import look_of
 from rankviz.risk.settings import LOSS_WEIGHT
 from rankviz.solvers.registry import SOLVER
-from ui.low_rank.words import HELP
+from ui.low_rank.words import APPEARS, HELP
 from ui.shared.controls import control_of, value_from
 from ui.shared.foreign import escaped
 from ui.shared.jobs import predicted
@@ -41,7 +41,7 @@ HERE = {
 HINGE = "hinge"
 """The loss of both models."""
 C_KEY = "clow"
-PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
+PLAIN = {"hinge": "with the hinge", "sidebar": "the current model"}
 PLAIN_KEY = "plainmodel"
 WIDTH = 175  # pixels: the longest label with its help fits in one line; the rest wraps
 
@@ -201,8 +201,6 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
     return [records.get(spec) for spec in wanted]
 
 
-def wait(what: str = "This figure appears") -> None:
+def wait(what: str = "This figure") -> None:
     """Say that a record is missing."""
-    st.info(
-        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
-    )
+    st.info(APPEARS.format(what=what), icon=":material/hourglass_empty:")

@@ -167,13 +167,13 @@ def switches() -> None:
         "Large type",
         key=LARGE,
         bind="query-params",
-        help="For a projector: letters of 20 pixels, thick lines, black on white.",
+        help="For projectors: large letters, thick lines, black on white.",
     )
     place.toggle(
         "First figure alone",
         key=ALONE,
         bind="query-params",
-        help="Only a page's first figure with its answer, and the controls beside it.",
+        help="Hides everything else but the controls beside it.",
     )
 
 

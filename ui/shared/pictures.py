@@ -86,7 +86,7 @@ def offer(figure: go.Figure, key: str, caption: str) -> None:
         "Picture",
         list(SIZES),
         key=f"{key}-size",
-        help="SVG carries its font; PNG has 300 dots per inch on paper.",
+        help="SVG carries its font; PNG has 300 dots per inch.",
     )
     row = st.container(horizontal=True, gap="small")
     for kind in ("svg", "png"):
