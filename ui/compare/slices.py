@@ -58,7 +58,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         compared_slices.figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=f"Differences in {asked.metric} to {asked.baseline} by slice.",
+        alt=f"{asked.metric} differences by slice.",
         caption=words.SLICES.format(
             baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
         ),

@@ -41,7 +41,7 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         compared_deltas.figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=f"Mean difference of each model to {found.baseline} by {asked.metric}.",
+        alt=f"{asked.metric} differences to {found.baseline}.",
         caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
@@ -70,7 +70,7 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         compared_metrics.figure(table),
         table,
         key="compared-alone",
-        alt="Means over queries with intervals.",
+        alt="Means with intervals.",
         caption=words.MEANS.format(about=words.about([one], part)),
         answer=words.ALONE.format(label=escaped(one.label)),
     )
@@ -83,7 +83,7 @@ def metrics(found: Comparison, part: str) -> None:
         compared_metrics.figure(table),
         table,
         key="compared-metrics",
-        alt="Means over queries, by metric.",
+        alt="Means by metric.",
         caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
     )
     number = st.column_config.NumberColumn
@@ -114,7 +114,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
         metric_curve.figure(banded),
         table,
         key="compared-cutoffs",
-        alt="NDCG at every cut-off, by model.",
+        alt="NDCG at every cut-off.",
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part))
         + words.about(found.matched.contestants, part)
         + ".",
@@ -129,7 +129,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         time_and_quality.figure(table, asked.metric),
         table,
         key="compared-time",
-        alt=f"Training seconds against mean {asked.metric}.",
+        alt=f"Training seconds against {asked.metric}.",
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=sentence(escaped(told.sentence())),
     )

@@ -27,12 +27,12 @@ OTHER = "model-beside"
 ABOUT_P = words.ABOUT_P
 HELP = {
     "label": "model",
-    "difference": ("difference", "Mean over queries, model minus baseline."),
-    "low": ("low, 95 %", "Lower end of the paired interval."),
-    "high": ("high, 95 %", "Upper end of the paired interval."),
-    "better": ("better", "Queries with a gain."),
-    "worse": ("worse", "Queries with a loss."),
-    "even": ("even", "Queries without a difference."),
+    "difference": ("difference", "Model minus baseline."),
+    "low": ("low, 95 %", "Lower end."),
+    "high": ("high, 95 %", "Upper end."),
+    "better": ("better", "Queries won."),
+    "worse": ("worse", "Queries lost."),
+    "even": ("even", "Equal queries."),
     "randomisation": (
         "p, randomisation",
         f"{words.ABOUT_P} Random signs, 9,999 times.",
@@ -62,7 +62,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         query_differences.figure(table, asked.metric, colour),
         table,
         key="compared-queries",
-        alt=f"Differences in {asked.metric} of each query, sorted.",
+        alt=f"{asked.metric} differences, sorted.",
         caption=words.QUERY_BARS.format(
             metric=asked.metric,
             other=escaped(other.label),

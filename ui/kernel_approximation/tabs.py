@@ -33,7 +33,7 @@ def entries(asked: Asked) -> None:
     found = work.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
     if pairs == 0:
-        st.info("One document: there are no pairs to compare.")
+        st.info("One document: no pairs to compare.")
         return
     rows = found.deviations.to_dict("records")
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]

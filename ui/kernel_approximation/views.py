@@ -40,7 +40,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     kind = KERNELS[value_from(KERNEL, st.session_state)]
     own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
     if not own:
-        st.info(f"No feature map approximates the {kind.label} kernel. Choose another in the sidebar.")
+        st.info(f"No feature map approximates the {kind.label} kernel.")
         return None
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
@@ -89,8 +89,7 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
         words.append(f"{capital(left_out.label)} is left out: it {why}.")
     if compared.get("rank") is not None:
         words.append(
-            f"{FEATURE_MAPS[compared.feature_map].label} has all eigenvalues here, not cut to rank "
-            f"{compared.rank}."
+            f"{FEATURE_MAPS[compared.feature_map].label} is shown without the cut to rank {compared.rank}."
         )
     if words:
         st.caption("  \n".join(words))
@@ -184,7 +183,7 @@ def _seeds(asked: Asked, draws: int) -> str:
     first, last = asked.seeds[0], asked.seeds[draws - 1]
     if asked.draws == 1:
         return f"Seed {first}"
-    words = f"Seeds {first} to {last} (line: mean; band: least to greatest)"
+    words = f"Seeds {first} to {last}; line: mean; band: least to greatest"
     return words if draws == asked.draws else f"{words}, {draws} of {asked.draws} so far"
 
 

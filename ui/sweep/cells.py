@@ -113,8 +113,8 @@ def all_cells(sweep: Sweep) -> None:
     left = sweep.cells - len(table)
     waiting = f"; {counted(left, 'other')} incomplete" if left else ""
     st.caption(
-        f"{counted(len(table), 'cell')}{waiting}. {sweep.metric} on validation, {over(sweep.design)}. "
-        "Tick one to show it."
+        f"{counted(len(table), 'cell')}{waiting}. {sweep.metric} on validation, {over(sweep.design)}. Tick "
+        "one to show it."
     )
     key = f"sweep-cells-{sweep.status.id}"
     config = {name: st.column_config.NumberColumn(format="%.4f") for name in table.select_dtypes("number")}

@@ -112,6 +112,6 @@ def design_of(status: StudyStatus) -> Design:
     except (ValueError, SettingError, TypeError, KeyError) as error:
         raise DataError(
             f"this study cannot be shown as a sweep ({error})",
-            expected="a study started on this page",
+            expected="a study started here",
             remedy="See its runs on Runs.",
         ) from error

@@ -106,6 +106,6 @@ def _check_room(runs: int) -> None:
     most = bounds().live_runs_each
     if under_way + runs > most:
         raise SettingError(
-            f"{counted(runs, 'run')} more would make {under_way + runs:,}, more than the {most:,} of one "
-            "visitor here; wait, stop a sweep, or choose fewer values"
+            f"{counted(runs, 'run')} more would make {under_way + runs:,}, above the {most:,} of one "
+            "visitor; wait, stop a sweep, or choose fewer values"
         )

@@ -55,9 +55,8 @@ def _from_address(fold: Fold) -> list[Line]:
     if refused := [*refused, *impossible]:
         one = len(refused) == 1
         st.warning(
-            f"This link has {counted(len(refused), 'change')} that these data do not allow; "
-            f"{'it is' if one else 'they are'} left out. {'Reason' if one else 'First reason'}: "
-            f"{escaped(refused[0].found)}.",
+            f"{counted(len(refused), 'change')} of this link {'is' if one else 'are'} not possible here and "
+            f"left out. {'Reason' if one else 'First reason'}: {escaped(refused[0].found)}.",
             icon=":material/link_off:",
         )
     return found

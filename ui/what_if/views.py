@@ -75,8 +75,8 @@ def answers_at_once(spec: RunSpec) -> bool:
     if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True
     st.info(
-        f"{capital(in_a_sentence(spec))} takes {cost} to train here, too long to repeat at each change. "
-        "Choose fewer features, or RankSVM.",
+        f"{capital(in_a_sentence(spec))} takes {cost} to train here, too long. Choose fewer features, or "
+        "RankSVM.",
         icon=":material/info:",
     )
     return False
@@ -207,7 +207,7 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
         query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
-        alt=f"Change of {METRIC} by query, training and validation.",
+        alt=f"Change of {METRIC} by query.",
         caption=words.QUERIES.format(metric=METRIC, about=describe(page.spec)),
     )
     _pairs(page, outcome)

@@ -81,7 +81,7 @@ def answer(table: pd.DataFrame) -> str:
     """Name the query that turns the pair, and count them; else name the one with the largest change."""
     margin = float(table["margin"].iloc[0])
     if margin == 0.0:
-        return "A and B have the same score, so no training query decides their order"
+        return "A and B have the same score"
     n, place = int(turned(table).sum()), leading(table)
     name = escaped(str(table["query"].iloc[place]))
     estimated = ", by its estimate" * bool(table["refit"].isna().iloc[place])
