@@ -26,11 +26,11 @@ from ui.what_if.lists import Lists, names_of
 
 WEIGHT_HELP = "Multiplies its pairs in training."
 TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
-TOO_LONG = f"The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
+TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
 IN_ADDRESS = "The address contains the changes. A link with every setting:"
 SCRIPT_HELP = "Trains with and without the changes; needs only rankviz."
 ALREADY = (
-    f"{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
+    "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
 PART_HELP = "Validation queries judge the model."
 QUERIES = (
