@@ -11,7 +11,8 @@ STAMP := $(VENV)/.installed
 IN_PARALLEL := -n auto --dist worksteal
 OR_NONE = $(if $(ARGS),|| test $$? -eq 5)
 BENCH_STAMP := $(VENV)/.bench-installed
-JS_STAMP := node_modules/.installed
+JS := tests/js
+JS_STAMP := $(JS)/node_modules/.installed
 # the system's Node.js, or where it has none the one that pip puts into .venv
 WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 
@@ -22,7 +23,7 @@ export OPENBLAS_THREAD_TIMEOUT ?= 20
 .PHONY: help install app test test-postgres coverage e2e screens faults docs lint types js wheel wheel-all container bench soak clean
 
 help:
-	@echo 'make install           .venv with what requirements.txt and requirements-dev.txt name (PYTHON=python3.12 chooses)'
+	@echo 'make install           .venv with what requirements/dev.txt names (PYTHON=python3.12 chooses)'
 	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it; WATCH=yes sees changes of the code'
 	@echo 'make test              tests of core and pages; RANKVIZ_LETOR=folder adds the real folds'
 	@echo 'make test-postgres     tests of the run store on PostgreSQL, which they start (Debian package postgresql)'
@@ -43,7 +44,7 @@ help:
 
 install: $(STAMP)
 
-$(STAMP): requirements.txt requirements-login.txt requirements-dev.txt
+$(STAMP): requirements.txt requirements/login.txt requirements/dev.txt
 	@command -v "$(PYTHON)" >/dev/null || \
 		{ echo "There is no $(PYTHON) here. Name a Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -51,7 +52,7 @@ $(STAMP): requirements.txt requirements-login.txt requirements-dev.txt
 		"Name another: make install PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian install python3-venv." >&2; exit 1; }
-	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/dev.txt
 	@echo 'Making the figures that pages open with, about 20 s'
 	@$(BIN)/python -m ui.defaults
 	@touch $(STAMP)
@@ -93,13 +94,13 @@ types: install
 	$(BIN)/mypy
 
 js: $(JS_STAMP)
-	$(WITH_NODE) node node_modules/eslint/bin/eslint.js --max-warnings 0 .
+	$(WITH_NODE) node $(JS)/node_modules/eslint/bin/eslint.js -c $(JS)/eslint.config.js --max-warnings 0 ui tests
 	$(WITH_NODE) node --test --test-reporter=spec tests/js/*.test.js
 
-$(JS_STAMP): $(STAMP) package.json package-lock.json requirements-js.txt
+$(JS_STAMP): $(STAMP) $(JS)/package.json $(JS)/package-lock.json requirements/js.txt
 	@$(WITH_NODE) npm --version >/dev/null 2>&1 || \
-		$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-js.txt
-	$(WITH_NODE) npm ci --silent
+		$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/js.txt
+	$(WITH_NODE) npm ci --silent --prefix $(JS)
 	@touch $(JS_STAMP)
 
 wheel: install
@@ -117,9 +118,9 @@ bench: $(BENCH_STAMP)
 soak: install
 	$(BIN)/python -m benchmarks.soak $(ARGS)
 
-$(BENCH_STAMP): $(STAMP) requirements-bench.txt
-	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-bench.txt
+$(BENCH_STAMP): $(STAMP) requirements/bench.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/bench.txt
 	@touch $(BENCH_STAMP)
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist static/docs *.egg-info
+	rm -rf $(VENV) $(JS)/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov screens build dist static/docs *.egg-info

@@ -22,15 +22,15 @@ from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.operator import FeatureOperator
-from rankviz.fitting.memory import PAIR_BYTES
+from rankviz.learning import PairRisk, Risk, SortedRisk
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory import PAIR_BYTES
+from rankviz.learning.newton import TruncatedNewton
+from rankviz.learning.pairs import count_pairs
+from rankviz.learning.solvers import SOLVERS
 from rankviz.metrics import auc
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.risk import PairRisk, Risk, SortedRisk
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.pairs import count_pairs
-from rankviz.solvers.newton import TruncatedNewton
-from rankviz.solvers.registry import SOLVERS
 
 Ranker = RankSVM | FactorizedRankSVM | RegularizedRankSVM
 

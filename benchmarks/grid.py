@@ -30,23 +30,23 @@ from benchmarks.report import letor
 from benchmarks.scaling import write_svg
 from benchmarks.settings import FOURIER, NYSTROEM, PRIMAL
 from rankviz import RunSpec
-from rankviz.analysis.comparing.chosen import Chosen, best_of
-from rankviz.analysis.comparing.comparison import LEVEL, Comparison, compare
-from rankviz.analysis.comparing.contestants import Contestant, Run
-from rankviz.analysis.comparing.matched import Matched
+from rankviz.analysis.chosen import Chosen, best_of
+from rankviz.analysis.comparison import LEVEL, Comparison, compare
+from rankviz.analysis.contestants import Contestant, Run
+from rankviz.analysis.matched import Matched
 from rankviz.common.numbers import power_of_two, with_minus
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
 from rankviz.metrics.paired_tests import holm
 from rankviz.plots import sweep_map
 from rankviz.plots.style import LOW_TO_HIGH
+from rankviz.runs import RULES, Design, Selection, Values, powers, select
+from rankviz.runs.presets import PRESETS
+from rankviz.runs.sweep_table import results
 from rankviz.store import RunStore, Study
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.roster import at_work
-from rankviz.sweeps import RULES, Design, Selection, Values, powers, select
-from rankviz.sweeps.presets import PRESETS
-from rankviz.sweeps.table import results
 
 SETS, KERNELS = ("OHSUMED", "MQ2008"), ("nystroem", "fourier")
 WORKERS, OWNER = 2, "benchmarks"

@@ -19,8 +19,8 @@ from benchmarks import report
 from benchmarks.report import letor, seconds, timed
 from rankviz import RankingData, RankSVM, evaluate, load_fold
 from rankviz.datasets.normalise import normalise
+from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.significance import compare
-from rankviz.risk.pairs import count_pairs
 
 FOLDS = 5
 NAME = "OHSUMED-LETOR2"

@@ -23,9 +23,9 @@ from rankviz.common.numbers import power_of_two, small
 from rankviz.common.threads import cores
 from rankviz.datasets import RankingData, make_fold
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.pairs import count_pairs, preference_pairs
 from rankviz.metrics.evaluation import Evaluation
 from rankviz.metrics.significance import compare
-from rankviz.risk.pairs import count_pairs, preference_pairs
 
 SYNTHETIC = "synthetic"
 SIZES = (100, 500)
@@ -322,6 +322,6 @@ CONDITIONS = (
     "its time is that of Nystroem, for nearly all of both is LinearSVC.",
     "NDCG@10 and MAP: means over the queries of the test part, LETOR's definition. LightGBM and XGBoost are "
     "measured "
-    "where they are installed (requirements-bench.txt).",
+    "where they are installed (requirements/bench.txt).",
     _grid_words(),
 )

@@ -12,8 +12,8 @@ from benchmarks import report
 from benchmarks.report import fold_of, letor, seconds
 from rankviz import Fold, RankSVM, RunSpec, evaluate, execute, fit_curve
 from rankviz.datasets import make_fold
-from rankviz.experiments.estimate import estimate
 from rankviz.features import FEATURE_MAPS
+from rankviz.runs.estimate import estimate
 
 FOLDS = range(1, 6)
 

@@ -26,9 +26,9 @@ from rankviz.analysis.rough_duals import RoughDuals
 from rankviz.analysis.spectra import MATRICES, spectra_of
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.normalise import normalise
-from rankviz.dual.variables import Duals, GivenDuals, sides
 from rankviz.features.maps import FittedLinear
 from rankviz.metrics.significance import Comparison, compare
+from rankviz.models.dual_variables import Duals, GivenDuals, sides
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.low_rank.gram import FeatureGram, pair_curvature

@@ -20,14 +20,14 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.scores import read_scores
     from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
     from rankviz.datasets.write import write_letor
-    from rankviz.experiments.record import RunRecord
-    from rankviz.experiments.run import execute, execute_all
-    from rankviz.experiments.spec import RunSpec
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
     from rankviz.models.curves import fit_curve
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM
     from rankviz.models.storage import load, save
+    from rankviz.runs.record import RunRecord
+    from rankviz.runs.run import execute, execute_all
+    from rankviz.runs.spec import RunSpec
     from rankviz.whatif.crossings import crossings, smallest_swap
     from rankviz.whatif.margins import explain_margin
     from rankviz.whatif.refits import refits_of, with_feature_off, with_grades, with_only, without_query
@@ -89,10 +89,10 @@ _HOMES = {
     "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
     "rankviz.datasets.write": ("write_letor",),
     "rankviz.models.ranksvm": ("RankSVM",),
-    "rankviz.experiments.record": ("RunRecord",),
+    "rankviz.runs.record": ("RunRecord",),
     "rankviz.models.curves": ("fit_curve",),
-    "rankviz.experiments.run": ("execute", "execute_all"),
-    "rankviz.experiments.spec": ("RunSpec",),
+    "rankviz.runs.run": ("execute", "execute_all"),
+    "rankviz.runs.spec": ("RunSpec",),
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),

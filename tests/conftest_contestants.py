@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from rankviz import RunSpec
-from rankviz.analysis.comparing.contestants import Contestant, Run
+from rankviz.analysis.contestants import Contestant, Run
 
 LINEAR = RunSpec("demo", feature_map="linear", C=0.25)
 NYSTROEM = RunSpec("demo", n_components=25, C=0.25)

@@ -6,8 +6,8 @@ import dataclasses
 
 from rankviz import RunSpec
 from rankviz.common.settings import Setting, every
-from rankviz.experiments.spec import DataSpec
 from rankviz.models.methods import METHODS
+from rankviz.runs.spec import DataSpec
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, seed=3)
 

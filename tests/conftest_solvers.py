@@ -9,11 +9,11 @@ from naive_ranking import problem, qid_of
 
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.objectives.stochastic import PairTerms, QueryTerms
-from rankviz.risk import PairRisk
-from rankviz.risk.costs import pair_costs
-from rankviz.risk.losses import LOSSES
+from rankviz.learning import PairRisk
+from rankviz.learning.costs import pair_costs
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.stochastic import PairTerms, QueryTerms
 
 X, Y, PTR = problem(7, n_queries=9)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

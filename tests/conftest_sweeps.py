@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from rankviz import RunSpec
-from rankviz.sweeps import Design, Values
+from rankviz.runs import Design, Values
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, seed=3)
 LINEAR = SPEC.linear(1.0)

@@ -7,8 +7,8 @@ import pandas as pd
 from naive_ranking import qid_of, slow_pairs
 
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 
 C = 2.0**-3
 

@@ -28,16 +28,16 @@ from rankviz.features.kinds import Kept, MapKind
 from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator
 from rankviz.features.settings import GAMMA
+from rankviz.learning.feature_space import Objective
+from rankviz.learning.losses import Loss
+from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.result import SolverResult, Status, TraceRow
+from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import CONVEX, SMOOTH, SolverChoice
 from rankviz.models.methods import Method
 from rankviz.models.offers import Offers
 from rankviz.models.ranker import Outcome, Ranker
-from rankviz.objectives.feature_space import Objective
-from rankviz.objectives.preconditioner import Preconditioner
-from rankviz.risk.losses import Loss
-from rankviz.risk.settings import LOSS_WEIGHT
-from rankviz.solvers.registry import CONVEX, SMOOTH, SolverChoice
-from rankviz.solvers.result import SolverResult, Status, TraceRow
-from rankviz.solvers.settings import TOL
 
 
 class Exponential(Loss):

@@ -14,8 +14,8 @@ from conftest_sweeps import GRID, SPEC, bowl, made_up
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
-from rankviz.sweeps import Design, Range, Values, powers
-from rankviz.sweeps.adviser import advise
+from rankviz.runs import Design, Range, Values, powers
+from rankviz.runs.adviser import advise
 
 WIDE = Design(SPEC, (Values("C", powers(-12, 6)), Values("gamma", powers(-12, 2))), folds=("a", "b"))
 RANGES = (Range("C", 2.0**-12, 2.0**6), Range("gamma", 2.0**-12, 4.0))
@@ -149,8 +149,8 @@ def test_a_number_of_cells_below_one_is_refused(n: int) -> None:
 
 IN_ANOTHER_PROCESS = """
 from conftest_sweeps import SPEC, bowl, made_up
-from rankviz.sweeps import Design, Range, Values
-from rankviz.sweeps.adviser import advise
+from rankviz.runs import Design, Range, Values
+from rankviz.runs.adviser import advise
 axes = (Values("feature_map", ("linear", "nystroem")), Range("C", 0.01, 1.0))
 design = Design(SPEC, axes, kind="random", points=30, folds=("a",))
 print(advise(design, made_up(design, bowl), "MAP", 5))
@@ -173,6 +173,6 @@ def test_advice_is_the_same_in_every_process() -> None:
 
 
 def test_optuna_is_imported_when_it_is_asked_only() -> None:
-    code = "import sys, rankviz.sweeps.adviser; print('optuna' in sys.modules)"
+    code = "import sys, rankviz.runs.adviser; print('optuna' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"

@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rankviz import RankingData, RankSVM
+from rankviz.learning import SortedRisk, risk_of
+from rankviz.learning.losses import LOSSES, SmoothedHinge, SmoothHinge
 from rankviz.metrics import auc
-from rankviz.risk import SortedRisk, risk_of
-from rankviz.risk.losses import LOSSES, SmoothedHinge, SmoothHinge
 
 BOUNDS = LOSSES | {"smoothed": SmoothedHinge(0.4), "narrow": SmoothHinge(1e-3)}
 

@@ -10,9 +10,9 @@ from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import DataError
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.fitting.centring import FAR, centred, far_columns
-from rankviz.risk.pairs import preference_pairs
-from rankviz.solvers.registry import SOLVERS
+from rankviz.learning.centring import FAR, centred, far_columns
+from rankviz.learning.pairs import preference_pairs
+from rankviz.learning.solvers import SOLVERS
 
 DATA = make_data(n_queries=40, documents_per_query=(20, 40), n_features=6, seed=3)
 WHOLE = np.round(DATA.X * 2.0**10) / 2.0**10

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from conftest_contestants import LINEAR, NYSTROEM, run, single
 
-from rankviz.analysis.comparing import slices
-from rankviz.analysis.comparing.chosen import best_of
-from rankviz.analysis.comparing.contestants import Contestant
-from rankviz.analysis.comparing.cutoffs import cutoffs
-from rankviz.analysis.comparing.front import efficient, front
-from rankviz.analysis.comparing.matched import Matched
+from rankviz.analysis import slices
+from rankviz.analysis.chosen import best_of
+from rankviz.analysis.contestants import Contestant
+from rankviz.analysis.cutoffs import cutoffs
+from rankviz.analysis.front import efficient, front
+from rankviz.analysis.matched import Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData
 from rankviz.metrics.significance import compare, interval

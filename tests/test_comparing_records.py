@@ -7,13 +7,13 @@ from itertools import product
 import pytest
 
 from rankviz import RunRecord, RunSpec, execute_all
-from rankviz.analysis.comparing import slices
-from rankviz.analysis.comparing.chosen import best_of
-from rankviz.analysis.comparing.comparison import Comparison, compare
-from rankviz.analysis.comparing.contestants import contestants
-from rankviz.analysis.comparing.cutoffs import cutoffs
-from rankviz.analysis.comparing.front import front
-from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis import slices
+from rankviz.analysis.chosen import best_of
+from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.contestants import contestants
+from rankviz.analysis.cutoffs import cutoffs
+from rankviz.analysis.front import front
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
 from rankviz.datasets import Fold, make_data
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.plots import compared_deltas, compared_metrics, compared_slices, metric_curve, time_and_quality

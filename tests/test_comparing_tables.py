@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from conftest_contestants import LINEAR, single
 
-from rankviz.analysis.comparing.comparison import Comparison, compare
-from rankviz.analysis.comparing.marked_up import LATEX, MARKDOWN
-from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.marked_up import LATEX, MARKDOWN
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
 from rankviz.plots import compared_deltas
 
 NASTY = [

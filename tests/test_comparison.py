@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from conftest_contestants import LINEAR, NYSTROEM, over_folds, single
 
-from rankviz.analysis.comparing import comparison
-from rankviz.analysis.comparing.comparison import TESTS, Comparison, compare
-from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.analysis import comparison
+from rankviz.analysis.comparison import TESTS, Comparison, compare
+from rankviz.analysis.contestants import Contestant
 from rankviz.common.errors import SettingError
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, paired_tests
 

@@ -13,8 +13,8 @@ from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Whole, every
 from rankviz.features.settings import KERNEL
+from rankviz.learning.solver_settings import MAX_ITER
 from rankviz.models.settings import MEMORY_LIMIT
-from rankviz.solvers.settings import MAX_ITER
 
 RANKERS = (RankSVM, FactorizedRankSVM, RegularizedRankSVM)
 each = pytest.mark.parametrize("ranker", RANKERS)

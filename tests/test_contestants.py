@@ -10,8 +10,8 @@ import pytest
 from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
 from rankviz import DataError, RunSpec, execute
-from rankviz.analysis.comparing.contestants import Contestant, Run, contestants
-from rankviz.analysis.comparing.matched import Matched
+from rankviz.analysis.contestants import Contestant, Run, contestants
+from rankviz.analysis.matched import Matched
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import every
 from rankviz.datasets import make_fold

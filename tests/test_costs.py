@@ -7,18 +7,11 @@ import pytest
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs
 
 from rankviz import RankSVM
-from rankviz.risk import PairRisk
-from rankviz.risk.all_pairs import AllPairs
-from rankviz.risk.costs import (
-    PLAIN,
-    RULES,
-    check_costs,
-    dcg_differences,
-    frozen_costs,
-    pair_costs,
-)
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.pairs import count_pairs, grade_codes
+from rankviz.learning import PairRisk
+from rankviz.learning.all_pairs import AllPairs
+from rankviz.learning.costs import PLAIN, RULES, check_costs, dcg_differences, frozen_costs, pair_costs
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import count_pairs, grade_codes
 
 THREE = np.array([0, 1, 2, 1, 0, 0, 2, 0]), offsets([4, 2, 2])
 

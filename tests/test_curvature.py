@@ -8,15 +8,15 @@ import pytest
 from rankviz.datasets import make_data
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.features.operator import FeatureOperator
-from rankviz.fitting.memory import TrainingSizes
+from rankviz.learning import feature_space as objectives
+from rankviz.learning import precision as curvature
+from rankviz.learning import risk_of
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory import TrainingSizes
+from rankviz.learning.newton import TruncatedNewton
+from rankviz.learning.precision import copy_bytes, curvature_features, largest_eigenvalue, single_noise
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives import feature_space as objectives
-from rankviz.objectives import precision as curvature
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.objectives.precision import copy_bytes, curvature_features, largest_eigenvalue, single_noise
-from rankviz.risk import risk_of
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.newton import TruncatedNewton
 
 DATA = make_data(n_queries=60, documents_per_query=(20, 30), n_features=8, seed=0)
 RISK = risk_of(DATA.y, DATA.ptr, LOSSES["squared_hinge"])

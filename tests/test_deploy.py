@@ -60,9 +60,11 @@ def test_the_container_has_what_a_wheel_has() -> None:
     copied = {
         word for line in re.findall(r"^COPY (.*)$", CONTAINER, re.MULTILINE) for word in line.split()[:-1]
     }
-    shipped = re.search(r"^SHIPPED = \((.*)\)$", (REPOSITORY / "setup.py").read_text(), re.MULTILINE)
+    shipped = re.search(
+        r"^SHIPPED = \((.*)\)$", (REPOSITORY / "tools" / "package_build.py").read_text(), re.MULTILINE
+    )
     assert shipped is not None
-    wanted = {"rankviz", "requirements.txt", "requirements-login.txt", *re.findall(r'"(.*?)"', shipped[1])}
+    wanted = {"rankviz", "requirements.txt", "requirements/login.txt", *re.findall(r'"(.*?)"', shipped[1])}
     assert copied == wanted
 
 

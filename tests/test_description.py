@@ -9,11 +9,11 @@ import pytest
 from rankviz import RunSpec
 from rankviz.common.settings import Choice, Setting, Steps, Whole
 from rankviz.datasets import NORMALISATIONS
-from rankviz.experiments.description import Description, data_words, describe, in_a_sentence, method_label
 from rankviz.features import FEATURE_MAPS
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.ranker import Ranker
 from rankviz.models.settings import FEATURE_MAP
+from rankviz.runs.description import Description, data_words, describe, in_a_sentence, method_label
 
 NYSTROEM = RunSpec("OHSUMED", "Fold1", n_components=500, gamma=2.0**-6, C=2.0**-7)
 LINEAR = NYSTROEM.linear(0.25)

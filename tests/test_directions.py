@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rankviz.solvers.cg import conjugate_gradients
-from rankviz.solvers.line_search import MAX_TRIALS, SLOPE_TOLERANCE, exact_step
-from rankviz.solvers.newton import unpreconditioned
+from rankviz.learning.cg import conjugate_gradients
+from rankviz.learning.line_search import MAX_TRIALS, SLOPE_TOLERANCE, exact_step
+from rankviz.learning.newton import unpreconditioned
 
 # --- conjugate gradients ----------------------------------------------------------------------------------
 

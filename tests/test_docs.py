@@ -150,7 +150,9 @@ BUILT = {
 def source_words() -> set[str]:
     """Return the words of all sources, file names and settings, which texts may name."""
     folders = ("rankviz", "ui", "pages", "tests", "tools", "benchmarks", ".streamlit")
-    sources = [path for folder in folders for path in (REPOSITORY / folder).rglob("*.*")]
+    sources = [
+        p for folder in folders for p in (REPOSITORY / folder).rglob("*.*") if "node_modules" not in p.parts
+    ]
     sources += [REPOSITORY / name for name in ("app.py", "router.py", "Makefile", "pyproject.toml")]
     texts = (path.read_text(encoding="utf-8", errors="ignore") for path in sources if path != Path(__file__))
     return {word for text in texts for word in re.findall(r"\w+", text)}

@@ -8,9 +8,9 @@ from naive_dual import C, part_of, slow_alpha
 from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs
 
 from rankviz.datasets import RankingData
-from rankviz.dual.variables import dual_block
+from rankviz.learning.losses import LOSSES
+from rankviz.models.dual_variables import dual_block
 from rankviz.models.ranksvm import RankSVM
-from rankviz.risk.losses import LOSSES
 
 LOSS = LOSSES["squared_hinge"]
 

@@ -13,18 +13,12 @@ from rankviz import DataError, Fold, RunSpec, execute
 from rankviz.common.memory import free_memory
 from rankviz.common.numbers import megabytes
 from rankviz.datasets import make_fold
-from rankviz.experiments import estimate as module
-from rankviz.experiments.estimate import (
-    check_budget,
-    estimate,
-    in_words,
-    total_in_words,
-    total_seconds,
-)
-from rankviz.experiments.rates import LAPTOP, Rates, measured_rates
-from rankviz.experiments.shape import Shape
-from rankviz.fitting.memory import TrainingSizes
-from rankviz.solvers.registry import SOLVERS
+from rankviz.learning.memory import TrainingSizes
+from rankviz.learning.solvers import SOLVERS
+from rankviz.runs import estimate as module
+from rankviz.runs.estimate import check_budget, estimate, in_words, total_in_words, total_seconds
+from rankviz.runs.rates import LAPTOP, Rates, measured_rates
+from rankviz.runs.shape import Shape
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
@@ -247,7 +241,7 @@ def test_a_refusal_where_no_m_helps() -> None:
 def test_the_default_budget_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     predicted = estimate(SPEC, SHAPE, RATES)
     check_budget(predicted)
-    monkeypatch.setattr("rankviz.fitting.memory.free_memory", lambda: predicted.bytes)
+    monkeypatch.setattr("rankviz.learning.memory.free_memory", lambda: predicted.bytes)
     with pytest.raises(DataError, match="70%"):
         check_budget(predicted)
 

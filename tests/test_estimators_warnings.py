@@ -23,8 +23,8 @@ from rankviz import (
 )
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_fold
-from rankviz.solvers.registry import SOLVERS
-from rankviz.solvers.result import Status
+from rankviz.learning.result import Status
+from rankviz.learning.solvers import SOLVERS
 
 DATA = RankingData.from_arrays(X, Y, QID)
 

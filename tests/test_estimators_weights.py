@@ -23,9 +23,9 @@ from rankviz import (
 )
 from rankviz.common.errors import SettingError
 from rankviz.datasets.parts import take_queries
-from rankviz.risk.costs import RULES
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS
+from rankviz.learning.costs import RULES
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solvers import SOLVERS
 
 TIMES = np.array([0, 3, 1, 2] * 3)
 """How often each of the twelve queries is meant to stand there."""

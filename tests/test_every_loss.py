@@ -11,15 +11,15 @@ from scipy.optimize import minimize
 from rankviz.datasets import DataError, RankingData, find_datasets, open_fold
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.operator import FeatureOperator
+from rankviz.learning import PairRisk, SortedRisk, adapted_risk
+from rankviz.learning import risk_forms as module
+from rankviz.learning.all_pairs import AllPairs
+from rankviz.learning.costs import RULES, pair_costs
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge
+from rankviz.learning.newton import TruncatedNewton
+from rankviz.learning.result import Status
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.risk import PairRisk, SortedRisk, adapted_risk
-from rankviz.risk import forms as module
-from rankviz.risk.all_pairs import AllPairs
-from rankviz.risk.costs import RULES, pair_costs
-from rankviz.risk.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge
-from rankviz.solvers.newton import TruncatedNewton
-from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(7, n_queries=9)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -17,12 +17,12 @@ from strangers import FEATURE_MAP, Cauchy, FeatureMean, FittedSquares
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, StopRequested, explain_margin, load_fold
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_data
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, KERNELS, exact
 from rankviz.features.forms import Expansion, ProductForm, SumForm
 from rankviz.features.kernel_base import BlockKernel, ByFeature, Fill
 from rankviz.features.kernels import RBF, Laplacian
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif import products
 from rankviz.whatif.products import shapley_values
 

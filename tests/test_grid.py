@@ -14,9 +14,9 @@ from benchmarks import grid, report
 from benchmarks.grid import Grid, Tried, Way, best_cells, designs_of, grids, outcomes, verdicts
 from rankviz import RunSpec
 from rankviz.datasets import make_fold, write_letor
+from rankviz.runs import Design, Values
 from rankviz.store import RunStore
 from rankviz.store.making import Making
-from rankviz.sweeps import Design, Values
 
 KERNELS = ("Nyström", "random Fourier")
 

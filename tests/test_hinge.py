@@ -9,19 +9,19 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.dual.variables import dual_block
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import RBF, rbf_kernel
 from rankviz.features.operator import FeatureOperator
+from rankviz.learning import PairRisk, SortedRisk, limit_of
+from rankviz.learning.costs import pair_costs
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.hinge import HingeContinuation
+from rankviz.learning.kernel_space import KernelObjective
+from rankviz.learning.losses import LOSSES, SmoothedHinge
+from rankviz.learning.result import Status
+from rankviz.models.dual_variables import dual_block
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.objectives.kernel_space import KernelObjective
-from rankviz.risk import PairRisk, SortedRisk, limit_of
-from rankviz.risk.costs import pair_costs
-from rankviz.risk.losses import LOSSES, SmoothedHinge
-from rankviz.solvers.hinge import HingeContinuation
-from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(5, n_queries=5)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

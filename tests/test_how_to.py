@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rankviz.sweeps import RULES
+from rankviz.runs import RULES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -11,9 +11,8 @@ from rankviz import RankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
 from rankviz.features import exact
-from rankviz.fitting import training
-from rankviz.risk import risk_of
-from rankviz.risk.losses import LOSSES
+from rankviz.learning import risk_of, training
+from rankviz.learning.losses import LOSSES
 from rankviz.shards import Here
 
 DATA = make_data(n_queries=12, documents_per_query=(10, 10), n_features=10, seed=0)

@@ -9,8 +9,8 @@ import pytest
 from rankviz import RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.datasets import Fold, make_fold
-from rankviz.experiments.in_shards import plan_in_shards, why_not_in_shards
-from rankviz.experiments.shape import Shape
+from rankviz.runs.in_shards import plan_in_shards, why_not_in_shards
+from rankviz.runs.shape import Shape
 from rankviz.shards import Here
 
 

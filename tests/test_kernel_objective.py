@@ -10,11 +10,11 @@ from rankviz.datasets import make_data
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
 from rankviz.features.kernels import RBF, rbf_kernel
-from rankviz.objectives.kernel_space import KernelObjective, landmarks_within, preconditioner_bytes
-from rankviz.risk import PairRisk
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.newton import TruncatedNewton
-from rankviz.solvers.result import Status
+from rankviz.learning import PairRisk
+from rankviz.learning.kernel_space import KernelObjective, landmarks_within, preconditioner_bytes
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.newton import TruncatedNewton
+from rankviz.learning.result import Status
 
 GAMMA, C = 2.0**-3, 0.5
 
@@ -130,7 +130,7 @@ def test_landmarks_stop_growing_where_memory_ends() -> None:
 
 def test_slow_conjugate_gradients_get_more_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     data = data_of(40)
-    monkeypatch.setattr("rankviz.objectives.kernel_space.LANDMARKS_PER_ROOT", 0.2)
+    monkeypatch.setattr("rankviz.learning.kernel_space.LANDMARKS_PER_ROOT", 0.2)
     monkeypatch.setattr(KernelObjective, "patience", 5)
     objective = objective_of(data, 64.0, 1.0)
     few = objective.landmarks

@@ -19,10 +19,10 @@ from rankviz.analysis.kernel_error import NORMS, VARIANTS, kernel_errors, varian
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
-from rankviz.dual.truncation import Truncator
 from rankviz.features import KERNELS, KernelKind, Laplacian, LinearKernel, Polynomial
 from rankviz.features.settings import GAMMA
-from rankviz.fitting.memory import TrainingSizes
+from rankviz.learning.memory import TrainingSizes
+from rankviz.models.dual_truncation import Truncator
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankviz import RunSpec
-from rankviz.experiments.labels import distinct_labels, short_labels
+from rankviz.runs.labels import distinct_labels, short_labels
 
 SPEC = RunSpec("demo", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=2.0**-2)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from strangers import Exponential, SquaredInsensitive
 
-from rankviz.risk.losses import (
+from rankviz.learning.losses import (
     LOSSES,
     SMOOTHING_ERROR,
     Hinge,

@@ -11,16 +11,16 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.datasets import make_fold
-from rankviz.experiments.description import describe
-from rankviz.experiments.estimate import check_budget, estimate, total_seconds
-from rankviz.experiments.rates import Rates
-from rankviz.experiments.run import model_from, model_of
-from rankviz.experiments.shape import Shape
-from rankviz.experiments.sweep import families
+from rankviz.learning.result import Status
 from rankviz.models.low_rank.blocks import Blocks
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.methods import METHODS
-from rankviz.solvers.result import Status
+from rankviz.runs.description import describe
+from rankviz.runs.estimate import check_budget, estimate, total_seconds
+from rankviz.runs.families import families
+from rankviz.runs.rates import Rates
+from rankviz.runs.run import model_from, model_of
+from rankviz.runs.shape import Shape
 
 PLAIN = RunSpec("demo", "Fold1", feature_map="linear")
 SPECS = (

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rankviz.datasets import RankingData, make_fold
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import preference_pairs
 from rankviz.metrics.margins import histogram, summary
 from rankviz.plots import margins as plot
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.pairs import preference_pairs
 
 
 @pytest.mark.parametrize("seed", range(5))

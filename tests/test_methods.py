@@ -15,15 +15,15 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import every
 from rankviz.datasets import make_fold
-from rankviz.experiments.estimate import estimate
-from rankviz.experiments.run import model_from, model_of
-from rankviz.experiments.shape import Shape
-from rankviz.experiments.sweep import families
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.result import TraceRow
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.offers import WORDS, Offers
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.solvers.result import TraceRow
+from rankviz.runs.estimate import estimate
+from rankviz.runs.families import families
+from rankviz.runs.run import model_from, model_of
+from rankviz.runs.shape import Shape
 from rankviz.whatif.refits import PlainRefits, refits_of
 
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}
@@ -257,7 +257,7 @@ def test_what_is_predicted_is_built(
     method: str, feature_map: str, fold: Fold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether a preconditioner is counted is whether one is built."""
-    from rankviz.objectives.feature_space import RankObjective
+    from rankviz.learning.feature_space import RankObjective
 
     built: list[object] = []
     build = RankObjective.preconditioner

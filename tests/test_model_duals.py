@@ -13,12 +13,12 @@ from naive_ranking import problem, qid_of, slow_pairs
 import rankviz
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.datasets import DataError, Fold, RankingData
-from rankviz.dual.variables import DualBlock, Duals, GivenDuals, sides
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.costs import RULES
+from rankviz.learning.losses import LOSSES
+from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals, sides
 from rankviz.models.ranker import Ranker
-from rankviz.risk.costs import RULES
-from rankviz.risk.losses import LOSSES
+from rankviz.runs.run import execute
+from rankviz.runs.spec import RunSpec
 
 X, Y, PTR = problem(3, n_queries=12)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

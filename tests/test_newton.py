@@ -13,14 +13,14 @@ from scipy.optimize import minimize
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
+from rankviz.learning import PairRisk
+from rankviz.learning import feature_space as module
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.line_search import SLOPE_TOLERANCE, exact_step
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.newton import UNPROVED, TruncatedNewton
+from rankviz.learning.result import Status, TraceRow
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives import feature_space as module
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.risk import PairRisk
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.line_search import SLOPE_TOLERANCE, exact_step
-from rankviz.solvers.newton import UNPROVED, TruncatedNewton
-from rankviz.solvers.result import Status, TraceRow
 
 MAPS = ("linear", "nystroem", "fourier")
 EXPONENTS = (-11, -6, -1, 4)

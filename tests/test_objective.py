@@ -8,10 +8,10 @@ from naive_ranking import GRADES, problem, slow_risk
 from scipy import linalg
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.objectives import feature_space as module
-from rankviz.objectives.feature_space import RankObjective, ScoredPoint
-from rankviz.risk import PairRisk
-from rankviz.risk.losses import LOSSES
+from rankviz.learning import PairRisk
+from rankviz.learning import feature_space as module
+from rankviz.learning.feature_space import RankObjective, ScoredPoint
+from rankviz.learning.losses import LOSSES
 
 MAPS = ("linear", "nystroem", "fourier")
 each_map = pytest.mark.parametrize("feature_map", MAPS)

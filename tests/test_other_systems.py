@@ -22,10 +22,10 @@ from filelock import SoftFileLock
 from rankviz import RunSpec, execute
 from rankviz.common import locks, memory, threads
 from rankviz.datasets import Fold, make_fold
-from rankviz.experiments import processes
-from rankviz.experiments.processes import ProcessId
-from rankviz.experiments.record import RunRecord
 from rankviz.features import row_blocks
+from rankviz.runs import processes
+from rankviz.runs.processes import ProcessId
+from rankviz.runs.record import RunRecord
 from rankviz.store import NoSuchStudy, RunStore, StoreError
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, pair_matrix, random_grades, slow_pairs
 
-from rankviz.risk.pairs import count_pairs, grade_groups, preference_pairs
+from rankviz.learning.pairs import count_pairs, grade_groups, preference_pairs
 
 each_case = pytest.mark.parametrize(("y", "ptr"), GRADES.values(), ids=GRADES)
 

@@ -7,10 +7,10 @@ import pytest
 
 from rankviz import Fold, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.experiments.playback import play, playable
+from rankviz.learning.pairs import preference_pairs
+from rankviz.learning.solvers import SOLVERS
 from rankviz.plots import playback as plot
-from rankviz.risk.pairs import preference_pairs
-from rankviz.solvers.registry import SOLVERS
+from rankviz.runs.playback import play, playable
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
 

@@ -11,11 +11,11 @@ import plotly.graph_objects as go
 import pytest
 from conftest_contestants import LINEAR, NYSTROEM, single
 
-from rankviz.analysis.comparing import slices
-from rankviz.analysis.comparing.comparison import Comparison, compare
-from rankviz.analysis.comparing.cutoffs import cutoffs
-from rankviz.analysis.comparing.front import front
-from rankviz.analysis.comparing.matched import Matched
+from rankviz.analysis import slices
+from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.cutoffs import cutoffs
+from rankviz.analysis.front import front
+from rankviz.analysis.matched import Matched
 from rankviz.plots import (
     compared_deltas,
     compared_metrics,

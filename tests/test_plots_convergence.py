@@ -9,9 +9,9 @@ import pytest
 
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.experiments.labels import distinct_labels
+from rankviz.learning.result import Status
 from rankviz.plots import convergence, convergence_words
-from rankviz.solvers.result import Status
+from rankviz.runs.labels import distinct_labels
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
 PLAIN = SPEC.but(preconditioner="none")

@@ -10,8 +10,9 @@ from naive_ranking import random_grades
 
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.analysis.spectra import MATRICES, Spectra, dimensions_for, numerical_rank, spectra_of
-from rankviz.dual.shuffled import ShuffledDuals
-from rankviz.dual.variables import DualBlock, dual_block
+from rankviz.learning.losses import LOSSES
+from rankviz.models.dual_variables import DualBlock, dual_block
+from rankviz.models.shuffled import ShuffledDuals
 from rankviz.plots import (
     block_spectrum,
     dim_histogram,
@@ -23,7 +24,6 @@ from rankviz.plots import (
     rank_by_stairs,
     truncation_loss,
 )
-from rankviz.risk.losses import LOSSES
 
 LOSS = LOSSES["squared_hinge"]
 

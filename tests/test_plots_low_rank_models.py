@@ -14,11 +14,11 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import COLUMNS, Spectra, numerical_rank, spectra_of
 from rankviz.datasets import Fold, find_datasets, open_fold
-from rankviz.dual.hinge_values import hinge_values
-from rankviz.dual.variables import DualBlock, GivenDuals
-from rankviz.experiments.record import RunRecord
+from rankviz.models.dual_variables import DualBlock, GivenDuals
+from rankviz.models.hinge_values import hinge_values
 from rankviz.plots import learning_curves_low_rank, low_rank_sensitivity, rank_by_model
 from rankviz.plots.low_rank_style import MODELS
+from rankviz.runs.record import RunRecord
 
 PLAIN = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6, loss="hinge")
 SPECS = (PLAIN, PLAIN.factorized(2, PLAIN.C), PLAIN.regularized(0.01, 1.0, PLAIN.C))

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import strangers
 
+from rankviz.learning.losses import LOSSES
 from rankviz.plots import margins
-from rankviz.risk.losses import LOSSES
 
 
 def bins(low: float) -> pd.DataFrame:

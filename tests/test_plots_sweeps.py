@@ -15,7 +15,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
 from rankviz.plots import setting_words, sweep_curves, sweep_map, sweep_parallel, sweep_worth
 from rankviz.plots.style import style_of
-from rankviz.sweeps import Design, Range, Values, powers
+from rankviz.runs import Design, Range, Values, powers
 
 MIXED = Design(
     SPEC,

@@ -11,8 +11,8 @@ import pytest
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import objective_table, ranking_error_table
 from rankviz.datasets import make_fold
-from rankviz.experiments.record import training_seconds
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
+from rankviz.runs.record import training_seconds
 
 SPEC = RunSpec("demo", n_components=5, C=0.1, gamma=0.1)
 GRID = (5, 20)

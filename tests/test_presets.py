@@ -10,10 +10,10 @@ from conftest_sweeps import SPEC, made_up
 from rankviz import RunSpec, execute_all
 from rankviz.common.errors import DataError
 from rankviz.datasets import make_fold
+from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.plots import sweep_curves
-from rankviz.risk.settings import LOSS_WEIGHT
-from rankviz.sweeps import runs_table, select
-from rankviz.sweeps.presets import PRESETS, Preset
+from rankviz.runs import runs_table, select
+from rankviz.runs.presets import PRESETS, Preset
 
 FOLDS = ("a", "b")
 HE = PRESETS["he2009"]

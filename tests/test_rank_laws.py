@@ -14,8 +14,8 @@ import rankviz
 from rankviz.analysis.rank_laws import ranks_of_fits, ranks_of_queries, refits, staircases
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.dual.variables import GivenDuals, SlopeDuals
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
+from rankviz.models.dual_variables import GivenDuals, SlopeDuals
 
 X, Y, PTR = problem(5, n_queries=5)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

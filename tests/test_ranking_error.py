@@ -18,8 +18,8 @@ from rankviz.analysis.ranking_error import (
 )
 from rankviz.common.errors import SettingError
 from rankviz.datasets import Fold, make_fold
-from rankviz.experiments.record import RunRecord
 from rankviz.features import EXACT
+from rankviz.runs.record import RunRecord
 
 SPEC = RunSpec("small", n_components=500, gamma=0.5, C=0.25)
 

@@ -15,11 +15,11 @@ from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, load, sa
 from rankviz.common.errors import SettingError
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.features import exact
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.risk import adapted_risk, risk_of
-from rankviz.risk.costs import pair_costs
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS, USUAL, SolverSettings
+from rankviz.learning import adapted_risk, risk_of
+from rankviz.learning.costs import pair_costs
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solvers import SOLVERS, USUAL, SolverSettings
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from rankviz.experiments.remaining import Remaining, roughly, steps_left
+from rankviz.runs.remaining import Remaining, roughly, steps_left
 
 TOL = 1e-6
 # seconds and decrement over objective of each Newton step for the exact kernel on the bundled first fold

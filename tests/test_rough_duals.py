@@ -9,7 +9,7 @@ from naive_ranking import random_grades
 
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.analysis.rough_duals import RoughDuals, distance, median_ranks, ranks_with_errors
-from rankviz.dual.variables import GivenDuals, sides
+from rankviz.models.dual_variables import GivenDuals, sides
 
 
 def duals_of(spread: float, sizes: tuple[int, int] = (30, 40)) -> RunDuals:

@@ -16,9 +16,9 @@ from rankviz.common import npz
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.common.timing import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
-from rankviz.experiments import run as run_module
-from rankviz.experiments.run import model_from
-from rankviz.solvers.result import Status, TraceRow
+from rankviz.learning.result import Status, TraceRow
+from rankviz.runs import run as run_module
+from rankviz.runs.run import model_from
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.threads import ENVIRONMENT
 from rankviz.datasets import make_data
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solvers import SOLVERS
 from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS
 
 DATA = make_data(n_queries=56, documents_per_query=(30, 60), n_features=12, seed=1)
 """More than 2,000 documents, so that an exact kernel is solved for in its own space."""

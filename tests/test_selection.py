@@ -13,7 +13,7 @@ from conftest_sweeps import GRID, LINEAR, SPEC, bowl, made_up
 from rankviz import RunSpec, execute_all
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_fold
-from rankviz.sweeps import Design, Values, runs_table, select
+from rankviz.runs import Design, Values, runs_table, select
 
 ONE_FOLD = Design(SPEC, GRID.axes, folds=("a",))
 

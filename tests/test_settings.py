@@ -25,9 +25,9 @@ from rankviz.common.settings import (
     active,
     every,
 )
+from rankviz.learning.costs import RULES
+from rankviz.learning.risk_settings import COSTS
 from rankviz.models.methods import METHODS
-from rankviz.risk.costs import RULES
-from rankviz.risk.settings import COSTS
 
 EVERY = {
     f"{name}: {s.name}{'' if s.key in ('', s.name) else f' ({s.key})'}": s

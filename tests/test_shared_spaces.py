@@ -13,12 +13,12 @@ from sklearn.base import clone
 
 from rankviz import Fold, RankingData, RankSVM, RunSpec, execute, execute_all, fit_curve
 from rankviz.datasets import make_fold
-from rankviz.experiments.sweep import families
 from rankviz.features import exact
-from rankviz.fitting.spaces import KernelSpace
-from rankviz.fitting.training import Training
+from rankviz.learning.newton import TruncatedNewton
+from rankviz.learning.spaces import KernelSpace
+from rankviz.learning.training import Training
+from rankviz.runs.families import families
 from rankviz.shards import Here
-from rankviz.solvers.newton import TruncatedNewton
 
 X, Y, PTR = problem(6, n_queries=12)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -12,15 +12,15 @@ from scipy.optimize import minimize
 
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import DataError, RankingData
-from rankviz.experiments.run import model_of
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.result import Status
+from rankviz.learning.sgd import StochasticGradient
+from rankviz.learning.solvers import SOLVERS, SolverSettings
+from rankviz.learning.stochastic import PairTerms, QueryTerms
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.objectives.stochastic import PairTerms, QueryTerms
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS, SolverSettings
-from rankviz.solvers.result import Status
-from rankviz.solvers.sgd import StochasticGradient
+from rankviz.runs.run import model_of
+from rankviz.runs.spec import RunSpec
 
 SMOOTH = [name for name in LOSSES if name != "hinge"]
 EXACT = ["newton", "newton_yuan", "lbfgs"]

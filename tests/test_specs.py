@@ -16,7 +16,7 @@ from conftest_runs import EVERY, SPEC, others
 
 from rankviz import RankSVM, RunSpec
 from rankviz.common.errors import SettingError
-from rankviz.experiments.run import model_of
+from rankviz.runs.run import model_of
 
 SPECS = [
     RunSpec("demo"),

@@ -22,10 +22,10 @@ from rankviz.analysis.spectra import (
 )
 from rankviz.common.progress import Progress
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.dual.variables import SlopeDuals, sides
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
+from rankviz.models.dual_variables import SlopeDuals, sides
+from rankviz.runs.run import execute
+from rankviz.runs.spec import RunSpec
 
 each_matrix = pytest.mark.parametrize("matrix", MATRICES)
 

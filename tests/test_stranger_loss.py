@@ -13,12 +13,12 @@ from strangers import Exponential, SquaredInsensitive
 from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, make_fold
-from rankviz.experiments.estimate import estimate
-from rankviz.risk import PairRisk
-from rankviz.risk.costs import pair_costs
-from rankviz.risk.losses import LOSSES, Loss
-from rankviz.solvers.registry import SOLVERS
-from rankviz.solvers.result import Status
+from rankviz.learning import PairRisk
+from rankviz.learning.costs import pair_costs
+from rankviz.learning.losses import LOSSES, Loss
+from rankviz.learning.result import Status
+from rankviz.learning.solvers import SOLVERS
+from rankviz.runs.estimate import estimate
 
 X, Y, PTR = problem(7, n_queries=9)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -16,14 +16,14 @@ from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_al
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
 from rankviz.datasets import find_datasets, make_fold, open_fold
-from rankviz.experiments.description import describe, in_a_sentence, method_label
-from rankviz.experiments.estimate import check_budget, estimate, total_in_words, total_seconds
-from rankviz.experiments.rates import LAPTOP
-from rankviz.experiments.record import training_seconds
-from rankviz.experiments.run import model_from, model_of
-from rankviz.experiments.sweep import families
 from rankviz.models.methods import METHODS
 from rankviz.models.offers import Offers
+from rankviz.runs.description import describe, in_a_sentence, method_label
+from rankviz.runs.estimate import check_budget, estimate, total_in_words, total_seconds
+from rankviz.runs.families import families
+from rankviz.runs.rates import LAPTOP
+from rankviz.runs.record import training_seconds
+from rankviz.runs.run import model_from, model_of
 from rankviz.store import RunStore, Study
 from rankviz.store.making import Making
 

@@ -10,12 +10,12 @@ from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, Typed, Whole
 from rankviz.datasets import make_fold
-from rankviz.experiments.description import describe
-from rankviz.experiments.estimate import estimate
-from rankviz.experiments.rates import LAPTOP
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import BOUNDED, CONVEX, SMOOTH, SOLVERS, Need, SolverChoice
-from rankviz.solvers.result import Status, TraceRow
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.result import Status, TraceRow
+from rankviz.learning.solvers import BOUNDED, CONVEX, SMOOTH, SOLVERS, Need, SolverChoice
+from rankviz.runs.description import describe
+from rankviz.runs.estimate import estimate
+from rankviz.runs.rates import LAPTOP
 
 EVEN = Need("slopes that vanish beyond a margin", lambda loss: loss.label in ("squared hinge", "Huber"))
 PATIENCE = Setting(

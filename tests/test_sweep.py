@@ -25,11 +25,11 @@ from rankviz import (
     execute_all,
 )
 from rankviz.datasets import RankingData, make_fold
-from rankviz.experiments import sweep
-from rankviz.experiments.sweep import families
 from rankviz.features import RBF
+from rankviz.learning.result import Status
 from rankviz.models.curves import fit_curve
-from rankviz.solvers.result import Status
+from rankviz.runs import families as families_module
+from rankviz.runs.families import families
 
 SPEC = RunSpec("demo", n_components=20, gamma=0.5, C=0.25, seed=3, tol=1e-10)
 MAPS = ("nystroem", "fourier")
@@ -94,7 +94,7 @@ def test_a_path_over_c_is_its_separate_runs(fold: Fold, name: str) -> None:
 def test_a_grid_over_gamma_is_its_separate_runs(
     fold: Fold, name: str, room: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "free_memory", lambda: room)
+    monkeypatch.setattr(families_module, "free_memory", lambda: room)
     specs = [SPEC.but(feature_map=name, gamma=g, n_components=m) for m in (30, 8) for g in (2.0, 1e-4, 0.5)]
     records = list(execute_all(specs, fold=fold))
     assert [(s.gamma, s.n_components) for s, _ in records] == [
@@ -303,7 +303,7 @@ def test_data_with_nothing_to_learn() -> None:
 
 @pytest.mark.parametrize("name", ["nystroem", "fourier"])
 def test_wide_maps_start_from_fewer_features(fold: Fold, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankviz.fitting.spaces.WIDE", 40)
+    monkeypatch.setattr("rankviz.learning.spaces.WIDE", 40)
     model = RankSVM(name, n_components=60, gamma=0.25, C=0.5, tol=1e-8)
     wide, narrow = (clone(model).set_params(n_components=m).fit_data(fold.train) for m in (60, 30))
     assert wide.start_ == "the weights for m = 5"

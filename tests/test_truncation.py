@@ -9,10 +9,10 @@ from naive_ranking import problem, qid_of, random_grades, slow_pairs
 
 import rankviz
 from rankviz.datasets import RankingData
-from rankviz.dual.truncation import BlockSVD, Truncator
-from rankviz.dual.variables import SlopeDuals
 from rankviz.features import exact
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
+from rankviz.models.dual_truncation import BlockSVD, Truncator
+from rankviz.models.dual_variables import SlopeDuals
 
 MAPS = {
     "linear": {},
@@ -27,7 +27,7 @@ def data_of(seed: int, n_grades: int) -> RankingData:
 
 
 def slow_cut(
-    duals: rankviz.dual.variables.Duals, Phi: np.ndarray, k: int, queries: list[int]
+    duals: rankviz.models.dual_variables.Duals, Phi: np.ndarray, k: int, queries: list[int]
 ) -> dict[str, object]:
     """w_k, ‖α^k − α‖², ‖α‖² and Σ_{i≤k} σ² of some queries' blocks, pair by pair."""
     train, w, lost, size, kept = duals.train, np.zeros(Phi.shape[1]), 0.0, 0.0, 0.0

@@ -10,7 +10,7 @@ import pytest
 from rankviz import RankingData, RankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets.plane import PLANES, make_plane
-from rankviz.risk.pairs import preference_pairs
+from rankviz.learning.pairs import preference_pairs
 from rankviz.whatif.given import LandmarkRankSVM
 from rankviz.whatif.plane import best_direction, drawn_landmarks, fit_plane
 

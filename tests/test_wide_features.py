@@ -16,15 +16,14 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.features import operator
 from rankviz.features.bases import CholeskyBasis, CosineBasis, DenseBasis, IdentityBasis
 from rankviz.features.operator import FeatureOperator
-from rankviz.fitting.memory import TrainingSizes
+from rankviz.learning import PairRisk, feature_space, preconditioner, risk_of
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory import TrainingSizes
+from rankviz.learning.preconditioner import DocumentPreconditioner, curvature_roots
+from rankviz.learning.solvers import SOLVERS
 from rankviz.models.low_rank.estimators import RegularizedRankSVM
-from rankviz.objectives import feature_space, preconditioner
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.objectives.preconditioner import DocumentPreconditioner, curvature_roots
-from rankviz.risk import PairRisk, risk_of
-from rankviz.risk.losses import LOSSES
 from rankviz.shards import Here
-from rankviz.solvers.registry import SOLVERS
 from rankviz.whatif.changes import FeatureOff, GradeSet, OnlyQueries, QueryOut
 from rankviz.whatif.estimates import effects_of_queries
 

@@ -10,8 +10,8 @@ from conftest_sweeps import GRID, SPEC, bowl, made_up
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
-from rankviz.sweeps import Design, Range, Values, powers
-from rankviz.sweeps.worth import cell_values, curves, shares, worth
+from rankviz.runs import Design, Range, Values, powers
+from rankviz.runs.worth import cell_values, curves, shares, worth
 
 SQUARE = Design(SPEC, (Values("C", powers(-2, 2)), Values("gamma", powers(-4, 0))), folds=("a", "b"))
 

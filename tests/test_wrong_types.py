@@ -32,11 +32,11 @@ from rankviz import (
 )
 from rankviz.analysis.spectra import spectra_of
 from rankviz.datasets import find_datasets, make_data, normalise
-from rankviz.dual.truncation import Truncator
 from rankviz.metrics import auc, kendall_tau, top_overlap
+from rankviz.models.dual_truncation import Truncator
+from rankviz.runs import Design, runs_table
 from rankviz.shards import Here
 from rankviz.shards.places import place_of
-from rankviz.sweeps import Design, runs_table
 from rankviz.whatif.crossings import margin_along
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares

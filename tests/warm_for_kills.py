@@ -2,8 +2,8 @@
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.experiments.estimate import estimate
-from rankviz.experiments.shape import Shape
+from rankviz.runs.estimate import estimate
+from rankviz.runs.shape import Shape
 from rankviz.store import making  # noqa: F401 - for those who are forked from here
 
 _spec = RunSpec("small", feature_map="fourier", n_components=2)

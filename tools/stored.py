@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.store import RunStore
 from rankviz.store.job_reading import statuses
 from rankviz.store.job_status import JobStatus

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from rankviz.experiments.processes import can_start, start
+from rankviz.runs.processes import can_start, start
 from rankviz.store import StoreError
 from rankviz.store.common import keep_for_all, kept_for_all
 from rankviz.store.places import default_folder

@@ -11,16 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from rankviz.common.errors import SettingError
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import DataError, RankingData, require_data
-from rankviz.dual.variables import Duals, SlopeDuals
-from rankviz.experiments.record import RunRecord
+from rankviz.learning.all_pairs import AllPairs
+from rankviz.learning.costs import PairCosts, frozen_costs, pair_costs
+from rankviz.learning.losses import LOSSES, Loss
+from rankviz.learning.pairs import count_pairs
+from rankviz.models.dual_variables import Duals, SlopeDuals
 from rankviz.models.low_rank.duals import entry_duals, factor_duals
 from rankviz.models.offers import WORDS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
-from rankviz.risk.all_pairs import AllPairs
-from rankviz.risk.costs import PairCosts, frozen_costs, pair_costs
-from rankviz.risk.losses import LOSSES, Loss
-from rankviz.risk.pairs import count_pairs
+from rankviz.runs.record import RunRecord
 
 
 @runtime_checkable

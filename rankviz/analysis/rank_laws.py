@@ -18,7 +18,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets.types import RankingData
-from rankviz.dual.variables import DualBlock, Duals
+from rankviz.models.dual_variables import DualBlock, Duals
 from rankviz.models.ranker import Ranker
 
 TOLERANCES = (1e-3, 1e-6, 1e-9)

@@ -11,12 +11,12 @@ import pandas as pd
 
 from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
-from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, MapKind
 from rankviz.metrics import kendall_tau, top_overlap
 from rankviz.models.settings import FEATURE_MAP
+from rankviz.runs.description import method_label
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 
 TOP = 10
 _DATA = ("dataset", "fold", "digest", "normalisation")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rankviz.analysis.spectra import spectra_of
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.dual.variables import DualBlock, Duals
+from rankviz.models.dual_variables import DualBlock, Duals
 
 SEED = 0
 ERRORS = tuple(10.0**power for power in range(-14, 0))

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.crossed import crossed_interval
 from rankviz.metrics.significance import Comparison, Interval, largest, tied
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.samples import n_queries
 
 COLUMNS = [

@@ -20,8 +20,8 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.settings import instance, one_of
 from rankviz.datasets.types import RankingData
-from rankviz.dual.variables import DualBlock, Duals
-from rankviz.experiments.record import RunRecord
+from rankviz.models.dual_variables import DualBlock, Duals
+from rankviz.runs.record import RunRecord
 
 RANK_TOLERANCE = 1e-6
 """Singular values up to this share of the largest are rounding and solver accuracy, and count as zero."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from rankviz.analysis.comparing.comparison import Comparison, compare
-from rankviz.analysis.comparing.contestants import Contestant, Run, contestants
-from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.contestants import Contestant, Run, contestants
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
 from rankviz.command.chosen import one_run, runs_named
 from rankviz.command.output import note, rows, say, say_json, say_table
 from rankviz.common.errors import SettingError

@@ -9,7 +9,7 @@ from rankviz.command.chosen import runs_named
 from rankviz.command.output import OWNER, note, say, say_json
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.experiments.record import NOT_MADE_HERE
+from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store import RunStore
 from rankviz.store.exchange import export_runs, import_runs
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from rankviz.experiments.remaining import roughly
+from rankviz.runs.remaining import roughly
 
 WIDTH = 30
 OWNER = "command line"

@@ -12,12 +12,12 @@ from rankviz.command.values import axes_typed, settings_typed
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.datasets.folds import find_datasets
+from rankviz.runs.axes import Axis, Range, axis_setting
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.presets import PRESETS
 from rankviz.store import RunStore
 from rankviz.store.study import Study, StudyStatus
-from rankviz.sweeps.axes import Axis, Range, axis_setting
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.presets import PRESETS
 
 Said = Iterator[tuple[str, bool, object]]
 """An argument as it is typed, whether the study was started with the same, and what with."""

@@ -9,7 +9,7 @@ import pandas as pd
 from rankviz.command.output import rows, say, say_json, say_table
 from rankviz.command.values import number, pair
 from rankviz.common.errors import SettingError
-from rankviz.experiments.record import NOT_MADE_HERE
+from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store import RunStore
 from rankviz.store.listing import ABOUT, DATA
 from rankviz.store.study import IMPORTED

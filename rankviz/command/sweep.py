@@ -19,16 +19,16 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import find_datasets, open_fold
-from rankviz.experiments.shape import Shape
+from rankviz.runs import Design, cost, select
+from rankviz.runs.choice import Choice
+from rankviz.runs.kinds import KINDS
+from rankviz.runs.presets import PRESETS
+from rankviz.runs.shape import Shape
 from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore, Study
 from rankviz.store.execution import Execution, LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, TASKS, StudyStatus
 from rankviz.store.study import HERE as THIS_MACHINE
-from rankviz.sweeps import Design, cost, select
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.kinds import KINDS
-from rankviz.sweeps.presets import PRESETS
 
 LOOK_SECONDS = 0.5
 

@@ -11,11 +11,11 @@ from rankviz.command.output import OWNER, Bar, note, say, say_json, say_table
 from rankviz.command.values import base_of, pinned, roots_of
 from rankviz.common.progress import Progress
 from rankviz.datasets.types import Fold
-from rankviz.experiments.description import describe
-from rankviz.experiments.in_shards import plan_in_shards
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute, open_named
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.description import describe
+from rankviz.runs.in_shards import plan_in_shards
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import execute, open_named
+from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend, Here
 from rankviz.shards.places import HERE, place_of
 from rankviz.store import RunStore

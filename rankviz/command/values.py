@@ -13,9 +13,9 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, every, one_of
 from rankviz.datasets.folds import data_roots, find_datasets, open_fold
 from rankviz.datasets.normalise import NORMALISATIONS
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.sweeps.axes import Axis, Range, Values
+from rankviz.runs.axes import Axis, Range, Values
+from rankviz.runs.spec import RunSpec
 
 LONGEST_END = 18
 """Digits of an end of a range: more are never meant."""

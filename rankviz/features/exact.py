@@ -2,7 +2,7 @@
 
 Up to `SMALL` distinct documents it is the Nyström map with all of them, which is exact. It equals
 chapelle2010 §6.3's kernel PCA map up to a rotation. For more documents, factoring K costs more than solving
-with it. The model then has one coefficient per document (see `rankviz.objectives.kernel_space`).
+with it. The model then has one coefficient per document (see `rankviz.learning.kernel_space`).
 """
 
 from __future__ import annotations

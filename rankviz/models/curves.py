@@ -10,8 +10,8 @@ from sklearn.base import clone
 from rankviz.common.progress import Callback, reporter
 from rankviz.common.settings import instance, listed
 from rankviz.datasets.types import RankingData, require_data
+from rankviz.learning.result import Status
 from rankviz.models.ranksvm import RankSVM
-from rankviz.solvers.result import Status
 
 
 def fit_curve(

@@ -30,12 +30,12 @@ from rankviz.features import (
 )
 from rankviz.features.forms import Expansion, Form, HasExpansion, HasForm
 from rankviz.features.settings import RANK
+from rankviz.learning.result import Status
+from rankviz.learning.solver_settings import MAX_ITER
 from rankviz.models.extremes import refuse_huge_kernel
 from rankviz.models.ranker import Outcome, Ranker
 from rankviz.models.settings import FEATURE_MAP, MEMORY_LIMIT
 from rankviz.models.unread import unread_settings
-from rankviz.solvers.result import Status
-from rankviz.solvers.settings import MAX_ITER
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, for any number of documents
 

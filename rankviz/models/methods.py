@@ -13,6 +13,10 @@ from typing import Any
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
 from rankviz.features import FEATURE_MAPS, KERNELS, check_combination
+from rankviz.learning.effort import Sizes, SolverTask, Work, guessed
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
+from rankviz.learning.solvers import SOLVERS, check_solver
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.low_rank.low_rank_ranker import dual_bytes, factor_bytes
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
@@ -20,10 +24,6 @@ from rankviz.models.offers import Offers
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.models.settings import START
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.effort import Sizes, SolverTask, Work, guessed
-from rankviz.solvers.registry import SOLVERS, check_solver
-from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
 
 Values = Mapping[str, Any]
 """Settings of a run, by name."""
@@ -66,7 +66,7 @@ class Method:
         Raises `SettingError` for an invalid combination, with a remedy.
     varying : settings -> names
         Settings in which runs may differ and still share features and starts. The estimator then has
-        `training` and `fit_in` (see `rankviz.experiments.sweep`).
+        `training` and `fit_in` (see `rankviz.runs.families`).
     minimises : str
         Its objective, in one line.
     work : (settings, sizes) -> Work

@@ -24,6 +24,7 @@ from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.datasets.query_weights import query_weights, weighed
 from rankviz.datasets.types import DataWarning, RankingData
 from rankviz.features.forms import Expansion, Form
+from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.definitions import Definition
 from rankviz.metrics.measures import NDCG, USUAL
 from rankviz.models.inputs import (
@@ -35,7 +36,6 @@ from rankviz.models.inputs import (
     grades_of,
     query_ids_of,
 )
-from rankviz.risk.pairs import count_pairs
 
 _NO_PAIRS = "no query has documents of different grades: no preference pair, every score is the same"
 _TINY = 1e-12

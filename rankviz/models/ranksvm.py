@@ -15,23 +15,23 @@ from rankviz.common.settings import Setting
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
-from rankviz.fitting.memory_check import Room, room_for
-from rankviz.fitting.spaces import KernelSpace, Space, Task, space_of
-from rankviz.fitting.training import Fit, Training
+from rankviz.learning import Risk, risk_of
+from rankviz.learning.costs import Costs, frozen_costs, pair_costs
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory_check import Room, room_for
+from rankviz.learning.result import Solver
+from rankviz.learning.risk_settings import COSTS, LOSS, LOSS_WEIGHT
+from rankviz.learning.solver_settings import PRECONDITIONERS, TOL
+from rankviz.learning.solvers import SOLVER, SOLVERS, SolverSettings, check_kernel_space, check_solver
+from rankviz.learning.spaces import KernelSpace, Space, Task, space_of
+from rankviz.learning.training import Fit, Training
 from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.inputs import refuse_unusable
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk import Risk, risk_of
-from rankviz.risk.costs import Costs, frozen_costs, pair_costs
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
 from rankviz.shards.backend import Backend
 from rankviz.shards.plan import Plan, check_solver_in_shards, plan_for
 from rankviz.shards.space import ShardedSpace
-from rankviz.solvers.registry import SOLVER, SOLVERS, SolverSettings, check_kernel_space, check_solver
-from rankviz.solvers.result import Solver
-from rankviz.solvers.settings import PRECONDITIONERS, TOL
 
 
 class RankSVM(FeatureRanker):
@@ -52,7 +52,7 @@ class RankSVM(FeatureRanker):
     C : float
         Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
     loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"}
-        ℓ, see `rankviz.risk.losses.LOSSES`. "logistic" and "smooth_hinge" list their pairs; others need not.
+        ℓ, one of `LOSSES` in `rankviz.learning.losses`. "logistic" and "smooth_hinge" list their pairs.
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
@@ -79,7 +79,7 @@ class RankSVM(FeatureRanker):
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
     solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
         The solver; "newton" supports every loss and map, the others are for comparison (see
-        `rankviz.solvers.registry.SOLVERS`). "newton_yuan" uses he2009's own tolerance.
+        `rankviz.learning.solvers.SOLVERS`). "newton_yuan" uses he2009's own tolerance.
     kernel : {"rbf", "laplacian", "polynomial", "linear"}
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
         exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
@@ -112,7 +112,7 @@ class RankSVM(FeatureRanker):
     n_iter_ : int
         Newton steps taken.
     trace_ : DataFrame
-        One row per iteration (see `rankviz.solvers.result.TraceRow`).
+        One row per iteration (see `rankviz.learning.result.TraceRow`).
     memory_need_ : int
         Bytes counted for training before it started. Optional memory is not counted: the matrix of an exact
         kernel, and a copy of wide features in single precision.
@@ -123,7 +123,7 @@ class RankSVM(FeatureRanker):
     start_ : str
         Start of the first iteration, in words: "zero", or weights of another model (`fit_curve`).
     seconds_ : dict
-        Seconds of "features", "pairs" and "newton" (see `rankviz.fitting.training.Fit`).
+        Seconds of "features", "pairs" and "newton" (see `rankviz.learning.training.Fit`).
 
     Examples
     --------

@@ -18,13 +18,13 @@ from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
 from rankviz.features.kernels import kernel_name
 from rankviz.features.settings import GAMMA, KERNEL
+from rankviz.learning.costs import frozen_costs
+from rankviz.learning.result import Status
 from rankviz.models.inputs import Columns
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
-from rankviz.risk.costs import frozen_costs
-from rankviz.solvers.result import Status
 
 FORMAT = 1
 NUMBERS = ("gap", "primal", "dual", "n_iter", "memory_need")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparing.comparison import LEVEL, TESTS, Comparison
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.common.numbers import small, with_minus
 from rankviz.plots.dot_intervals import dot_intervals
 from rankviz.plots.labels import harmless

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparing.comparison import Comparison, standing
-from rankviz.analysis.comparing.contestants import Contestant
-from rankviz.experiments.labels import look_of
+from rankviz.analysis.comparison import Comparison, standing
+from rankviz.analysis.contestants import Contestant
 from rankviz.plots.axes import share_range
 from rankviz.plots.dot_intervals import dot_intervals
 from rankviz.plots.labels import harmless
+from rankviz.runs.labels import look_of
 
 
 def data(comparison: Comparison) -> pd.DataFrame:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparing.matched import Matched
-from rankviz.analysis.comparing.slices import Slicing, sliced
+from rankviz.analysis.matched import Matched
+from rankviz.analysis.slices import Slicing, sliced
 from rankviz.common.numbers import with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.plots.dot_intervals import dot_intervals

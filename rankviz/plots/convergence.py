@@ -11,11 +11,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.experiments.labels import distinct_parts, without_common
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
 from rankviz.plots.style import finished, line_of, look_of, style_of
-from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
+from rankviz.runs.labels import distinct_parts, without_common
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 
 REFERENCE_TOL = 1e-10
 """Tolerance of the reference run for the best objective, and the smallest drawn gap."""

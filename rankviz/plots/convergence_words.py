@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from rankviz.common.numbers import small
-from rankviz.experiments.record import RunRecord
+from rankviz.learning.result import Status
 from rankviz.plots.convergence import AXES, data, told
-from rankviz.solvers.result import Status
+from rankviz.runs.record import RunRecord
 
 _ENDS = tuple(status for status in Status if status.converged)
 """Status values of converged runs."""

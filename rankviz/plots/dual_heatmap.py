@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.dual.variables import DualBlock
+from rankviz.models.dual_variables import DualBlock
 from rankviz.plots.style import DIVERGING, NO_VALUE, finished
 
 MOST = 400

@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.numbers import interval_in_words, power_of_two
-from rankviz.experiments.record import RunRecord
 from rankviz.metrics.significance import Comparison, compare, interval
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, finished, line_of, translucent
+from rankviz.runs.record import RunRecord
 
 TICKS_EVERY = 4
 """Powers of two between the ticks of C."""

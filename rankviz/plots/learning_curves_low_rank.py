@@ -10,10 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.common.numbers import small
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots.low_rank_style import NAMES
 from rankviz.plots.style import finished, style_of
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 
 LEAST = 1e-5
 """Smallest drawn distance, far below the solvers' tolerance."""

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.plots.axes import share_range
 from rankviz.plots.low_rank_style import marker_of, translucent_of
 from rankviz.plots.style import CHOSEN_COLOUR, finished, snapped_range, style_of
+from rankviz.runs.record import RunRecord, training_seconds
 
 OBJECTIVE = "objective"
 """In place of a metric: the model's own objective, on the training part."""

@@ -12,9 +12,9 @@ from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
+from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.metrics.margins import histogram, summary
 from rankviz.plots.style import finished, loss_line, style_of
-from rankviz.risk.losses import LOSSES, Loss, PiecewiseQuadratic
 
 MOST_BINS = 80
 CURVE_POINTS = 241

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.experiments.labels import short_labels
-from rankviz.experiments.record import RunRecord
 from rankviz.plots.axes import share_range
 from rankviz.plots.labels import harmless
 from rankviz.plots.style import finished, line_of, look_of, second_tone, see_through, style_of
+from rankviz.runs.labels import short_labels
+from rankviz.runs.record import RunRecord
 
 _DASHES = ("dashdot", "dash", "dot", "longdash")
 """Of models that look alike."""

@@ -9,12 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord, training_seconds
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import USUAL
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import approximations, finished, line_of, look_of, style_of, translucent
+from rankviz.runs.description import method_label
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.spec import RunSpec
 
 AXES = {"m": "number of features m (log scale)", "seconds": "training seconds (log scale)"}
 _SHORT = {"m": "features m (log)", "seconds": "training seconds (log)"}

@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.samples import model_of, sample_table
 from rankviz.common.numbers import interval_in_words, with_minus
-from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots.axes import share_range
 from rankviz.plots.style import finished, line_of, look_of, translucent
+from rankviz.runs.description import method_label
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 
 
 @dataclass(frozen=True)

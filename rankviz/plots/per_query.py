@@ -17,8 +17,8 @@ from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.experiments.record import RunRecord
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, MethodStyle, finished, second_tone, style_of
+from rankviz.runs.record import RunRecord
 
 Sides = tuple[MethodStyle, MethodStyle]
 """Styles and names of the left and the right model."""

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.experiments.description import PART_NAMES
 from rankviz.plots.style import CHOSEN_COLOUR, finished, second_tone
+from rankviz.runs.description import PART_NAMES
 
 ROUNDING = 1e-12
 LEAST = 0.05

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.datasets.types import RankingData
-from rankviz.experiments.record import RunRecord
 from rankviz.plots.labels import shown_documents
 from rankviz.plots.style import finished, grade_colour
+from rankviz.runs.record import RunRecord
 
 EXACT = "exact"
 OUTLINE = "#5a6b7b"

@@ -11,8 +11,8 @@ import pandas as pd
 from rankviz.common.numbers import power_of_two
 from rankviz.common.settings import Powers, Setting
 from rankviz.plots.labels import harmless
-from rankviz.sweeps.axes import Range, is_logarithmic
-from rankviz.sweeps.designs import Design
+from rankviz.runs.axes import Range, is_logarithmic
+from rankviz.runs.designs import Design
 
 MOST_TICKS = 10
 NOTHING = "–"

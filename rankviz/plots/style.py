@@ -8,10 +8,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from rankviz.experiments.labels import look_of as look_of
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.losses import LOSSES
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.risk.losses import LOSSES
+from rankviz.runs.labels import look_of as look_of
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … from light to dark in one hue."""

@@ -11,8 +11,8 @@ from plotly.colors import hex_to_rgb, sample_colorscale
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.setting_words import on_a_scale, scale_title, setting_words, ticks, value_words
 from rankviz.plots.style import CHOSEN_COLOUR, DATA_COLOUR, LOW_TO_HIGH, finished, style_of
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.worth import curves
+from rankviz.runs.designs import Design
+from rankviz.runs.worth import curves
 
 MOST_LINES = 6
 
@@ -20,7 +20,7 @@ MOST_LINES = 6
 def data(
     design: Design, table: pd.DataFrame, metric: str, setting: str, lines: str | None = None
 ) -> pd.DataFrame:
-    """Return the table of `rankviz.sweeps.worth.curves`, and "best": True on the best cell's line.
+    """Return the table of `rankviz.runs.worth.curves`, and "best": True on the best cell's line.
 
     Of more than six lines, keep those with the best cells. Raises `SettingError` as `curves`.
     """

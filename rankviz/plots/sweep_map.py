@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from rankviz.plots.low_rank_sensitivity import colour_range
 from rankviz.plots.setting_words import listed, on_a_scale, scale_title, ticks, value_words
 from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, finished
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
+from rankviz.runs.designs import Design
+from rankviz.runs.sweep_table import by_fold, metric_column, results, settings_of
 
 Names = tuple[str, str]
 """The settings along x and y."""

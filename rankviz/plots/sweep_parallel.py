@@ -17,9 +17,9 @@ from plotly.colors import sample_colorscale
 from rankviz.plots.setting_words import NOTHING, on_a_scale, setting_words, ticks, value_words
 from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, finished
 from rankviz.plots.sweep_map import colours_between
-from rankviz.sweeps.axes import Range, Values, is_logarithmic
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.worth import cell_values
+from rankviz.runs.axes import Range, Values, is_logarithmic
+from rankviz.runs.designs import Design
+from rankviz.runs.worth import cell_values
 
 TONES = 16
 """Number of line colours: one trace each."""

@@ -18,8 +18,8 @@ from rankviz.plots.sweep_map import (
     placed_at,
     words_of,
 )
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.table import by_fold, metric_column, results, settings_of
+from rankviz.runs.designs import Design
+from rankviz.runs.sweep_table import by_fold, metric_column, results, settings_of
 
 CLICKED = 22
 """Pixels of an invisible click target."""

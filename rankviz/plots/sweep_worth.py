@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from rankviz.plots.setting_words import setting_words, value_words
 from rankviz.plots.style import DATA_COLOUR, finished
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.worth import shares, worth
+from rankviz.runs.designs import Design
+from rankviz.runs.worth import shares, worth
 
 COLUMNS = 2
 ROW = 260
@@ -19,7 +19,7 @@ ROW = 260
 
 
 def data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the table of `rankviz.sweeps.worth.worth` with each setting's variance share: share, exact.
+    """Return the table of `rankviz.runs.worth.worth` with each setting's variance share: share, exact.
 
     Settings with the largest share come first. Raises `SettingError` for a metric that is not in the table.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.comparing.front import Front
+from rankviz.analysis.front import Front
 from rankviz.plots.labels import harmless
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished, style_of
 

@@ -6,9 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord
 from rankviz.plots.style import finished, line_of, look_of
+from rankviz.runs.description import method_label
+from rankviz.runs.record import RunRecord
 
 TITLES = {"objective": "Objective", "gap": "Gap / |objective|"}
 """Drawn quantities, with their titles."""

@@ -21,7 +21,7 @@ SCOPES = {"query": "this query alone", "all": "every query"}
 def data(one: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
     """Return columns scope, k, energy, alpha_error, w_error, NDCG@10 for one query's truncation and for all.
 
-    Both are tables of `rankviz.dual.truncation.Truncation.ranked`; the last row of each truncates nothing.
+    Both are tables of `Truncation.ranked`; the last row of each truncates nothing.
     """
     columns = ["k", "energy", "alpha_error", "w_error", METRIC]
     frames = [frame[columns] for frame in (one, every)]

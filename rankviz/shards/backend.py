@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rankviz.common.settings import Whole
 from rankviz.common.threads import cores, single_blas
-from rankviz.fitting.memory import default_budget
+from rankviz.learning.memory import default_budget
 
 DOCUMENTS = 100_000
 """Documents per shard for the fastest work: sorting a risk of this size fits in the caches."""

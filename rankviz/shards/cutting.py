@@ -8,9 +8,9 @@ import numpy as np
 
 from rankviz.common.arrays import IntArray
 from rankviz.datasets.types import RankingData
-from rankviz.risk.costs import PairCosts
-from rankviz.risk.losses import Loss
-from rankviz.risk.pairs import grade_codes
+from rankviz.learning.costs import PairCosts
+from rankviz.learning.losses import Loss
+from rankviz.learning.pairs import grade_codes
 from rankviz.shards.part import Part
 
 

@@ -20,18 +20,14 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.bases import Basis
 from rankviz.features.operator import FeatureOperator
-from rankviz.objectives.feature_space import (
+from rankviz.learning.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
     pairs_to_sample,
     wider_than_tall,
 )
-from rankviz.objectives.precision import NOISE, noise_of, spread_of_basis
-from rankviz.objectives.preconditioner import (
-    CholeskyPreconditioner,
-    DocumentPreconditioner,
-    Preconditioner,
-)
+from rankviz.learning.precision import NOISE, noise_of, spread_of_basis
+from rankviz.learning.preconditioner import CholeskyPreconditioner, DocumentPreconditioner, Preconditioner
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, Held, quiet
 from rankviz.shards.risk import ShardedRisk
@@ -43,7 +39,7 @@ step. More steps would mean more recomputation after a lost worker; fewer cost a
 
 @dataclass(frozen=True)
 class SummedRisk:
-    """Sums over all shards (see `rankviz.risk.RiskSums`), and the number of active pairs of each."""
+    """Sums over all shards (see `rankviz.learning.RiskSums`), and the number of active pairs of each."""
 
     value: float
     total_slope: float

@@ -14,12 +14,12 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.features.maps import FittedMap
-from rankviz.fitting.centring import moved_to_zero, sizes, spreads
-from rankviz.objectives.precision import largest_eigenvalue
-from rankviz.objectives.preconditioner import curvature_roots
-from rankviz.risk import Risk, RiskPoint, limit_of, risk_of
-from rankviz.risk.costs import PairCosts
-from rankviz.risk.losses import Loss
+from rankviz.learning import Risk, RiskPoint, limit_of, risk_of
+from rankviz.learning.centring import moved_to_zero, sizes, spreads
+from rankviz.learning.costs import PairCosts
+from rankviz.learning.losses import Loss
+from rankviz.learning.precision import largest_eigenvalue
+from rankviz.learning.preconditioner import curvature_roots
 from rankviz.shards.keeping import Base, Keeping, Stored
 
 

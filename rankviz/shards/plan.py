@@ -11,12 +11,12 @@ from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
-from rankviz.fitting.memory import PAIR_BYTES, TrainingSizes, largest_fitting
-from rankviz.risk import risk_sizes
-from rankviz.risk.losses import LOSSES
+from rankviz.learning import risk_sizes
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting
+from rankviz.learning.solvers import SOLVERS, USUAL
 from rankviz.shards.backend import Backend
 from rankviz.shards.keeping import KEEPINGS, AsComputed, Keeping
-from rankviz.solvers.registry import SOLVERS, USUAL
 
 PASSING = 64 << 20
 """Most bytes of features per shard if they are recomputed for every use."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from rankviz.risk.costs import PairCosts
-from rankviz.risk.losses import Loss
+from rankviz.learning.costs import PairCosts
+from rankviz.learning.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
 class ShardedRisk:
-    """The risk of documents in shards (see `rankviz.risk.RiskFacts`).
+    """The risk of documents in shards (see `rankviz.learning.RiskFacts`).
 
     Attributes
     ----------

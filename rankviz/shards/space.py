@@ -14,12 +14,12 @@ from rankviz.datasets.types import RankingData
 from rankviz.features.family import MapFamily
 from rankviz.features.kernel_base import largest_value
 from rankviz.features.maps import FittedMap
-from rankviz.fitting.centring import FAR
-from rankviz.fitting.spaces import MapSpace, Task
-from rankviz.objectives.precision import copy_bytes
-from rankviz.risk.costs import PairCosts
-from rankviz.risk.losses import Loss
-from rankviz.risk.pairs import count_pairs
+from rankviz.learning.centring import FAR
+from rankviz.learning.costs import PairCosts
+from rankviz.learning.losses import Loss
+from rankviz.learning.pairs import count_pairs
+from rankviz.learning.precision import copy_bytes
+from rankviz.learning.spaces import MapSpace, Task
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, Held, Tell
 from rankviz.shards.cutting import cut

@@ -16,8 +16,8 @@ from typing import Any
 from distributed import Future
 
 from rankviz.common.errors import SettingError
-from rankviz.experiments.processes import ProcessId
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.processes import ProcessId
+from rankviz.runs.spec import RunSpec
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.errors import StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers, families_that_wait

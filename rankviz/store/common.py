@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import delete, select
 
-from rankviz.experiments.record import RunRecord
+from rankviz.runs.record import RunRecord
 from rankviz.store.room import FOR_ALL, forget_studies
 from rankviz.store.runs import RunStore
 from rankviz.store.studies import add

@@ -19,7 +19,7 @@ from typing import Any
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import go_first
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
 from rankviz.store.errors import StoreError, StoreOutOfReach

@@ -17,7 +17,7 @@ from typing import Any
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.files import appearing
 from rankviz.common.npz import MAX_BYTES
-from rankviz.experiments.record import RunRecord
+from rankviz.runs.record import RunRecord
 from rankviz.store.imports import Brought
 from rankviz.store.marks import check_note, checked_tags
 from rankviz.store.runs import RunStore

@@ -13,8 +13,8 @@ from typing import Protocol
 from sqlalchemy import Connection, func, select, update
 
 from rankviz.common.threads import cores
-from rankviz.experiments.processes import ProcessId, can_start, reap, start
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.processes import ProcessId, can_start, reap, start
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.errors import StoreError
 from rankviz.store.leases import (

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, Select, and_, insert, select, update
 
-from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.marks import add_tags, mark, set_marks
 from rankviz.store.records import figures_of, metric_set

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, select
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.job_log import note_end
 from rankviz.store.job_status import JobStatus

@@ -16,8 +16,8 @@ from rankviz.common.bounds import Bounds, bounds
 from rankviz.common.numbers import counted
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
-from rankviz.experiments.processes import can_start
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.processes import can_start
+from rankviz.runs.spec import RunSpec
 from rankviz.store.errors import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.job_reading import may_live, note_if_ended, statuses

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from rankviz.common.progress import Progress
-from rankviz.experiments.estimate import Estimate
-from rankviz.experiments.remaining import Remaining
-from rankviz.experiments.spec import RunSpec
-from rankviz.solvers.settings import TOL
+from rankviz.learning.solver_settings import TOL
+from rankviz.runs.estimate import Estimate
+from rankviz.runs.remaining import Remaining
+from rankviz.runs.spec import RunSpec
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.leases import RENEW_SECONDS
 from rankviz.store.queue import Lease, Queue

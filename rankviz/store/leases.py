@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, exists, select, update
 
 from rankviz.common.numbers import counted
-from rankviz.experiments.estimate import in_words
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.estimate import in_words
+from rankviz.runs.processes import ProcessId
 from rankviz.store.rows import told
 from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
 from rankviz.store.tables import families, members, runs, studies, workers

@@ -17,7 +17,7 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from rankviz.common.arrays import FloatArray
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.rows import in_portions, told
 from rankviz.store.study import DONE, IMPORTED

@@ -9,12 +9,12 @@ from typing import Any
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.threads import limit_threads
-from rankviz.experiments.estimate import Estimate, budget_now, check_budget, estimate
-from rankviz.experiments.in_shards import plan_in_shards
-from rankviz.experiments.opened import Folds
-from rankviz.experiments.run import execute_all
-from rankviz.experiments.shape import Shape
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.estimate import Estimate, budget_now, check_budget, estimate
+from rankviz.runs.in_shards import plan_in_shards
+from rankviz.runs.opened import Folds
+from rankviz.runs.run import execute_all
+from rankviz.runs.shape import Shape
+from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.keeping import Keeper, LetGo, TimeIsUp

@@ -21,8 +21,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, exists, insert, select, true, update
 
-from rankviz.experiments.processes import ProcessId
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.processes import ProcessId
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.leases import (
     LEASE_SECONDS,

@@ -12,8 +12,8 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert, select, update
 
 from rankviz.common.errors import DataError
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.marks import mark
 from rankviz.store.room import make_room

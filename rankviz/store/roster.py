@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.store.errors import StoreError
 from rankviz.store.leases import host, process_from
 from rankviz.store.queue import new_name, process_of

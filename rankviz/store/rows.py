@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.store.study import QUEUED
 from rankviz.store.tables import runs
 

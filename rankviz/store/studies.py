@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, upd
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
-from rankviz.experiments.spec import RunSpec
-from rankviz.experiments.sweep import families as families_of
+from rankviz.runs.families import families as families_of
+from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.errors import NoSuchStudy, NotYours
 from rankviz.store.leases import cancel_unwanted, note_done, reopen

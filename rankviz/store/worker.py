@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import go_first, resident_memory
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import log_folder
 from rankviz.store.job_reading import note_if_ended

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.store.places import WORKERS_ENVIRONMENT
 
 SERVER_ENVIRONMENT = "RANKVIZ_SERVER"

@@ -20,10 +20,10 @@ from rankviz.common.errors import SettingError
 from rankviz.common.progress import Callback, Progress, reporter
 from rankviz.common.timing import Stopwatch
 from rankviz.features.maps import FittedMap
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import count_pairs
 from rankviz.models.ranker import Ranker
-from rankviz.objectives.feature_space import RankObjective
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.pairs import count_pairs
 from rankviz.whatif.changes import QueryOut
 from rankviz.whatif.documents import one_pair
 from rankviz.whatif.refits import RankSVMRefits, Refits

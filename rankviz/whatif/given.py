@@ -11,7 +11,7 @@ from rankviz.common.progress import Report, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import needed
 from rankviz.features.nystroem import GivenLandmarks
-from rankviz.fitting.training import Training
+from rankviz.learning.training import Training
 from rankviz.models.ranksvm import RankSVM
 
 

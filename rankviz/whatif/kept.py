@@ -20,7 +20,7 @@ from rankviz.features.kernel_base import needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
 from rankviz.features.maps import FittedMap, Move
 from rankviz.features.operator import FeatureOperator
-from rankviz.fitting.spaces import FeatureSpace, KernelSpace
+from rankviz.learning.spaces import FeatureSpace, KernelSpace
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress
 from rankviz.datasets.types import RankingData
-from rankviz.fitting.spaces import Task
+from rankviz.learning.spaces import Task
 from rankviz.models.ranksvm import RankSVM
 
 

@@ -16,8 +16,8 @@ from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import needed
+from rankviz.learning.pairs import preference_pairs
 from rankviz.models.ranksvm import RankSVM
-from rankviz.risk.pairs import preference_pairs
 from rankviz.whatif.given import LandmarkRankSVM
 from rankviz.whatif.paths import WeightPath
 

@@ -25,11 +25,11 @@ from rankviz.common.settings import instance, listed
 from rankviz.common.threads import single_blas
 from rankviz.datasets.query_weights import documents_digest
 from rankviz.datasets.types import RankingData, require_data
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.solvers import USUAL
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives.preconditioner import Preconditioner
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import USUAL
 from rankviz.whatif.changes import (
     Change,
     FeatureOff,

@@ -16,11 +16,11 @@ from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import FeatureOperator
-from rankviz.fitting.spaces import Task
-from rankviz.fitting.training import Fit
+from rankviz.learning.feature_space import Objective
+from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.spaces import Task
+from rankviz.learning.training import Fit
 from rankviz.models.ranksvm import RankSVM
-from rankviz.objectives.feature_space import Objective
-from rankviz.objectives.preconditioner import Preconditioner
 from rankviz.whatif.kept import Moved, place_of
 
 OPERATORS = 3

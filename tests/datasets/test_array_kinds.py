@@ -15,8 +15,8 @@ from rankviz import DataError, RankingData, RankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets import array_checks, make_fold
 from rankviz.datasets.array_checks import dense_features
+from rankviz.learning.costs import check_costs
 from rankviz.metrics.significance import interval
-from rankviz.risk.costs import check_costs
 
 VALUES = np.array([[0.5, 0.0, -2.0], [0.0, 0.25, 1.0]])
 

@@ -23,7 +23,7 @@ from rankviz.datasets import cache as cache_module
 from rankviz.datasets.folders import dataset_at
 from rankviz.datasets.known import KNOWN_SETS, contents_of, features_of_set
 from rankviz.datasets.normalise import normalise
-from rankviz.experiments.starting_points import starting_point
+from rankviz.runs.starting_points import starting_point
 
 
 @pytest.mark.parametrize("known", KNOWN_SETS, ids=lambda known: known.title)

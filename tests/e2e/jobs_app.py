@@ -3,7 +3,7 @@
 import streamlit as st
 
 from rankviz.datasets.folds import DEMONSTRATION
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared.jobs import run_or_submit
 from ui.shared.runs import errors_as_sentences
 

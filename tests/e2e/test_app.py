@@ -21,8 +21,8 @@ from helpers import (
 )
 from playwright.sync_api import Page, expect
 
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.run import execute
+from rankviz.runs.spec import RunSpec
 from tools.browser import Server, open_page, wait_settled
 
 

@@ -9,8 +9,8 @@ from helpers import assert_no_errors_shown, choose, finish_training, query_of, r
 from playwright.sync_api import Page, expect
 
 from rankviz.datasets import load_fold
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.run import execute
+from rankviz.runs.spec import RunSpec
 from tools.browser import Server, open_page, wait_settled
 
 pytestmark = pytest.mark.letor

@@ -10,9 +10,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from rankviz import RankSVM, evaluate, load_demo
 from rankviz.datasets import normalise
-from rankviz.experiments.spec import DataSpec
+from rankviz.learning.pairs import preference_pairs
 from rankviz.metrics.margins import summary
-from rankviz.risk.pairs import preference_pairs
+from rankviz.runs.spec import DataSpec
 from tools.browser import Server, open_page, wait_settled
 
 LINK = "weights?map=linear&c=-8"

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from rankviz.datasets.folds import DEMONSTRATION
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared import jobs, tabs
 from ui.shared.runs import errors_as_sentences
 

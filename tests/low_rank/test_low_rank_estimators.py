@@ -24,11 +24,11 @@ from rankviz import (
 )
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.kernels import rbf_kernel
+from rankviz.learning.result import Status
 from rankviz.models.low_rank import low_rank_ranker
 from rankviz.models.low_rank.blocks import Blocks
 from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.solvers.result import Status
 
 X, Y, PTR = problem(3, n_queries=8)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

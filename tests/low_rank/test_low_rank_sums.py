@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from naive_low_rank import PARTS, PROBLEMS, explicit_curvature, full_matrix, gram_of, mask_of
 from naive_ranking import offsets, pair_matrix, problem, slow_pairs
 
-from rankviz.dual.variables import sides
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import RBF, rbf_kernel
+from rankviz.models.dual_variables import sides
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.gram import KernelGram, pair_curvature

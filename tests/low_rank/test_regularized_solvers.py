@@ -10,10 +10,10 @@ import pytest
 from naive_low_rank import PROBLEMS, explicit_curvature, regularized_problem
 
 from rankviz.common.progress import Progress, StopRequested
+from rankviz.learning.result import Status
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
 from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.solvers.result import Status
 
 SOLVERS = {"fista": Fista, "alternating": Alternating}
 each_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

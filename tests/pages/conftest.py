@@ -17,7 +17,7 @@ from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import write_letor
-from rankviz.experiments.processes import start
+from rankviz.runs.processes import start
 from rankviz.store.roster import at_work
 from ui.shared import views
 from ui.shared.accounts import asked_for

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from rankviz import Fold, Progress, RunSpec
 from rankviz.common.progress import Callback
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute_all
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import execute_all
 
 Told = tuple[RunSpec, RunRecord]
 

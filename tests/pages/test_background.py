@@ -14,8 +14,8 @@ from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
-from rankviz.experiments.estimate import OVERHEAD, Estimate
-from rankviz.experiments.shape import Shape
+from rankviz.runs.estimate import OVERHEAD, Estimate
+from rankviz.runs.shape import Shape
 from rankviz.store.job_status import JobStatus
 from rankviz.store.tables import families
 from ui.shared import watching

@@ -15,14 +15,14 @@ from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute_all
-from rankviz.analysis.comparing.comparison import compare
-from rankviz.analysis.comparing.contestants import contestants
-from rankviz.analysis.comparing.tables import as_latex, sheet
+from rankviz.analysis.comparison import compare
+from rankviz.analysis.contestants import contestants
+from rankviz.analysis.tables import as_latex, sheet
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.runs import Design, Values
+from rankviz.runs.choice import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
-from rankviz.sweeps import Design, Values
-from rankviz.sweeps.choice import Choice
 from ui.compare.picker import grouped, matching
 from ui.compare.words import best, headline
 from ui.ndcg_vs_m.views import METRICS

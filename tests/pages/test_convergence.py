@@ -9,7 +9,7 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
 from ui.convergence.timing import spread
 from ui.convergence.words import CAPTIONS
 from ui.shared.pins import MOST, from_token, token

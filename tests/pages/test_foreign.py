@@ -50,7 +50,7 @@ def test_no_sign_that_markdown_reads_is_left(text: str) -> None:
 def test_pages_put_no_name_of_data_into_a_text_as_it_is() -> None:
     for path in [*(APP.parent / "ui").rglob("*.py"), *(APP.parent / "pages").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module == "rankviz.experiments.description":
+            if isinstance(node, ast.ImportFrom) and node.module == "rankviz.runs.description":
                 taken = CORE & {name.name for name in node.names}
                 assert not taken, f"{path.name} takes {taken} from the core, not from ui.shared.foreign"
 

@@ -9,8 +9,8 @@ from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from rankviz.risk.costs import RULES
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.costs import RULES
+from rankviz.learning.losses import LOSSES
 from ui.shared.costs import CHOICES, costs_of, state_of_costs
 from ui.shared.link import query_params
 from ui.shared.pins import from_token, token

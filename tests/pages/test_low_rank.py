@@ -16,8 +16,8 @@ from rankviz import Fold, RunSpec, execute
 from rankviz.analysis.spectra import MATRICES, Spectra, spectra
 from rankviz.common.progress import Callback
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.learning.losses import LOSSES
 from rankviz.plots import dim_histogram
-from rankviz.risk.losses import LOSSES
 from ui.low_rank.why import EXPONENTS, SOLVER_TOLERANCES
 from ui.low_rank.why_words import errors_speak_of
 from ui.low_rank.words import NOTHING_HERE, nothing, off_by, one_reading, rank_reading, what_shuffled_says

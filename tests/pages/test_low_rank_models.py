@@ -17,9 +17,9 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.experiments.record import RunRecord
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS
+from rankviz.runs.record import RunRecord
 from ui.low_rank import sweeps as low_rank_sweeps
 from ui.low_rank.models_words import MATRIX_WORDS, MORE_FACTORS, of_the_paper, spread
 from ui.low_rank.models_words import objectives as objectives_in_words

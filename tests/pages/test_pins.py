@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
+from rankviz.learning.costs import RULES
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solvers import SOLVERS
 from rankviz.models.methods import METHODS
-from rankviz.risk.costs import RULES
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS
 from ui.shared.pins import MOST, from_token, token
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))

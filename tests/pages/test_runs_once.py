@@ -8,7 +8,7 @@ from runs_once import RunsOnce
 
 from rankviz import Fold, Progress, RunSpec
 from rankviz.datasets import make_fold
-from rankviz.experiments.run import execute_all
+from rankviz.runs.run import execute_all
 
 
 @pytest.fixture(scope="module")

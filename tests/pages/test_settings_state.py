@@ -16,10 +16,10 @@ from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Positive, Powers, Setting, Steps, Typed, Whole
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVER, SOLVERS
 from ui.low_rank.settings import HERE
 from ui.shared.controls import control_of, held, value_from
 from ui.shared.in_vain import VERSION

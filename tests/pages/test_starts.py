@@ -10,7 +10,7 @@ import pytest
 from sidebar_script import sidebar_alone
 from streamlit.testing.v1 import AppTest
 
-from rankviz.experiments.starting_points import StartingPoint
+from rankviz.runs.starting_points import StartingPoint
 from ui.shared.settings import OF_DATA, SET_FOR, state_of
 
 KEYS = [setting.key for setting in OF_DATA]

@@ -18,10 +18,10 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.common.settings import Typed, Whole
 from rankviz.features import FEATURE_MAPS, KERNELS
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import SOLVERS
 from rankviz.models.methods import METHODS
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.registry import SOLVERS
-from rankviz.solvers.settings import TOL
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

@@ -17,15 +17,15 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
-from rankviz.experiments.run import execute_all
 from rankviz.models.methods import METHODS
+from rankviz.runs import Design, select
+from rankviz.runs.choice import Choice
+from rankviz.runs.rules import candidates
+from rankviz.runs.run import execute_all
 from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
-from rankviz.sweeps import Design, select
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.rules import candidates
 from ui.shared import runs
 from ui.shared.run_store import forget, run_store
 from ui.sweep.found import Sweep

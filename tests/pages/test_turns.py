@@ -13,7 +13,7 @@ from rankviz import Fold, RunSpec, execute
 from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, Progress, StopRequested
 from rankviz.datasets import make_fold
-from rankviz.experiments.record import RunRecord
+from rankviz.runs.record import RunRecord
 from ui.data import uploads
 from ui.shared import runs
 from ui.shared.turns import Turns

@@ -12,7 +12,7 @@ from conftest_pages import components, ordinary, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import evaluate
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
 from ui.shared.feature_names import given_names
 from ui.weights import views
 from ui.weights.packing import described, from_a_link, in_a_link, of_query, packed

@@ -9,7 +9,7 @@ import pytest
 from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.places import CLUSTER_ENVIRONMENT

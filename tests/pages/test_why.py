@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz import Fold, RunSpec, crossings, execute, explain_margin
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.datasets.statistics import document_names
-from rankviz.experiments.run import model_from
 from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.runs.run import model_from
 from rankviz.whatif.crossings import swaps as turn_at
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares

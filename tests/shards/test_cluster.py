@@ -22,8 +22,8 @@ from distributed import Client
 import rankviz
 from rankviz import DataError, Progress, RankingData, RankSVM
 from rankviz.common.errors import SettingError
-from rankviz.risk.costs import PLAIN
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.costs import PLAIN
+from rankviz.learning.losses import LOSSES
 from rankviz.shards import Part
 from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster, same
 from rankviz.shards.cutting import cut

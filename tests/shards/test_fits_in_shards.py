@@ -14,8 +14,8 @@ from conftest_shards import awkward_data
 from rankviz import DataError, Progress, RankSVM, StopRequested, evaluate
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
-from rankviz.fitting.memory import TrainingSizes
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory import TrainingSizes
 from rankviz.shards import Backend, Here, plan
 from rankviz.shards.keeping import NotKept
 

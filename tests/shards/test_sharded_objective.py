@@ -13,11 +13,11 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.features import RBF
 from rankviz.features.family import MapFamily
-from rankviz.fitting.spaces import FeatureSpace, Task
-from rankviz.objectives.feature_space import RankObjective, certificate
-from rankviz.risk import PairRisk, adapted_risk, risk_of, smoothed_risk
-from rankviz.risk.costs import frozen_costs, pair_costs
-from rankviz.risk.losses import LOSSES
+from rankviz.learning import PairRisk, adapted_risk, risk_of, smoothed_risk
+from rankviz.learning.costs import frozen_costs, pair_costs
+from rankviz.learning.feature_space import RankObjective, certificate
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.spaces import FeatureSpace, Task
 from rankviz.shards import Backend, Here, ShardedObjective, ShardedSpace
 from rankviz.shards.cutting import borders, cut
 from rankviz.shards.keeping import AsComputed, InSingle, Keeping, NotKept, Recomputed

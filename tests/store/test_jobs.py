@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
-from rankviz.experiments.processes import ProcessId, start
+from rankviz.runs.processes import ProcessId, start
 from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, leases
 from rankviz.store import execution as execution_module
 from rankviz.store import jobs as jobs_module

@@ -19,7 +19,7 @@ from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from rankviz import execute
-from rankviz.experiments.processes import ProcessId, start
+from rankviz.runs.processes import ProcessId, start
 from rankviz.store import RunStore, Study, execution, leases, worker
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs

@@ -13,10 +13,10 @@ from conftest_jobs import FOLD, SPEC, ended
 from conftest_store import taken
 
 from rankviz import Progress, RunSpec, execute
-from rankviz.experiments.estimate import estimate
-from rankviz.experiments.opened import Folds
-from rankviz.experiments.rates import LAPTOP
-from rankviz.experiments.shape import Shape
+from rankviz.runs.estimate import estimate
+from rankviz.runs.opened import Folds
+from rankviz.runs.rates import LAPTOP
+from rankviz.runs.shape import Shape
 from rankviz.store import RunStore, StoreOutOfReach, making, worker
 from rankviz.store.jobs import Jobs
 from rankviz.store.keeping import Keeper, LetGo, TimeIsUp

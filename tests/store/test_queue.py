@@ -11,7 +11,7 @@ from conftest_store import GRID, end_of_lease, save_all, states, taken
 from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
-from rankviz.experiments.processes import ProcessId
+from rankviz.runs.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.making import Making
 from rankviz.store.tables import workers

@@ -10,9 +10,9 @@ from test_commands import SQLITE, Command, as_json, command  # noqa: F401 - a fi
 from rankviz import RunSpec
 from rankviz.command import sweep
 from rankviz.common.errors import SettingError
+from rankviz.runs import Design, Values, select
+from rankviz.runs.choice import Choice
 from rankviz.store import RunStore, Study
-from rankviz.sweeps import Design, Values, select
-from rankviz.sweeps.choice import Choice
 
 SWEEP = ("small", "--set", "feature_map=linear", "--axis", "C=2^-8,2^-4,1,16")
 

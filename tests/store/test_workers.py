@@ -17,7 +17,7 @@ from conftest_jobs import ended as ended_job
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
-from rankviz.experiments.processes import ProcessId, start
+from rankviz.runs.processes import ProcessId, start
 from rankviz.store import RunStore, Study, StudyStatus, workplace
 from rankviz.store.errors import StoreOutOfReach
 from rankviz.store.execution import LocalWorkers, log_folder

@@ -9,11 +9,11 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.comparing.comparison import TESTS
-from rankviz.analysis.comparing.contestants import Contestant
-from rankviz.experiments.labels import look_of
-from rankviz.experiments.spec import RunSpec
+from rankviz.analysis.comparison import TESTS
+from rankviz.analysis.contestants import Contestant
 from rankviz.features import LINEAR
+from rankviz.runs.labels import look_of
+from rankviz.runs.spec import RunSpec
 from ui.compare import picker, words
 from ui.compare.given import Given
 from ui.ndcg_vs_m.views import METRICS

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.analysis.comparing.contestants import Contestant, Run, contestants
+from rankviz.analysis.contestants import Contestant, Run, contestants
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.experiments.record import NOT_MADE_HERE, RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import NOT_MADE_HERE, RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, IMPORTED
 from ui.compare import words
 from ui.compare.studies import chosen_by

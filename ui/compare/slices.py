@@ -7,18 +7,11 @@ import re
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparing.comparison import Comparison
-from rankviz.analysis.comparing.slices import (
-    Slicing,
-    by_choice,
-    by_difficulty,
-    by_length,
-    by_relevant,
-    query_facts,
-)
+from rankviz.analysis.comparison import Comparison
+from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
 from rankviz.common.errors import SettingError
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import compared_slices
+from rankviz.runs.spec import RunSpec
 from ui.compare import words
 from ui.compare.controls import Asked
 from ui.shared.foreign import escaped

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.selection import select
+from rankviz.runs.spec import RunSpec
+from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus
 from rankviz.store.study import DONE
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.selection import select
-from rankviz.sweeps.table import results
 from ui.compare import words
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor

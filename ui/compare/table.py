@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from rankviz.analysis.comparing.comparison import Comparison
-from rankviz.analysis.comparing.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.comparison import Comparison
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
 
 FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
 """Display language and file extension of each format."""

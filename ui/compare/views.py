@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparing.chosen import best_of
-from rankviz.analysis.comparing.comparison import Comparison, compare
-from rankviz.analysis.comparing.contestants import Contestant
-from rankviz.analysis.comparing.cutoffs import cutoffs
-from rankviz.analysis.comparing.front import front
+from rankviz.analysis.chosen import best_of
+from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.contestants import Contestant
+from rankviz.analysis.cutoffs import cutoffs
+from rankviz.analysis.front import front
 from rankviz.plots import compared_deltas, compared_metrics, metric_curve, time_and_quality
 from ui.compare import words
 from ui.compare.controls import Asked

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparing.comparison import Comparison
-from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.analysis.comparison import Comparison
+from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import with_minus
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import query_differences
 from rankviz.plots.style import style_of
+from rankviz.runs.spec import RunSpec
 from ui.compare import words
 from ui.compare.controls import Asked
 from ui.shared.foreign import escaped

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankviz.analysis.comparing.comparison import LEVEL, TESTS, Comparison
-from rankviz.analysis.comparing.contestants import Contestant
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
+from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
-from rankviz.experiments.description import PART_NAMES
 from rankviz.metrics.significance import queries_in_words, tied
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.rules import RULES
+from rankviz.runs.choice import Choice
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.show import sentence
 

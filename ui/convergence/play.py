@@ -9,13 +9,13 @@ import streamlit as st
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import percent
 from rankviz.datasets import Fold, RankingData
-from rankviz.experiments.playback import Playback, play, playable
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.metrics import evaluate
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import playback as plot
 from rankviz.plots.style import look_of
-from rankviz.solvers.registry import SOLVER, SOLVERS
+from rankviz.runs.playback import Playback, play, playable
+from rankviz.runs.spec import RunSpec
 from ui.convergence import words
 from ui.convergence.runs import from_zero
 from ui.shared.controls import keep_held

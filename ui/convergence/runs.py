@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 from rankviz.common.errors import SettingError
-from rankviz.experiments.spec import RunSpec
-from rankviz.solvers.registry import SolverChoice
-from rankviz.solvers.settings import PRECONDITIONER, PRECONDITIONERS
+from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
+from rankviz.learning.solvers import SolverChoice
+from rankviz.runs.spec import RunSpec
 
 PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
 

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import small
-from rankviz.experiments.record import RunRecord
 from rankviz.plots.convergence import REFERENCE_TOL
+from rankviz.runs.record import RunRecord
 from ui.convergence import words
 from ui.convergence.timing import measured
 from ui.shared.show import show_table

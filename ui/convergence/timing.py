@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.experiments.record import RunRecord, training_seconds
-from rankviz.experiments.run import execute
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.run import execute
+from rankviz.runs.spec import RunSpec
 from ui.convergence import words
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of, take_turns

@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.solvers import SolverChoice
 from rankviz.plots import convergence as plot
 from rankviz.plots.convergence import AXES, QUANTITIES
 from rankviz.plots.convergence_words import race, reading
-from rankviz.solvers.registry import SolverChoice
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.convergence import words
 from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shared import pins

@@ -17,9 +17,9 @@ from rankviz.datasets import (
     write_letor,
 )
 from rankviz.datasets.statistics import CORRELATION
-from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.spec import RunSpec
 from ui.data import words
 from ui.data.words import (
     counted,

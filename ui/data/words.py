@@ -13,8 +13,8 @@ from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.statistics import queries_holding
 from rankviz.datasets.upload_folders import KEEP_DAYS
 from rankviz.datasets.uploads import LIMITS
-from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.spec import RunSpec
 from ui.shared.foreign import data_words
 
 PART = "Train on the training part, choose settings on validation."

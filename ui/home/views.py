@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of, style_of
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.home import words
 from ui.ndcg_vs_m.enough import enough
 from ui.shared.approximations import approximate_specs, say_what_is_left_out

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.experiments.description import Description, in_a_sentence
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS
+from rankviz.runs.description import Description, in_a_sentence
+from rankviz.runs.spec import RunSpec
 from ui.influence import words
 from ui.shared.folds import ALL, chosen_folds
 from ui.shared.foreign import describe, escaped

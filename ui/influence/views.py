@@ -7,16 +7,16 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.costs import Costs, cost_words
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, tied
 from rankviz.plots import influence as plot
 from rankviz.plots import ranked_list
 from rankviz.plots.style import look_of
-from rankviz.risk.costs import Costs, cost_words
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.influence import words
 from ui.influence.choices import Settings, about, has, path, warm
 from ui.shared.controls import keep_held

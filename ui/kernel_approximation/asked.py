@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rankviz.analysis.kernel_error import Variant
 from rankviz.common.settings import SEED
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import KERNELS, Kernel
+from rankviz.runs.spec import RunSpec
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
 from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import needs_of
 from rankviz.features.settings import KERNEL
+from rankviz.learning.risk_settings import LOSS
+from rankviz.learning.solvers import SOLVER
 from rankviz.plots import kernel_error, kernel_variants
 from rankviz.plots.style import approximations
-from rankviz.risk.settings import LOSS
-from rankviz.solvers.registry import SOLVER
+from rankviz.runs.spec import RunSpec
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, kernel_words, reading, variant_words
 from ui.kernel_approximation.work import errors

@@ -19,10 +19,10 @@ from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
 from rankviz.datasets import Fold
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import Drawn, Kernel
 from rankviz.plots import kernel_entries, kernel_residual
 from rankviz.plots import kernel_spectrum as spectrum_plot
+from rankviz.runs.spec import RunSpec
 from ui.kernel_approximation.asked import Asked, kernel_of
 from ui.shared.runs import fold_of, normalised
 

@@ -10,14 +10,14 @@ import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.numbers import power_of_two
-from rankviz.dual.hinge_values import hinge_values
-from rankviz.dual.variables import Duals
-from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.record import RunRecord, training_seconds
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
+from rankviz.models.dual_variables import Duals
+from rankviz.models.hinge_values import hinge_values
 from rankviz.models.methods import USUAL
 from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.spec import RunSpec
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.work import Shown

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.settings import Setting
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.plots import learning_curves_low_rank as plot
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.settings import (

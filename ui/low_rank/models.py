@@ -10,14 +10,14 @@ import streamlit as st
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.common.progress import Progress
-from rankviz.dual.variables import Duals
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.models.dual_variables import Duals
 from rankviz.models.low_rank.settings import FACTORS
 from rankviz.models.methods import USUAL
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.plots.style import look_of
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.low_rank import costs
 from ui.low_rank import models_words as words
 from ui.low_rank.selecting import toolbar

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pandas as pd
 
 from rankviz.common.numbers import counted, power_of_two, small
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.losses import LOSSES
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import USUAL
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.risk.losses import LOSSES
+from rankviz.runs.spec import RunSpec
 from ui.low_rank.settings import HINGE, Settings
 from ui.low_rank.words import middle, off, percent, queries
 from ui.shared.foreign import describe

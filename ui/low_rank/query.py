@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.dual.truncation import BlockSVD
-from rankviz.dual.variables import DualBlock
-from rankviz.experiments.description import PART_NAMES
+from rankviz.models.dual_truncation import BlockSVD
+from rankviz.models.dual_variables import DualBlock
 from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
+from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
 from ui.low_rank.work import PART, Cut, Shown, cut_losses, duals_of
 from ui.shared.foreign import describe

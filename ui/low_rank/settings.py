@@ -11,15 +11,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import power_of_two
 from rankviz.datasets import DataError
-from rankviz.experiments.estimate import check_budget
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.learning.solvers import SOLVER
 from rankviz.models.low_rank.settings import COUPLING, FACTORS, NUCLEAR
 from rankviz.models.methods import USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.style import look_of
-from rankviz.risk.settings import LOSS_WEIGHT
-from rankviz.solvers.registry import SOLVER
+from rankviz.runs.estimate import check_budget
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.low_rank.words import APPEARS, HELP
 from ui.shared.controls import control_of, value_from
 from ui.shared.foreign import escaped

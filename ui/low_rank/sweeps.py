@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import counted
-from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import low_rank_sensitivity as plot
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.settings import (

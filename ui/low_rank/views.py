@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.low_rank import choices, every_query, learning, models, numbers, query, sweeps, why, words
 from ui.low_rank.query import Query
 from ui.low_rank.selecting import PART, count

@@ -15,12 +15,12 @@ from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_erro
 from rankviz.analysis.spectra import RANK_TOLERANCE
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
-from rankviz.dual.variables import DualBlock, Duals, GivenDuals
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.solver_settings import TOL
+from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals
 from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
 from rankviz.plots.style import look_of
-from rankviz.solvers.settings import TOL
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.low_rank import why_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.settings import HINGE, Records, bare, found, plain_with, wait

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from rankviz.common.numbers import power_of_two, small
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.solver_settings import TOL
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.risk.losses import LOSSES
-from rankviz.solvers.settings import TOL
+from rankviz.runs.spec import RunSpec
 from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 
 ZERO = "zero: σ up to 10⁻⁶ of the largest"

@@ -13,15 +13,15 @@ from rankviz.analysis.model_duals import run_duals
 from rankviz.analysis.spectra import RANK_TOLERANCE, Spectra, spectra_of
 from rankviz.common.progress import Progress
 from rankviz.datasets import RankingData
-from rankviz.dual.shuffled import ShuffledDuals
-from rankviz.dual.truncation import Truncation, Truncator
-from rankviz.dual.variables import Duals
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import model_from
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics import evaluate
+from rankviz.models.dual_truncation import Truncation, Truncator
+from rankviz.models.dual_variables import Duals
+from rankviz.models.shuffled import ShuffledDuals
 from rankviz.plots import dim_histogram, truncation_loss
 from rankviz.plots.style import look_of
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import model_from
+from rankviz.runs.spec import RunSpec
 from ui.shared.runs import normalised
 
 BLOCK = "block"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankviz.experiments.record import RunRecord
 from rankviz.features import EXACT
 from rankviz.plots.style import style_of
+from rankviz.runs.record import RunRecord
 from ui.ndcg_vs_m.words import compared, of_look, verdict
 from ui.shared.curves import listed
 

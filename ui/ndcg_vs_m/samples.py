@@ -10,12 +10,12 @@ import streamlit as st
 
 from rankviz.analysis.samples import model_of
 from rankviz.common.settings import LARGEST_SEED, Setting, Steps
-from rankviz.experiments.description import in_a_sentence, method_label
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.crossed import CROSSED
 from rankviz.plots import metric_vs_sample
 from rankviz.plots.metric_vs_sample import QUERIES, WRONG, Axis
+from rankviz.runs.description import in_a_sentence, method_label
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 from ui.ndcg_vs_m.views import Settings

@@ -11,13 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
 from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import method_label
-from rankviz.experiments.record import RunRecord, training_seconds
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
 from rankviz.plots.style import look_of, style_of
+from rankviz.runs.description import method_label
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.spec import RunSpec
 from ui.ndcg_vs_m.views import Settings, data_of, in_short, maps, marked
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look
 from ui.shared.curves import described, is_curve, kernels, listed, names

@@ -13,14 +13,14 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED
 from rankviz.datasets import DataError, RankingData
-from rankviz.experiments.description import in_a_sentence, method_label
-from rankviz.experiments.estimate import check_budget
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT
+from rankviz.learning.solvers import SOLVER, check_kernel_space
 from rankviz.plots import metric_vs_m
 from rankviz.plots.style import look_of
-from rankviz.solvers.registry import SOLVER, check_kernel_space
+from rankviz.runs.description import in_a_sentence, method_label
+from rankviz.runs.estimate import check_budget
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.ndcg_vs_m.enough import enough
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.record import RunRecord, training_seconds
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots.style import approximations, look_of, style_of
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.record import RunRecord, training_seconds
 from ui.shared.curves import is_curve, listed
 
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}

@@ -12,9 +12,9 @@ from rankviz.common.settings import SEED, Choice, Powers, Setting, Steps, Typed,
 from rankviz.datasets.plane import MOST_EACH, PLANES
 from rankviz.features import LINEAR
 from rankviz.features.settings import GAMMA, N_COMPONENTS
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.risk_settings import LOSS, LOSS_WEIGHT
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.settings import LOSS, LOSS_WEIGHT
 from ui.playground import words
 from ui.shared.controls import control_of, value_from
 from ui.shared.sidebar import own_place

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.store.marks import NOTE_LENGTH
 from rankviz.store.study import IMPORTED
 from ui.runs import words

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.settings import Whole
-from rankviz.experiments.record import NOT_MADE_HERE
+from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
 from ui.runs.columns import Columns
 from ui.shared.show import show_table

@@ -15,7 +15,7 @@ from rankviz.common.numbers import counted
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets.members import MB, Upload
 from rankviz.datasets.uploads import LIMITS
-from rankviz.experiments.record import NOT_MADE_HERE
+from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.errors import StoreError
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.study import DONE, IMPORTED

@@ -11,8 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import counted
-from rankviz.experiments.record import NOT_MADE_HERE
 from rankviz.plots import many_runs
+from rankviz.runs.record import NOT_MADE_HERE
 from ui.runs import actions, filters, table, travel, words
 from ui.runs.columns import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from rankviz.common.numbers import counted
-from rankviz.experiments.record import NOT_MADE_HERE
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import tied
+from rankviz.runs.record import NOT_MADE_HERE
+from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
 from ui.runs.columns import Columns
 from ui.runs.filters import Shown

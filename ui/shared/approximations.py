@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.errors import SettingError
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots.style import approximations
+from rankviz.runs.spec import RunSpec
 from ui.shared.foreign import escaped
 from ui.shared.settings import spec_from_state
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE
 from ui.shared import words
 from ui.shared.in_vain import refuse

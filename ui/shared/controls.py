@@ -16,7 +16,7 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps, Typed
-from rankviz.risk.settings import COSTS
+from rankviz.learning.risk_settings import COSTS
 from ui.shared import words
 from ui.shared.costs import (
     CHOICES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankviz.datasets import DataError
-from rankviz.risk.costs import RULES, Costs, triangle
+from rankviz.learning.costs import RULES, Costs, triangle
 from ui.shared.show import capital
 from ui.shared.words import COSTS_REMEDY, costs_expected
 

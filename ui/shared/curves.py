@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from rankviz.common.errors import SettingError
-from rankviz.experiments.description import Description
-from rankviz.experiments.spec import RunSpec
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.plots.style import approximations, look_of, style_of
+from rankviz.runs.description import Description
+from rankviz.runs.spec import RunSpec
 from ui.shared.approximations import approximate_specs
 from ui.shared.foreign import describe
 

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold, RankingData, recognise_fold
 from rankviz.datasets.known import features_of_set
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared import words
 from ui.shared.foreign import escaped
 from ui.shared.runs import fold_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared.runs import datasets
 
 THIS, ALL = "this fold", "all folds"

@@ -2,7 +2,7 @@
 
 Streamlit reads most texts as Markdown. So a data set's name could make the browser fetch a picture from
 another host, or look like one of our links. Only `escaped` makes such a text safe. `describe` and
-`data_words` escape the names in those of `rankviz.experiments.description`. A test checks that pages use
+`data_words` escape the names in those of `rankviz.runs.description`. A test checks that pages use
 these.
 
 See docs/decisions/0022-security-in-the-browser.md.
@@ -14,9 +14,9 @@ import html
 import re
 from dataclasses import replace
 
-from rankviz.experiments import description
-from rankviz.experiments.description import Description
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs import description
+from rankviz.runs.description import Description
+from rankviz.runs.spec import RunSpec
 
 _SIGNS = re.compile(r"[\\`*{}\[\]<>#|~$&!^\r\n]|(?<!\w)_|_(?!\w)")  # inside a word _ means nothing
 _ADDRESSES = re.compile(r"(?i)https?:(?=/)|www(?=\.)|ftp:(?=/)|mailto:|xmpp:|@(?=\w)")
@@ -36,7 +36,7 @@ def plain(markdown: str) -> str:
 
 
 def describe(spec: RunSpec, part: str | None = None) -> Description:
-    """Describe a run, for Markdown; see `rankviz.experiments.description.describe`."""
+    """Describe a run, for Markdown; see `rankviz.runs.description.describe`."""
     found = description.describe(spec, part)
     return replace(found, data=escaped(found.data))
 

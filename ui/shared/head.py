@@ -7,7 +7,7 @@ from collections.abc import Collection
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared import reveal
 from ui.shared.foreign import describe
 from ui.shared.terms import offer_terms

@@ -6,8 +6,8 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.store.imports import Verdict
 from ui.shared import words
 from ui.shared.run_store import keeper, run_store

@@ -12,7 +12,7 @@ from functools import cache
 import streamlit as st
 
 from rankviz.common.numbers import counted
-from rankviz.experiments.estimate import (
+from rankviz.runs.estimate import (
     Estimate,
     budget_now,
     check_budget,
@@ -21,11 +21,11 @@ from rankviz.experiments.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.experiments.in_shards import why_not_in_shards
-from rankviz.experiments.rates import LAPTOP
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.shape import Shape
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.in_shards import why_not_in_shards
+from rankviz.runs.rates import LAPTOP
+from rankviz.runs.record import RunRecord
+from rankviz.runs.shape import Shape
+from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
 from rankviz.store.job_status import JobStatus
 from rankviz.store.study import HERE

@@ -10,12 +10,12 @@ from typing import Any
 
 import streamlit as st
 
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.labels import distinct_labels, short_labels
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots.style import look_of, style_of
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.labels import distinct_labels, short_labels
+from rankviz.runs.spec import RunSpec
 from ui.shared import words
 from ui.shared.approximations import approximate_specs
 from ui.shared.in_vain import shortened

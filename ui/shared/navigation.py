@@ -14,7 +14,7 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import Setting
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared import reads
 from ui.shared.head import head
 from ui.shared.runs import errors_as_sentences

@@ -8,9 +8,9 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.offers import WORDS
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.spec import RunSpec
 from ui.shared.settings import METHOD
 from ui.shared.show import capital
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.features.settings import GAMMA, N_COMPONENTS
-from rankviz.risk.settings import LOSS_WEIGHT
+from rankviz.learning.risk_settings import LOSS_WEIGHT
 
 
 def exponents(setting: Setting) -> tuple[int, int]:

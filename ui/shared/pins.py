@@ -14,8 +14,8 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.settings import Setting
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.methods import METHODS
+from rankviz.runs.spec import RunSpec
 from ui.shared import words
 from ui.shared.controls import control_of
 from ui.shared.settings import METHOD

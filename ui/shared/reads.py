@@ -7,9 +7,9 @@ import streamlit as st
 from rankviz.common.settings import SEED, Setting, every
 from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.features.settings import KERNEL
+from rankviz.learning.risk_settings import COSTS, LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.settings import COSTS, LOSS_WEIGHT
 from ui.shared import words
 from ui.shared.folds import ALL, THIS
 from ui.shared.settings import BASELINE_C, NORMALISATION, baseline_is_set

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from ui.shared import words
 
 KEY = "test"

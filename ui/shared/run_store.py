@@ -16,8 +16,8 @@ from threading import Lock, Thread
 
 import streamlit as st
 
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.store import RunStore, StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.room import purge

@@ -22,11 +22,11 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
 from rankviz.datasets.upload_folders import visitor_root
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import execute_all
-from rankviz.experiments.spec import RunSpec
-from rankviz.experiments.sweep import families
 from rankviz.models.settings import STARTS
+from rankviz.runs.families import families
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import execute_all
+from rankviz.runs.spec import RunSpec
 from rankviz.store.errors import StoreError
 from ui.shared.ends import end_page
 from ui.shared.faults import show_fault

@@ -17,12 +17,12 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Setting, every
 from rankviz.datasets import NORMALISATIONS
-from rankviz.experiments.spec import DataSpec, RunSpec
 from rankviz.features import LINEAR
 from rankviz.features.settings import GAMMA, N_COMPONENTS
+from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.settings import LOSS_WEIGHT
+from rankviz.runs.spec import DataSpec, RunSpec
 from ui.shared import words
 from ui.shared.controls import first, held, value_from
 

@@ -17,8 +17,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
 from rankviz.metrics import NDCG, evaluate
+from rankviz.runs.record import RunRecord
 from ui.shared import words
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe, escaped, plain

@@ -12,12 +12,12 @@ from rankviz.common.settings import SEED, Setting
 from rankviz.datasets import NORMALISATIONS, DataError, Dataset
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.settings import FREQUENCY_CHOICE, GAMMA, LANDMARK_CHOICE, N_COMPONENTS, RANK
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.risk_settings import COSTS, LOSS, LOSS_WEIGHT
+from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import SOLVER
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.settings import COSTS, LOSS, LOSS_WEIGHT
-from rankviz.solvers.registry import SOLVER
-from rankviz.solvers.settings import TOL
 from ui.shared import words
 from ui.shared.compared import send_button
 from ui.shared.controls import control_of, place, value_from

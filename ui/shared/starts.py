@@ -18,8 +18,8 @@ from rankviz.common.errors import DataError
 from rankviz.common.settings import Setting
 from rankviz.datasets import Dataset
 from rankviz.datasets.folds import BUNDLED
-from rankviz.experiments.spec import RunSpec
-from rankviz.experiments.starting_points import NO_START, StartingPoint, starting_point
+from rankviz.runs.spec import RunSpec
+from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.shared.controls import STARTS, control_of, first, held
 from ui.shared.runs import fold_of
 from ui.shared.settings import BASELINE_C, FIRST_FOLD, OF_DATA, SET_FOR

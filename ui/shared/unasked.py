@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
 from rankviz.store.job_status import JobStatus
 from rankviz.store.study import HERE

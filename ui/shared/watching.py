@@ -9,10 +9,10 @@ from threading import Lock
 
 import streamlit as st
 
-from rankviz.experiments.description import in_a_sentence
-from rankviz.experiments.estimate import in_words
-from rankviz.experiments.remaining import roughly
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.description import in_a_sentence
+from rankviz.runs.estimate import in_words
+from rankviz.runs.remaining import roughly
+from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.job_status import JobStatus

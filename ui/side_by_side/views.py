@@ -12,8 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.analysis.ranking_error import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import per_query
+from rankviz.runs.spec import RunSpec
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared import pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out

@@ -10,11 +10,11 @@ import pandas as pd
 
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import Description
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots.per_query import ROUNDING, Sides, sides
+from rankviz.runs.description import Description
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.shared.foreign import describe, escaped
 from ui.shared.models import Two
 from ui.shared.show import sentence

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rankviz.experiments.spec import RunSpec
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.kinds import KINDS
-from rankviz.sweeps.presets import PRESETS
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.kinds import KINDS
+from rankviz.runs.presets import PRESETS
+from rankviz.runs.spec import RunSpec
 from ui.shared.runs import datasets
 from ui.sweep import words
 from ui.sweep.axes import axes

@@ -8,10 +8,10 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.risk_settings import COSTS
 from rankviz.plots.setting_words import setting_words
-from rankviz.risk.settings import COSTS
-from rankviz.sweeps.axes import Axis, Range, Values, powers, usual_axes
+from rankviz.runs.axes import Axis, Range, Values, powers, usual_axes
+from rankviz.runs.spec import RunSpec
 from ui.shared.ends import end_page
 from ui.shared.foreign import escaped
 from ui.shared.texts import told

@@ -8,8 +8,8 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.plots.setting_words import setting_words, value_words
-from rankviz.sweeps.rules import RULES
-from rankviz.sweeps.table import settings_of
+from rankviz.runs.rules import RULES
+from rankviz.runs.sweep_table import settings_of
 from ui.shared.foreign import escaped
 from ui.shared.runs import datasets
 from ui.shared.settings import open_run, state_of

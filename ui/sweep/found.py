@@ -9,13 +9,13 @@ from functools import cached_property
 import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.rules import ROUNDING, RULES, SIMPLER, Candidates, candidates, simplicity
+from rankviz.runs.selection import Selection, select
+from rankviz.runs.spec import RunSpec
+from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import StudyStatus
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.rules import ROUNDING, RULES, SIMPLER, Candidates, candidates, simplicity
-from rankviz.sweeps.selection import Selection, select
-from rankviz.sweeps.table import by_fold, results
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
 from ui.sweep.starting import design_from

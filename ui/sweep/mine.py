@@ -7,9 +7,9 @@ from datetime import datetime
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.runs.choice import Choice
+from rankviz.runs.rules import RULES
 from rankviz.store import NoSuchStudy, StudyStatus
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor

@@ -9,10 +9,10 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.sweeps.adviser import advise
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.presets import PRESETS, Preset
+from rankviz.runs.adviser import advise
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.presets import PRESETS, Preset
 from ui.shared.foreign import escaped
 from ui.sweep import starting, words
 from ui.sweep.found import Sweep

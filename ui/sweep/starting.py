@@ -11,12 +11,12 @@ from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.threads import cores
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.plan import Cost, cost
+from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.plan import Cost, cost
 from ui.shared.jobs import shape_of
 from ui.shared.run_store import run_store, workers
 from ui.shared.runs import data_roots_of_visitor, digest_of

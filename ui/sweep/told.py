@@ -8,8 +8,8 @@ from typing import Any
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.setting_words import listed, setting_words, value_words
-from rankviz.sweeps.axes import Range
-from rankviz.sweeps.designs import Design
+from rankviz.runs.axes import Range
+from rankviz.runs.designs import Design
 from ui.shared.foreign import describe, escaped
 
 

@@ -9,14 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.errors import DataError
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import sweep_curves, sweep_map, sweep_places
 from rankviz.plots.setting_words import setting_words
+from rankviz.runs.choice import Choice
+from rankviz.runs.designs import Design
+from rankviz.runs.rules import RULES
+from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
-from rankviz.sweeps.choice import Choice
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.rules import RULES
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared.foreign import escaped
 from ui.shared.head import head

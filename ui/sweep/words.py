@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from rankviz.common.numbers import counted
-from rankviz.experiments.estimate import in_words
-from rankviz.experiments.remaining import roughly
 from rankviz.plots.setting_words import setting_words, value_words
-from rankviz.sweeps.designs import Design
-from rankviz.sweeps.rules import RULES
+from rankviz.runs.designs import Design
+from rankviz.runs.estimate import in_words
+from rankviz.runs.remaining import roughly
+from rankviz.runs.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.runs import stage_words
 from ui.sweep.found import Sweep

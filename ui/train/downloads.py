@@ -12,13 +12,13 @@ import streamlit as st
 from rankviz import save
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import Fold, RankingData, normalise, write_scores
-from rankviz.experiments.description import PART_NAMES
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import model_from, model_of
-from rankviz.experiments.spec import RunSpec
+from rankviz.learning.pairs import preference_pairs
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
-from rankviz.risk.pairs import preference_pairs
+from rankviz.runs.description import PART_NAMES
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import model_from, model_of
+from rankviz.runs.spec import RunSpec
 from ui.shared.runs import fold_later
 from ui.train import words
 

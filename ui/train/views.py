@@ -10,19 +10,19 @@ import streamlit as st
 
 from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import RankingData
-from rankviz.experiments.description import PART_NAMES, in_a_sentence, method_label
-from rankviz.experiments.record import RunRecord, training_seconds
-from rankviz.experiments.spec import RunSpec
 from rankviz.features import LINEAR
 from rankviz.features.settings import N_COMPONENTS
+from rankviz.learning.costs import RULES, Costs
+from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.metrics.margins import summary
 from rankviz.metrics.significance import compare
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import metric_curve, ranked_list, training_trace
 from rankviz.plots.style import look_of, style_of
-from rankviz.risk.costs import RULES, Costs
-from rankviz.risk.settings import LOSS_WEIGHT
+from rankviz.runs.description import PART_NAMES, in_a_sentence, method_label
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.shared import marked, pins
 from ui.shared.foreign import describe

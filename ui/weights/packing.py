@@ -12,9 +12,9 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
 from rankviz.datasets.statistics import document_names
+from rankviz.learning.losses import Hinge, Logistic, Loss, PiecewiseQuadratic
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, definition_of
 from rankviz.plots.style import grade_colour
-from rankviz.risk.losses import Hinge, Logistic, Loss, PiecewiseQuadratic
 from ui.shared.components import number
 from ui.shared.look import ON_DARK
 

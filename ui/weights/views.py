@@ -12,9 +12,9 @@ import streamlit as st
 
 from rankviz import RankSVM
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
-from rankviz.risk.losses import LOSSES
+from rankviz.learning.losses import LOSSES
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.paths import walk
 from ui.shared.components import each, mount, number, pair, record, text, whole
 from ui.shared.controls import keep_held

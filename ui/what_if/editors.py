@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,

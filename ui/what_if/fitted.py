@@ -13,11 +13,11 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import Fold
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import model_from, model_of
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import model_from, model_of
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import Outcome, WhatIf
 from ui.shared.fold_memory import IDLE_SECONDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pprint import pformat
 
-from rankviz.experiments.spec import RunSpec
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
 
 _PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
@@ -15,7 +15,7 @@ Needs rankviz, installed or beside it.
 
 from rankviz import RunSpec
 from rankviz.datasets.normalise import normalise
-from rankviz.experiments.run import model_of, open_named
+from rankviz.runs.run import model_of, open_named
 from rankviz.whatif.changes import {names}
 from rankviz.whatif.outcomes import WhatIf
 

@@ -12,11 +12,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import Fold
-from rankviz.experiments.description import PART_NAMES, in_a_sentence
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import query_differences
 from rankviz.plots.style import look_of, style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turning import RULE

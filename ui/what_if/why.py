@@ -10,8 +10,8 @@ import streamlit as st
 
 from rankviz.common.numbers import counted
 from rankviz.datasets import Fold
-from rankviz.experiments.record import RunRecord
 from rankviz.plots import margin_waterfall
+from rankviz.runs.record import RunRecord
 from rankviz.whatif.changes import Change
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin

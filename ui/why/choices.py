@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots.labels import shown_documents
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
 from ui.shared import feature_names, pins
 from ui.shared.controls import keep_held
 from ui.shared.ends import end_page

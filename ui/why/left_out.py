@@ -8,8 +8,8 @@ import streamlit as st
 from rankviz.common.arrays import BoolArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
-from rankviz.experiments.spec import RunSpec
 from rankviz.plots import left_out_queries
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import QueryOut
 from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered

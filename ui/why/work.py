@@ -8,10 +8,10 @@ import streamlit as st
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
-from rankviz.experiments.record import RunRecord
-from rankviz.experiments.run import model_from
-from rankviz.experiments.spec import RunSpec
 from rankviz.models.ranker import Ranker
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import model_from
+from rankviz.runs.spec import RunSpec
 from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_along, swaps
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.looks import POINTS

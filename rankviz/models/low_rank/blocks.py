@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
-from rankviz.dual.variables import sides
-from rankviz.risk.pairs import grade_codes
+from rankviz.learning.pairs import grade_codes
+from rankviz.models.dual_variables import sides
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.risk.pairs import grade_codes, grade_groups, preference_pairs
+from rankviz.learning.pairs import grade_codes, grade_groups, preference_pairs
 
 
 class Cells:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import DataError, RankingData
-from rankviz.dual.variables import GivenDuals, sides
+from rankviz.models.dual_variables import GivenDuals, sides
 from rankviz.models.low_rank.blocks import Blocks
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankviz.solvers.effort import Sizes, Work
+from rankviz.learning.effort import Sizes, Work
 
 FIRST_ITERATIONS, MORE_ITERATIONS = 300, 20
 """Iterations of L-BFGS-B with one factor, and with each larger number on the way to K."""

@@ -12,7 +12,8 @@ from rankviz.common.progress import Callback, Report
 from rankviz.common.settings import SEED
 from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
-from rankviz.dual.variables import GivenDuals
+from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.models.dual_variables import GivenDuals
 from rankviz.models.inputs import LARGEST_FEATURE
 from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
 from rankviz.models.low_rank.cells import Cells
@@ -35,7 +36,6 @@ from rankviz.models.low_rank.settings import (
 )
 from rankviz.models.low_rank.trace import LowRankResult
 from rankviz.models.settings import FEATURE_MAP
-from rankviz.risk.settings import LOSS_WEIGHT
 
 PLAIN_TOL = 1e-4
 """Largest duality gap of the RankSVM whose α is the start."""

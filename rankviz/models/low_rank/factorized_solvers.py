@@ -16,13 +16,13 @@ from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, StopRequested, silent
 from rankviz.features.bases import IdentityBasis
 from rankviz.features.operator import FeatureOperator
+from rankviz.learning.effort import Sizes, Work
+from rankviz.learning.result import Status
 from rankviz.models.low_rank.cells import Cells
 from rankviz.models.low_rank.effort import Values, by_query
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem, box_gap
 from rankviz.models.low_rank.gram import FeatureGram
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
-from rankviz.solvers.effort import Sizes, Work
-from rankviz.solvers.result import Status
 
 MEMORY = 10
 """Number of corrections that approximate the Hessian."""

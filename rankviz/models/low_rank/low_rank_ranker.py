@@ -16,8 +16,11 @@ from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.settings import RANK
-from rankviz.fitting.centring import centred
-from rankviz.fitting.memory import TrainingSizes, check_fits, default_budget
+from rankviz.learning import risk_of, risk_sizes
+from rankviz.learning.centring import centred
+from rankviz.learning.losses import LOSSES
+from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
+from rankviz.learning.pairs import count_pairs
 from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.inputs import refuse_unusable
@@ -25,9 +28,6 @@ from rankviz.models.low_rank.factorized import FactorPoint
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
 from rankviz.models.low_rank.regularized import DualPoint
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.risk import risk_of, risk_sizes
-from rankviz.risk.losses import LOSSES
-from rankviz.risk.pairs import count_pairs
 
 SAME_WEIGHTS, ROUNDING = 1e-6, 1e-12
 """Two computations of weights from α differ by less, relative to the largest weight, and to the terms of

@@ -20,12 +20,12 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
+from rankviz.learning.effort import Sizes, Work
+from rankviz.learning.result import Status
 from rankviz.models.low_rank.effort import Values, by_levels
 from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
 from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS
 from rankviz.models.low_rank.trace import LowRankResult, Tracer
-from rankviz.solvers.effort import Sizes, Work
-from rankviz.solvers.result import Status
 
 ROUNDS = 8
 """Products with T + Tᵀ in the search for directions of negative curvature of D."""

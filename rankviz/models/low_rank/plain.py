@@ -7,13 +7,13 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets.types import RankingData
+from rankviz.learning import Risk, risk_of
+from rankviz.learning.feature_space import Objective, RankObjective
+from rankviz.learning.hinge import HingeContinuation
+from rankviz.learning.kernel_space import KernelObjective, first_landmarks
+from rankviz.learning.losses import SmoothedHinge
 from rankviz.models.low_rank.blocks import Blocks
 from rankviz.models.low_rank.gram import FeatureGram, Gram, KernelGram
-from rankviz.objectives.feature_space import Objective, RankObjective
-from rankviz.objectives.kernel_space import KernelObjective, first_landmarks
-from rankviz.risk import Risk, risk_of
-from rankviz.risk.losses import SmoothedHinge
-from rankviz.solvers.hinge import HingeContinuation
 
 
 def plain_alpha(

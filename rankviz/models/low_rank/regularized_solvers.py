@@ -9,12 +9,12 @@ from typing import ClassVar, TypeAlias
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, StopRequested, silent
 from rankviz.common.settings import SEED, Setting
+from rankviz.learning.effort import Sizes, Work
+from rankviz.learning.result import Status
 from rankviz.models.low_rank.effort import FISTA_STEPS, ROUND, ROUNDS, Values, by_dual_steps, iterations
 from rankviz.models.low_rank.factorized import box_gap
 from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
 from rankviz.models.low_rank.trace import LowRankResult, LowRankSolver, Tracer
-from rankviz.solvers.effort import Sizes, Work
-from rankviz.solvers.result import Status
 
 CHECK_EVERY = 5
 """Steps of FISTA between evaluations of the objective, which cost as much as a step."""

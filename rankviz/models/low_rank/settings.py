@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
+from rankviz.learning.solver_settings import TOLERANCES
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.solvers.settings import TOLERANCES
 
 FACTORS = Setting(
     name="factors",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.solvers.result import Status
+from rankviz.learning.result import Status
 
 P = TypeVar("P")
 Problem = TypeVar("Problem", contravariant=True)

@@ -1,0 +1,147 @@
+"""Slices of queries: on which of them one model is ahead of another, by length, grades or difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rankviz.analysis.contestants import Contestant
+from rankviz.analysis.matched import Matched
+from rankviz.common.errors import SettingError
+from rankviz.datasets.types import RankingData
+from rankviz.metrics.significance import compare, tied
+
+REGRESSION = (
+    "Difficulty is told here by {judge} itself, which is compared: queries on which it had bad luck count as "
+    "hard, and the other model seems to gain there even where both are alike (regression to the mean). "
+    "Let a model that is not compared, or the mean of all, tell it."
+)
+MEAN_OF_ALL = (
+    "Difficulty is told by the mean of the models compared, so that none of them is favoured where they vary "
+    "alike; slices by it still say less than slices by what is known of queries beforehand."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Slicing:
+    """Queries in groups.
+
+    Attributes
+    ----------
+    by : str
+        What they are grouped by, in words.
+    groups : dict of Index
+        Name -> queries, in the order to show them; groups may overlap.
+    caveat : str
+        A sentence on what to mind; "" where there is nothing.
+    """
+
+    by: str
+    groups: dict[str, pd.Index]
+    caveat: str = ""
+
+
+def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
+    """What is known of queries beforehand: documents, and relevant, the share of them graded above 0.
+
+    The index is the query. `parts` are the same part of every fold; a query of several is that of the first.
+    """
+    tables = []
+    for part in parts:
+        sizes = np.diff(part.ptr)
+        relevant = np.add.reduceat(part.y > 0, part.ptr[:-1], dtype=np.int64) if part.n_queries else sizes
+        index = pd.Index(part.query_labels, name="query")
+        tables.append(pd.DataFrame({"documents": sizes, "relevant": relevant / sizes}, index=index))
+    found = pd.concat(tables)
+    return found[~found.index.duplicated()]
+
+
+def by_length(facts: pd.DataFrame, n: int = 3) -> Slicing:
+    """Queries by their number of documents, in n groups of about as many queries."""
+    return Slicing("number of documents", _quantiles(facts["documents"], n, "{:.0f} to {:.0f} documents"))
+
+
+def by_relevant(facts: pd.DataFrame, n: int = 3) -> Slicing:
+    """Queries by the share of their documents that are graded above 0, in n groups."""
+    return Slicing(
+        "share of relevant documents", _quantiles(facts["relevant"], n, "{:.0%} to {:.0%} relevant")
+    )
+
+
+def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None, n: int = 3) -> Slicing:
+    """Queries by a metric, the hard ones first, in n groups: the mean of all contestants, or a judge's.
+
+    The mean of two models that vary alike says nothing about their difference (oldham1962); that of one of
+    them does, which the caveat says. Raises as `Matched.by_query`.
+    """
+    if judge is None:
+        values, who, caveat = matched.by_query(metric).mean(axis=1), "all models' mean", MEAN_OF_ALL
+    else:
+        values, who = judge.by_query(metric).dropna(), judge.label
+        caveat = REGRESSION.format(judge=who) if who in matched.labels else ""
+    names = f"{metric} {{:.2f}} to {{:.2f}}"
+    return Slicing(f"difficulty ({who})", _quantiles(values, n, names), caveat)
+
+
+def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
+    """Queries that somebody chose, by names of their own; `SettingError` for a group without any."""
+    found = {name: pd.Index(list(dict.fromkeys(queries))) for name, queries in groups.items()}
+    empty = [name for name, queries in found.items() if queries.empty]
+    if not found or empty:
+        raise SettingError(f"choose one query at least{f' for {empty[0]!r}' if empty else ''}")
+    return Slicing("own selection", found)
+
+
+def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.DataFrame:
+    """How contestants stand to the baseline in each slice.
+
+    Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired
+    interval) and distinguishable (see `significance.Comparison`). Means of no queries are NaN, and so are
+    intervals of fewer than two. Intervals are not adjusted for the number of slices. Raises `SettingError`
+    where no query compared is in any of the slices.
+    """
+    values = matched.by_query(metric)
+    rows = []
+    for name, queries in slicing.groups.items():
+        own = values[values.index.isin(queries)]
+        for one in matched.others(baseline):
+            found = compare(own[one.label], own[baseline])
+            rows.append(
+                {
+                    "slice": name,
+                    "label": one.label,
+                    "queries": found.n_queries,
+                    "mean": own[one.label].mean(),
+                    "baseline": own[baseline].mean(),
+                    "difference": found.difference,
+                    "low": found.interval.low,
+                    "high": found.interval.high,
+                    "distinguishable": found.distinguishable,
+                }
+            )
+    table = pd.DataFrame(rows)
+    if not table["queries"].any():
+        raise SettingError("none of the queries compared is in a slice: choose queries of this part")
+    return table
+
+
+def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
+    """Queries in n groups of about as many, from the lowest values on; equal values stay together."""
+    values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, n + 1)[1:-1]))
+    place = np.searchsorted(edges, values)  # a value on an edge belongs to the group below
+    found: dict[str, pd.Index] = {}
+    for group in np.unique(place):
+        own = values[place == group]
+        found[_unlike(words.format(own.min(), own.max()), found)] = own.index
+    return found
+
+
+def _unlike(name: str, others: Iterable[str]) -> str:
+    """A name that none of the others has: rounded, neighbouring groups may be called alike."""
+    while name in others:
+        name += " (above)"
+    return name

@@ -1,0 +1,181 @@
+"""The exact kernel's objective ½βᵀKβ + C·risk(Kβ), in coefficients β of documents (chapelle2010 §6.3).
+
+A vector of this objective is two rows (2, n): coefficients β and their image Kβ. Sums of vectors carry their
+images along. So the inner product ⟨a, b⟩ = a[0]·b[1], which equals αᵀKβ, needs no product with K, and a CG
+iteration needs only one. The Newton system is S δ = −(β + C ∂risk) with S = I + C R K, self-adjoint and
+positive in ⟨·, ·⟩.
+
+See docs/decisions/0009-the-exact-kernel-in-coefficients.md.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.factor import factored
+from rankviz.features.kernel_base import Kernel, mean_diagonal
+from rankviz.features.kernel_matrix import KernelMatrix
+from rankviz.features.landmarks import UniformLandmarks
+from rankviz.features.operator import FeatureOperator
+from rankviz.learning import Risk, RiskPoint, limit_of
+from rankviz.learning.feature_space import RankObjective, ScoredPoint, ScoreRay
+from rankviz.learning.preconditioner import Preconditioner
+
+LANDMARKS_PER_ROOT = 5.0
+"""Ratio of the first preconditioner's landmarks to √n: forming it, O(n m²), costs a few products with K."""
+GROWTH = 3
+"""Factor of landmarks if CG is too slow."""
+MOST_LANDMARKS = 10_000
+"""Largest number: forming a preconditioner then takes minutes."""
+PATIENCE = 40
+"""CG iterations that cost about as much as a preconditioner with more landmarks."""
+
+
+def first_landmarks(n: int) -> int:
+    """Return the number of landmarks of the first preconditioner for n documents."""
+    return min(n, math.ceil(LANDMARKS_PER_ROOT * math.sqrt(n)))
+
+
+def preconditioner_bytes(n: int, m: int) -> int:
+    """Return the peak bytes of forming a preconditioner with m landmarks: two tall matrices, four squares."""
+    return 8 * (2 * n * m + 4 * m**2)
+
+
+def landmarks_within(n: int, size: float) -> int:
+    """Return the largest number of landmarks whose preconditioner needs at most `size` bytes."""
+    entries = max(0.0, size) / 8
+    return math.floor((math.sqrt(n**2 + 4 * entries) - n) / 4 + 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class NystroemPreconditioner:
+    """M^-1 r = r + V (H_m^-1 − I) VᵀK r: inverts S on the span of landmarks, and is the identity outside.
+
+    V = E L^-T, where E (n, m) selects the landmarks and K_mm = L Lᵀ. So VᵀKV = I, and VᵀK S V = H_m is the
+    Hessian of the Nyström model. It is self-adjoint and positive in ⟨·, ·⟩, and needs no product with K.
+
+    Attributes
+    ----------
+    index : (m,) int64
+        Landmarks' positions among the documents.
+    features : FeatureOperator
+        K V, its base K[:, index] (n, m) and basis L^-T.
+    inverse : Preconditioner
+        H_m^-1.
+    """
+
+    index: IntArray
+    features: FeatureOperator
+    inverse: Preconditioner
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """Return M^-1 r: (2, n) -> (2, n)."""
+        projected = self.features.basis.contract(r[1, self.index])
+        change = self.features.basis.expand(self.inverse(projected) - projected)
+        out = r.copy()
+        out[0, self.index] += change
+        out[1] += self.features.base @ change
+        return out
+
+
+class KernelObjective:
+    """½βᵀKβ + C Σ_P ℓ((Kβ)_i − (Kβ)_j): RankSVM with the exact kernel (chen2017 eq. 5 and 6).
+
+    Parameters
+    ----------
+    X : (n, d) float64
+        Documents.
+    kernel : Kernel
+    K : KernelMatrix
+        Kernel matrix (n, n) of the documents.
+    risk : Risk
+    C : float
+    seed : int
+        Seed of the preconditioner's landmarks.
+    most_landmarks : int
+        Largest number that memory allows.
+    """
+
+    patience = PATIENCE
+
+    def __init__(
+        self,
+        X: FloatArray,
+        kernel: Kernel,
+        K: KernelMatrix,
+        risk: Risk,
+        C: float,
+        seed: int = 0,
+        most_landmarks: int = MOST_LANDMARKS,
+    ) -> None:
+        self.X, self.kernel, self.K = X, kernel, K
+        self.risk, self.C, self.seed = risk, C, seed
+        self.landmarks = first_landmarks(len(X))
+        self.most_landmarks = max(self.landmarks, min(most_landmarks, MOST_LANDMARKS, len(X)))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs p."""
+        return self.risk.n_pairs
+
+    def with_risk(self, risk: Risk) -> KernelObjective:
+        """Return the same objective with another risk of the same documents."""
+        other = copy.copy(self)
+        other.risk = risk
+        return other
+
+    def start(self) -> FloatArray:
+        """Return the initial vector: zeros (2, n)."""
+        return np.zeros((2, len(self.X)))
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """Return ⟨a, b⟩ = a[0]ᵀ K b[0], from the image in b."""
+        return float(a[0] @ b[1])
+
+    def at(self, w: FloatArray) -> ScoredPoint:
+        """Return value and gradient at w (2, n): one product with K, one pass over the pairs."""
+        return self.assemble(w, w[1], self.risk.at(w[1]))
+
+    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
+        """Return the point at w with known risk; the gradient in ⟨·, ·⟩ is β + C ∂risk."""
+        value = 0.5 * self.inner(w, w) + self.C * risk.value
+        return ScoredPoint(w, scores, value, w + self.C * self._with_image(risk.gradient), risk)
+
+    def limit(self, point: ScoredPoint) -> tuple[float, float]:
+        """Return the risk of the original loss at a point, and the smoothing term of the gap."""
+        return limit_of(self.risk, point.scores, point.risk)
+
+    def hessian_product(self, point: ScoredPoint, s: FloatArray) -> FloatArray:
+        """Return S s = s + C R K s: (2, n) -> (2, n), one product with K."""
+        return s + self.C * self._with_image(point.risk.hessian_product(s[1]))
+
+    def ray(self, point: ScoredPoint, s: FloatArray) -> ScoreRay:
+        """Return the objective from a point along s (2, n)."""
+        return ScoreRay(self, point, s, s[1])
+
+    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
+        """Return the Nyström model's inverse Hessian at the point's active pairs."""
+
+        def within(progress: Progress) -> None:
+            report(Progress("newton"))
+
+        index = UniformLandmarks().choose(self.X, self.landmarks, self.seed)
+        kept, basis = factored(self.X[index], self.kernel, mean_diagonal(self.kernel, self.X), within)
+        index = index[kept]
+        features = FeatureOperator(self.kernel.matrix(self.X, self.X[index], within), basis)
+        nystroem = RankObjective(features, self.risk, self.C, self.seed)
+        return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
+
+    def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
+        """Return the same with more landmarks; it becomes exact as they approach all documents."""
+        self.landmarks = min(GROWTH * self.landmarks, self.most_landmarks)
+        return self.preconditioner(point, report)
+
+    def _with_image(self, v: FloatArray) -> FloatArray:
+        return np.stack((v, self.K.product(v)))

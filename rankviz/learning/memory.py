@@ -1,0 +1,154 @@
+"""Available memory, and the memory of training, computed in advance from array sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rankviz.common.memory import BUDGET_SHARE, free_memory
+from rankviz.common.numbers import megabytes
+from rankviz.common.settings import one_of
+from rankviz.datasets.types import DataError
+from rankviz.features.kernels import KERNELS
+from rankviz.features.kinds import MapKind
+from rankviz.features.registry import FEATURE_MAPS
+from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
+from rankviz.features.settings import KERNEL
+from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
+from rankviz.learning.kernel_space import first_landmarks, preconditioner_bytes
+from rankviz.learning.precision import copy_bytes
+from rankviz.learning.preconditioner import document_entries
+
+PAIR_BYTES = 100
+"""Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
+CUT_BYTES = 120
+"""Peak bytes per document and other grade if pairs are not listed."""
+
+
+@dataclass(frozen=True)
+class TrainingSizes:
+    """Sizes that determine the memory of training.
+
+    Attributes
+    ----------
+    feature_map : str
+        A name in `rankviz.features.FEATURE_MAPS`.
+    m : int
+        Landmarks or frequencies.
+    n, d : int
+        Documents and features.
+    pairs, cuts : int
+        Preference pairs if the risk lists them; else documents times other grades.
+    kernel : str
+        A name in `rankviz.features.KERNELS`; ignored by maps without a kernel.
+    """
+
+    feature_map: str
+    m: int
+    n: int
+    d: int
+    pairs: int = 0
+    cuts: int = 0
+    kernel: str = KERNEL.default
+
+    @property
+    def kind(self) -> MapKind:
+        """The feature map's declaration; `SettingError` for an unknown name."""
+        one_of("feature_map", self.feature_map, FEATURE_MAPS)
+        return FEATURE_MAPS[self.feature_map]
+
+    @property
+    def in_kernel_space(self) -> bool:
+        """True if the exact kernel is solved without a factor (see `rankviz.features.exact`)."""
+        return self.kind.kept.in_kernel_space(self.n)
+
+    @property
+    def width(self) -> int:
+        """Columns of the stored feature matrix."""
+        return self.kind.kept.width(self.m, self.n, self.d)
+
+    @property
+    def bytes(self) -> int:
+        """Peak bytes besides the data, and besides the kernel matrix of an exact kernel without a factor."""
+        risk = self.pairs * PAIR_BYTES + self.cuts * CUT_BYTES
+        return risk + 8 * (self._beside_kernel() if self.in_kernel_space else self._features())
+
+    @property
+    def base_bytes(self) -> int:
+        """Bytes of stored features among these; shards can store them in other ways."""
+        stored = self.kind.kept.base and not self.in_kernel_space
+        return 8 * self.n * self.width if stored else 0
+
+    @property
+    def copy_bytes(self) -> int:
+        """Additional bytes for products in single precision, used if memory allows."""
+        nested = not self.in_kernel_space and self.kind.kept.base
+        return copy_bytes(self.n, self.width) if nested else 0
+
+    def _beside_kernel(self) -> int:
+        """Count entries: the preconditioner, vectors with images, and documents as factors of the kernel."""
+        preconditioner = preconditioner_bytes(self.n, first_landmarks(self.n)) // 8
+        return preconditioner + self._scratch(self.n) + 40 * self.n + 3 * self.n * self.d
+
+    def _features(self) -> int:
+        """Return entries: the base, plus its computation or the preconditioner, whichever is larger."""
+        k, kept = self.width, self.kind.kept
+        base = self.n * k if kept.base else 0
+        inputs = 8 * self.n if kept.factor else 0  # hashes of documents
+        inputs = max(inputs, self._scratch(k) if kept.base else 0)
+        if k > self.n:
+            return base + max(inputs, document_entries(self.n, k))
+        beside = 2 * k if k <= CLOSED_FORM_COLUMNS else k + 3 * pairs_to_sample(self.n, k)
+        squares = k * ((2 * k if kept.factor else 0) + beside)
+        return base + max(inputs, squares)
+
+    def _scratch(self, columns: int) -> int:
+        """Return temporary entries for a base with so many columns: in a block, and documents as factors."""
+        one_of("kernel", self.kernel, KERNELS)
+        scratch = KERNELS[self.kernel].usual.scratch(self.d) if self.kind.has_kernel else 0
+        block = min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
+        return scratch * block + (min(self.n, ROWS) + 2 * columns) * (self.d + 2)
+
+
+def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwise: str = "") -> None:
+    """Raise `DataError` if training needs more than `budget` bytes, naming the largest m that fits.
+
+    `extra` bytes are needed for every m; `otherwise` is a sentence with an alternative.
+    """
+    need = sizes.bytes + extra
+    if need <= budget:
+        return
+    fits = largest_fitting(sizes, lambda narrower: narrower.bytes + extra <= budget)
+    remedy = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
+    if sizes.kind.is_exact:
+        remedy = f"Choose {_approximation(sizes.kernel)}, or a smaller data set."
+    with_m = f" with m = {sizes.m:,}" if sizes.kind.has_components else ""
+    raise DataError(
+        f"training on {sizes.n:,} documents{with_m} needs about {megabytes(need)} of memory",
+        expected=f"at most {megabytes(budget)} (by default {BUDGET_SHARE:.0%} of what is free)",
+        remedy=f"{remedy} {otherwise}".strip(),
+    )
+
+
+def _approximation(kernel: str) -> str:
+    """Name an approximation of the exact kernel that needs less memory."""
+    kinds = FEATURE_MAPS.values()
+    found = next((k for k in kinds if k.approximates and k.takes(KERNELS[kernel])), None)
+    return "an approximation" if found is None else f"the {found.label} approximation"
+
+
+def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool]) -> int:
+    """Return the largest m with which training fits, to two digits; 0 if none fits or m is not used."""
+    if not sizes.kind.has_components:
+        return 0
+    low, high = 0, sizes.m
+    while high - low > max(1, low // 50):  # low fits, high does not
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(replace(sizes, m=middle)) else (low, middle)
+    text = str(low)
+    return int(text[:2] + "0" * (len(text) - 2))
+
+
+def default_budget() -> float:
+    """Return the default memory limit of training in bytes: 70 % of the free memory."""
+    return BUDGET_SHARE * free_memory()

@@ -1,0 +1,233 @@
+"""Dual variables α of a model, one block per query: the weight of each preference pair in w.
+
+At the optimum of ½‖w‖² + C Σ_P c_ij·ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with α_ij =
+−C·c_ij·ℓ'(t_ij). So the scores of the training part suffice (`SlopeDuals`). Models that solve for α provide
+it themselves (`GivenDuals`). Pairs are not listed, and one query is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from rankviz.common.arrays import BoolArray, FloatArray, IntArray
+from rankviz.datasets.types import RankingData
+from rankviz.learning.costs import PLAIN, PairCosts
+from rankviz.learning.losses import Loss
+
+
+@dataclass(frozen=True, eq=False)
+class DualBlock:
+    """The dual variables of one query of n_q documents as a rectangle, without its empty rows and columns.
+
+    Attributes
+    ----------
+    y : (n_q,) int64
+        Grades of the query's documents.
+    f : (n_q,) float64
+        Their scores.
+    winners : (r,) int64
+        Documents of the query that are preferred to another one, counted from 0: the rows.
+    losers : (c,) int64
+        Documents that another one is preferred to: the columns. With three or more grades a document can be
+        both.
+    alpha : (r, c) float64
+        α_ij, and 0 where (i, j) is not a pair. None is negative if the loss never rises (`Loss.falling`). A
+        matrix that replaces α, such as the low-rank one of xu2019 §5.2, may have other entries there.
+    """
+
+    y: IntArray
+    f: FloatArray
+    winners: IntArray
+    losers: IntArray
+    alpha: FloatArray
+
+    @classmethod
+    def given(cls, y: IntArray, f: FloatArray, alpha: FloatArray) -> Self:
+        """Return the block of a query with grades y and scores f (n_q,) from its rectangle (r, c).
+
+        Raises ValueError if the rectangle's shape does not fit the grades (see `sides`).
+        """
+        winners, losers = sides(y)
+        if alpha.shape != (len(winners), len(losers)):
+            raise ValueError(
+                f"dual variables of shape {alpha.shape} for a query with {len(winners)} documents that are "
+                f"preferred to another one and {len(losers)} that another one is preferred to"
+            )
+        return cls(y, f, winners, losers, alpha)
+
+    @property
+    def is_pair(self) -> BoolArray:
+        """True where the rectangle has a preference pair, (r, c)."""
+        mask: BoolArray = self.y[self.winners][:, None] > self.y[self.losers]
+        return mask
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of preference pairs of the query."""
+        return int(self.is_pair.sum())
+
+    @property
+    def n_active(self) -> int:
+        """Number of pairs with α_ij ≠ 0."""
+        return int(np.count_nonzero(self.alpha[self.is_pair]))
+
+    @property
+    def document_weights(self) -> FloatArray:
+        """c_i = Σ_j α_ij − Σ_j α_ji over pairs, (n_q,): the query's share of w is Σ_i c_i φ_i."""
+        pairs, c = np.where(self.is_pair, self.alpha, 0.0), np.zeros(len(self.y))
+        c[self.winners] = pairs.sum(axis=1)
+        c[self.losers] -= pairs.sum(axis=0)
+        return c
+
+    def full(self) -> FloatArray:
+        """Return A_l with a row and a column for every document of the query, (n_q, n_q) (xu2019 eq. 7)."""
+        A = np.zeros((len(self.y), len(self.y)))
+        A[np.ix_(self.winners, self.losers)] = self.alpha
+        return A
+
+    def symmetrised(self) -> FloatArray:
+        """Return A_l + A_lᵀ, (n_q, n_q)."""
+        A = self.full()
+        return A + A.T
+
+
+def sides(y: IntArray) -> tuple[IntArray, IntArray]:
+    """Return a query's documents above its lowest grade, and those below its highest, from grades y."""
+    return np.flatnonzero(y > y.min()), np.flatnonzero(y < y.max())
+
+
+class Duals(ABC):
+    """The dual variables of a model, block by block; each is computed on demand.
+
+    Attributes
+    ----------
+    train : RankingData
+        The training part of the model.
+    C : float
+        Weight of its loss.
+    gap : float
+        Duality gap of the model over its objective, NaN if unknown: a bound on its distance from the optimum.
+    """
+
+    def __init__(self, train: RankingData, C: float, gap: float) -> None:
+        self.train, self.C, self.gap = train, C, gap
+
+    @abstractmethod
+    def block(self, query: int) -> DualBlock:
+        """Return the block of the query at position `query`."""
+
+    def ceiling(self, query: int) -> FloatArray | float:
+        """Return the largest α_ij of the hinge, C·c_ij, as a number or (r, c)."""
+        return self.C
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, and of blocks."""
+        return self.train.n_queries
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return self.n_queries
+
+    def __iter__(self) -> Iterator[DualBlock]:
+        """Iterate over the blocks of all queries."""
+        return (self.block(query) for query in range(self.n_queries))
+
+    def document_weights(self) -> FloatArray:
+        """Return c (n,) with w(α) = Σ_P α_ij (φ_i − φ_j) = Φᵀ c (xu2019 eq. 6)."""
+        return np.concatenate([np.zeros(0), *(block.document_weights for block in self)])
+
+
+class SlopeDuals(Duals):
+    """α_ij = −C·c_ij·ℓ'(t_ij) from the scores f (n,) of the training part.
+
+    w(α) differs from the weights that have these scores by the gradient of the objective.
+    """
+
+    def __init__(
+        self,
+        train: RankingData,
+        scores: FloatArray,
+        C: float,
+        loss: Loss,
+        costs: PairCosts = PLAIN,
+        gap: float = math.nan,
+    ) -> None:
+        super().__init__(train, C, gap)
+        self.scores, self.loss, self.costs = scores, loss, costs
+
+    def block(self, query: int) -> DualBlock:
+        """Return the block of the query at position `query`."""
+        return dual_block(self.scores, self.train, query, self.C, self.loss, self.costs)
+
+    def ceiling(self, query: int) -> FloatArray | float:
+        """Return C·w·b for pairs of weight w and margin b (see `PairCosts`)."""
+        y = self.train.y[self.train.query_slice(query)]
+        w, b = _weights_and_margins(self.train, query, self.costs, *(y[side] for side in sides(y)))
+        return self.C * w * b
+
+
+class GivenDuals(Duals):
+    """Dual variables from a model that solves for them, not from the slope of its loss.
+
+    Parameters
+    ----------
+    train, C, gap
+        See `Duals`.
+    scores : (n,) float64
+        Scores of the training part.
+    rectangle : int -> (r, c) float64
+        α of the query at a position: rows and columns as in `sides` of its grades.
+    """
+
+    def __init__(
+        self,
+        train: RankingData,
+        scores: FloatArray,
+        C: float,
+        rectangle: Callable[[int], FloatArray],
+        gap: float = math.nan,
+    ) -> None:
+        super().__init__(train, C, gap)
+        self.scores, self.rectangle = scores, rectangle
+
+    def block(self, query: int) -> DualBlock:
+        """Return the block of the query at position `query`."""
+        rows = self.train.query_slice(query)
+        return DualBlock.given(self.train.y[rows], self.scores[rows], self.rectangle(query))
+
+
+def dual_block(
+    f: FloatArray, part: RankingData, query: int, C: float, loss: Loss, costs: PairCosts = PLAIN
+) -> DualBlock:
+    """Return α_ij of the query at position `query`, from the scores f (n,) of the training part.
+
+    α_ij = −C·w·b·ℓ'((f_i − f_j)/b) for a pair of weight w and margin b (see `PairCosts`), 1 without costs.
+    Source: xu2019 eq. 4–7; for the squared hinge α_ij = 2C·max(0, 1 − f_i + f_j).
+    """
+    rows = part.query_slice(query)
+    y, f = part.y[rows], f[rows]
+    winners, losers = sides(y)
+    is_pair = y[winners][:, None] > y[losers]
+    w, b = _weights_and_margins(part, query, costs, y[winners], y[losers])
+    slope = loss.derivative((f[winners][:, None] - f[losers]) / b)
+    return DualBlock(y, f, winners, losers, np.where(is_pair, -C * w * b * slope, 0.0))
+
+
+def _weights_and_margins(
+    part: RankingData, query: int, costs: PairCosts, winners: IntArray, losers: IntArray
+) -> tuple[FloatArray | float, FloatArray | float]:
+    """Return weights w and margins b of all combinations of grades of one query, (r, c); 1 if 1 for all."""
+    if costs.uniform and costs.margin is None:
+        return 1.0, 1.0
+    levels = np.unique(part.y)
+    code = np.searchsorted(levels, winners)[:, None], np.searchsorted(levels, losers)[None, :]
+    pairs = np.full((len(winners), len(losers)), query), *np.broadcast_arrays(*code)
+    margins = costs.margins(*pairs)
+    return costs.weights(*pairs), 1.0 if margins is None else margins

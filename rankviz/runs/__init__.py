@@ -1,0 +1,34 @@
+"""Runs as values (RunSpec in, RunRecord out), and sweeps: designs of runs, selection, effects of settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankviz.common.lazy import names_of, submodules
+from rankviz.runs.axes import Range, Values, powers
+from rankviz.runs.designs import Design
+from rankviz.runs.plan import Cost, cost
+from rankviz.runs.rules import RULES
+from rankviz.runs.selection import Selection, select
+from rankviz.runs.sweep_table import runs_table
+
+__all__ = [
+    "RULES",
+    "Cost",
+    "Design",
+    "Range",
+    "Selection",
+    "Values",
+    "cost",
+    "powers",
+    "runs_table",
+    "select",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = submodules(__name__)
+
+
+def __dir__() -> list[str]:
+    """List the names, including modules not imported yet."""
+    return sorted({*globals(), *names_of(__path__)})

@@ -1,0 +1,138 @@
+"""Descriptions of runs in words: structured parts for captions, lists and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from rankviz.common.settings import Setting, active
+from rankviz.datasets.normalise import NORMALISATIONS
+from rankviz.features import FEATURE_MAPS
+from rankviz.features.settings import N_COMPONENTS
+from rankviz.models.methods import USUAL
+from rankviz.models.settings import FEATURE_MAP
+from rankviz.runs.spec import DataSpec, RunSpec
+
+MAP = FEATURE_MAP.name
+
+PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
+
+
+@dataclass(frozen=True)
+class Description:
+    """A run in words; as text its parts, with dots between them.
+
+    Attributes
+    ----------
+    data : str
+        "OHSUMED fold 1".
+    method : str
+        With its own settings: "factorised RankSVM, K = 5"; "" for the usual method on a feature map.
+    model : str
+        The feature map with its own settings: "Nyström m = 500, k-means++ landmarks"; "" if there is none.
+    settings : tuple of (str, str)
+        Names of the other settings, and their words: ("C", "C = 2⁻⁷"), ("loss", "squared hinge").
+    normalisation, part : str
+        "normalised: z-score per query", "validation"; "" for the defaults.
+    """
+
+    data: str
+    method: str
+    model: str
+    settings: tuple[tuple[str, str], ...]
+    normalisation: str = ""
+    part: str = ""
+
+    def __str__(self) -> str:
+        words = (text for _, text in self.settings)
+        return " · ".join(filter(None, (self.data, *self.names, *words, self.normalisation, self.part)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Method and model, without empty ones."""
+        return tuple(filter(None, (self.method, self.model)))
+
+    def without(self, *names: str) -> Self:
+        """Return the same description without some settings."""
+        return replace(self, settings=tuple(pair for pair in self.settings if pair[0] not in names))
+
+    def words(self, *names: str) -> tuple[str, ...]:
+        """Return the words of some settings, without missing ones."""
+        return tuple(text for name, text in self.settings if name in names)
+
+
+def describe(spec: RunSpec, part: str | None = None) -> Description:
+    """Describe a run: data, model, settings, and the scored part if given."""
+    words = {name: setting.words(spec.get(name)) for name, setting in spec.declared().items()}
+    of_map, of_method = _beside_map(spec), _beside_method(spec)
+    beside = {MAP, *of_map, *of_method}
+    return Description(
+        data=data_words(spec),
+        method=_joined(spec.kind.label, words, of_method) if spec.method != USUAL else "",
+        model=_model(spec, words, of_map),
+        settings=tuple((name, text) for name, text in words.items() if text and name not in beside),
+        normalisation=_normalisation(spec),
+        part=PART_NAMES[part] if part else "",
+    )
+
+
+def _beside_map(spec: RunSpec) -> list[str]:
+    """Return the names of settings shown beside the feature map, m first."""
+    if MAP not in spec:
+        return []
+    brought = {setting.name for setting, _ in active(spec.option(MAP).settings, _value_in(spec))}
+    names = [name for name, s in spec.declared().items() if s.named and name in brought]
+    return sorted(names, key=lambda name: name != N_COMPONENTS.name)
+
+
+def _beside_method(spec: RunSpec) -> list[str]:
+    """Return the names of settings shown beside the method; none for the usual one."""
+    others = {MAP, *_beside_map(spec)}
+    named = [name for name, s in spec.declared().items() if s.named and name not in others]
+    return [] if spec.method == USUAL else named
+
+
+def _value_in(spec: RunSpec) -> Callable[[Setting], Any]:
+    return lambda setting: spec.get(setting.name, setting.default)
+
+
+def _joined(name: str, words: Mapping[str, str], beside: Iterable[str]) -> str:
+    """Join a name and the words of its settings with commas."""
+    return ", ".join((name, *filter(None, (words[each] for each in beside))))
+
+
+def _normalisation(spec: RunSpec) -> str:
+    if spec.normalisation == DataSpec.normalisation:
+        return ""
+    return f"normalised: {NORMALISATIONS[spec.normalisation].label}"
+
+
+def _model(spec: RunSpec, words: Mapping[str, str], beside: list[str]) -> str:
+    """Format the feature map, then m, then its other settings after commas; "" without a map."""
+    if MAP not in spec:
+        return ""
+    name = FEATURE_MAPS[spec.feature_map].label
+    if N_COMPONENTS.name not in beside:
+        return _joined(name, words, beside)
+    return _joined(f"{name} {words[N_COMPONENTS.name]}", words, beside[1:])
+
+
+def data_words(spec: RunSpec) -> str:
+    """Format data set and fold, with the sample if it is not everything: "OHSUMED fold 1"."""
+    fold = f"fold {spec.fold.removeprefix('Fold')}" if spec.fold.startswith("Fold") else spec.fold
+    return ", ".join(filter(None, (f"{spec.dataset} {fold}", spec.sample.words)))
+
+
+def method_label(spec: RunSpec) -> str:
+    """Format the legend entry of a run: "Nyström, m = 500", "factorised RankSVM, K = 5"."""
+    described = describe(spec)
+    if described.method:
+        return described.method
+    name = FEATURE_MAPS[spec.feature_map].label
+    return f"{name}, m = {spec.n_components}" if "n_components" in spec else name
+
+
+def in_a_sentence(spec: RunSpec) -> str:
+    """Format a run's model for use in a sentence: "the linear model", "the exact kernel", "Nyström"."""
+    return spec.kind.label if spec.method != USUAL else FEATURE_MAPS[spec.feature_map].in_a_sentence
