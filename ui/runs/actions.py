@@ -165,7 +165,7 @@ def _open(spec: RunSpec, brought: bool) -> None:
     except SettingError as error:
         why = "" if brought else f"Not available on Train: {error}."
     if found is None or spec.fold not in found.folds:
-        why = "Its data are not here." if brought else "Its data are no longer here."
+        why = "Its data are not here."
     elif brought and digest_of(spec) != spec.digest:
         why = "This name has different data here."
     does = words.TRAIN_AGAIN_HELP if brought else ""

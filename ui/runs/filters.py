@@ -63,7 +63,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     if not known:
         return ""
     at = place(METRIC, known, USUAL_METRIC)
-    help_text = "Mean over a part's queries."
+    help_text = "Mean over queries."
     return str(st.selectbox("Metric", known, at, key=METRIC, bind="query-params", help=help_text))
 
 
@@ -106,7 +106,7 @@ def _search() -> str:
             bind="query-params",
             placeholder="data, method, map, tag, note",
             icon=":material/search:",
-            help="Finds runs that contain all words in their data, method, settings, tags or note.",
+            help="Finds runs with all words.",
         )
     )
 

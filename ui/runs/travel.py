@@ -53,7 +53,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             key="runs-csv",
             on_click="ignore",
             width="stretch",
-            help="Settings, training and validation metrics.",
+            help="Settings and metrics.",
         )
 
 
@@ -88,8 +88,8 @@ def bring() -> None:
             key=key,
             on_change=_forget,
             help=(
-                f"At most {LIMITS.upload_bytes // MB} MB in total. Imported runs are private, "
-                f"marked “{NOT_MADE_HERE}”, and replace no run."
+                f"At most {LIMITS.upload_bytes // MB} MB. Imported runs are private and marked "
+                f"“{NOT_MADE_HERE}”."
             ),
         )
         if len(files) < len(chosen):  # the browser shows files that are not here

@@ -76,7 +76,7 @@ def _study(titles: dict[str, str]) -> str:
             key=filters.STUDY,
             bind="query-params",
             format_func=lambda one: f"{titles[one]} · {one[:6]}" if one else "all",
-            help="A group of runs, such as a sweep.",
+            help="Runs requested together.",
         )
     )
 
@@ -137,7 +137,7 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         data,
         answer=answer,
         key="many-runs",
-        alt=f"Validation {shown.metric} of {counted(len(data), 'run')} against {escaped(title)}.",
+        alt=f"Validation {shown.metric} against {escaped(title)}.",
         caption=words.POINTS.format(metric=shown.metric, some=some),
     )
 
@@ -175,10 +175,7 @@ def _table(
     rows = _in_order(found, shown.metric, what.first)
     words = f"All: {same}." if same else ""
     if len(rows) > MOST_LISTED:
-        words += (
-            f" The list has the first {MOST_LISTED:,}, {what.first} first; “All” selects all. "
-            "Filter at the left for fewer."
-        )
+        words += f" The list has the first {MOST_LISTED:,}, {what.first} first; “All” selects all."
     if words:
         told.caption(words)
     wanted = columns.names if what.everything else shown.differing

@@ -14,18 +14,15 @@ from ui.runs.filters import Shown
 from ui.shared.foreign import data_words, describe
 from ui.shared.run_store import run_store
 
-ALL_HELP = "Selects all filtered runs, or none."
-TRAIN_AGAIN_HELP = "Trains the run here and compares both results."
-NO_STUDY = "This link's study was not found or is private; all runs are shown."
-RUNS_KEPT = "Every run that a page trains is kept here."
+ALL_HELP = "All filtered runs, or none."
+TRAIN_AGAIN_HELP = "Trains the run here and compares the results."
+NO_STUDY = "This link's study is private or gone; all runs are shown."
+RUNS_KEPT = "Every trained run is kept here."
 POINTS = (
-    "One point per run: mean {metric} over validation queries; ring: the best above. Compare only runs "
-    "of one fold.{some}"
+    "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
+    "fold.{some}"
 )
-PARTS_HELP = (
-    "Choose settings on validation. Looks at the test part are counted, because choices by it make "
-    "test scores optimistic."
-)
+PARTS_HELP = "Choices by test results make them optimistic, so looks are counted."
 
 TERMS_HERE = ("Study", "Digest")
 

@@ -103,7 +103,7 @@ def _points(
         score_scatter.figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=f"Scores for query {query}, {names[0]} against {names[1]}.",
+        alt=f"Scores of query {query}: {names[0]} against {names[1]}.",
         caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
         on_select=marked.clicked(key),
     )
@@ -113,7 +113,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
-        st.markdown("**Largest changes of rank**; tick a row to mark the document.")
+        st.markdown("**Largest changes of rank**: tick a row to mark it.")
         key, listed = marked.chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),

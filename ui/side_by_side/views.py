@@ -121,7 +121,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
         per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
-        alt=f"{what.metric} of each query, {names[0]} against {names[1]}.",
+        alt=f"{what.metric}, {names[0]} against {names[1]}.",
         caption=words.AGAINST.format(
             even=even,
             all=len(table),
@@ -139,7 +139,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
         per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
-        alt=f"Differences in {what.metric} in order, and Kendall's τ.",
+        alt=f"Differences in {what.metric}, and Kendall's τ.",
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
@@ -156,7 +156,7 @@ def _no_tau(table: pd.DataFrame) -> str:
     if n == 0:
         return ""
     noun = "query has" if n == 1 else "queries have"
-    return f" ({n} {noun} none: one document, or equal scores)"
+    return f" ({n} {noun} none)"
 
 
 def _where_to_look(table: pd.DataFrame, metric: str) -> None:
@@ -177,7 +177,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
                 key=f"look-{value}-{query}",
                 on_click=selection.only,
                 args=(int(query), table),
-                help=f"Show query {query} below.",
+                help=f"Show query {query}.",
             )
 
 
@@ -187,7 +187,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
     only = st.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help="Hides all other queries."
+        "Selected queries only", key="onlypicked", bind="query-params", help="Hides other queries."
     )
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
