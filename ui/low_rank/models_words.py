@@ -49,9 +49,7 @@ def what_they_train(spec: RunSpec, C: float) -> str:
     other += [f"rank {spec.rank}"] if spec.get("rank") is not None else []
     other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []
     plain = f"Plain is the current model, with {', '.join(other)}. " if other else ""
-    return (
-        f":gray[{plain}The factorised and the regularised model train the hinge with C = {power_of_two(C)}.]"
-    )
+    return f":gray[{plain}The other two train the hinge with C = {power_of_two(C)}.]"
 
 
 def all_the_hinge(spec: RunSpec, C: float) -> str:
@@ -90,7 +88,7 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
-        f"VVᵀ has rank {factors}, the number of factors (K in xu2019); A has rank at most "
+        f"VVᵀ has rank {factors} (K in xu2019); A has rank at most "
         f"{most}{', twice that of A' if matrix == 'symmetrised' else ''}."
     )
 
@@ -130,7 +128,7 @@ def _percent(share: float) -> str:
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
-NO_QUERY_STEPS = ":gray[The paper's steps by query need rows of features; this exact kernel has none.]"
+NO_QUERY_STEPS = ":gray[The paper's steps need rows of features; this exact kernel has none.]"
 
 
 def power(value: float) -> str:
@@ -169,10 +167,8 @@ def ends_differ(table: pd.DataFrame) -> str:
     here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
     left = f", here {apart['regularized']}" if "regularized" in apart else ""
     said = {
-        "factorized": f"The factorised problem is not convex: runs reach different ends{here}.",
-        "regularized": (
-            f"The regularised one is convex: its runs only differ by incomplete convergence{left}."
-        ),
+        "factorized": f"The factorised problem is not convex: runs end differently{here}.",
+        "regularized": (f"The regularised one is convex: its runs did not converge fully{left}."),
     }
     return " ".join(words for model, words in said.items() if model in last.index)
 
@@ -195,7 +191,7 @@ def clipped(values: pd.Series[float], low: float) -> str:
     below = int((values < low).sum())
     if below == 0:
         return ""
-    return f"{below} of {len(values)} cells lie below the colour scale. "
+    return f"{below} of {len(values)} cells are below the colour scale. "
 
 
 def seeds_draw(spec: RunSpec) -> str:

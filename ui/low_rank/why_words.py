@@ -14,23 +14,23 @@ from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 ZERO = "zero: σ up to 10⁻⁶ of the largest"
 
 LAW = (
-    "**Low rank:** if every pair of two grades has a margin below 1, α has rank 2 at most. With R grades, A "
-    "has rank 2(R − 1) at most. A small C leaves all margins below 1."
+    "**Low rank:** if every pair of two grades has a margin below 1 (small C), α has rank 2 at most. With R "
+    "grades, A has rank 2(R − 1) at most."
 )
 
 STAIRCASE = (
-    "**Stairs:** α is C for margins below 1 and 0 above. Sorted by score, the border is a staircase: few "
-    "dimensions hold its energy, but each stair of another length adds to the rank."
+    "**Stairs:** sorted by score, the border between α = C and α = 0 is a staircase. Few dimensions hold "
+    "its energy, but stairs of different lengths add to the rank."
 )
 
 ACCURACY = (
-    "**Artefact:** a dual solver that stops early leaves errors in α. Above the zero threshold they make the "
-    "rank as large as the grades allow. This app's solvers have this effect under the hinge only."
+    "**Artefact:** dual solvers that stop early leave errors in α, which raise the rank to what the grades "
+    "allow. This app's solvers do so under the hinge only."
 )
 
 PAPER = (
     "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. Probably these are "
-    "ranks of A + Aᵀ, filled by a solver's errors."
+    "ranks of A + Aᵀ with a solver's errors."
 )
 
 
@@ -64,7 +64,7 @@ def staircase(stairs: pd.DataFrame) -> str:
     """Give the number of dimensions of the stairs."""
     some = stairs[stairs["active"] > 0]
     if len(some) == 0:
-        return "Under the hinge every margin is at least 1: every α is 0"
+        return "Under the hinge every α is 0 (margins of at least 1)"
     middle = some.median(numeric_only=True)
     return (
         f"Medians over {queries(len(some))}: {middle['stairs']:.0f} stairs, numerical rank "
@@ -88,17 +88,14 @@ def off_the_staircase(stairs: pd.DataFrame) -> str:
 def errors_speak_of(spec: RunSpec) -> str:
     """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
-        return (
-            f":gray[This holds for {METHODS[USUAL].label}. The {spec.kind.label} is solved for its α, to one "
-            "accuracy.]"
-        )
+        return f":gray[This holds for {METHODS[USUAL].label}. The {spec.kind.label} is solved for its α.]"
     if spec.loss in ("hinge", "squared_hinge"):
         return ""
     name = LOSSES[spec.loss].label
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
-        f":gray[This holds for the hinge and the squared hinge. With the current model's {name}, early stops "
-        "(diamonds) may also lower the rank.]"
+        f":gray[This holds for both hinges. With the current model's {name}, early stops (diamonds) may also "
+        "lower the rank.]"
     )
 
 

@@ -13,28 +13,28 @@ from rankviz.metrics.significance import compare
 from ui.low_rank.work import SHARES, Cut
 from ui.shared.show import capital
 
-DEFINITION = "A query's dual variables α form a matrix A: preferred documents in rows, the others in columns."
+DEFINITION = "A query's dual variables α form a matrix A. Rows: preferred documents; columns: the others."
 HELP = {
-    "k": "The k largest singular values are kept.",
-    "t": "Share of the sum of squared singular values (xu2019: 90 %).",
-    "more": "Matrix, order of documents, zero threshold.",
+    "k": "Keeps the k largest singular values.",
+    "t": "Energy: sum of squared singular values (xu2019: 90 %).",
+    "more": "Matrix, order, zero threshold.",
     "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
     + " The printed ranks of xu2019 fit A + Aᵀ.",
-    "order": "Grade shows blocks; score shows the border of active pairs.",
-    "beside": "αᵏ of rank k, or α − αᵏ.",
-    "zero": "Larger singular values count for the rank.",
+    "order": "Grade: blocks. Score: border of active pairs.",
+    "beside": "αᵏ, or α − αᵏ.",
+    "zero": "For the numerical rank.",
     "counted": "xu2019 divides by documents.",
-    "block": "Default: the training query with the most pairs.",
-    "learnaxis": "The size of an iteration depends on the solver. Compare seconds.",
+    "block": "Default: most pairs.",
+    "learnaxis": "Iterations differ between solvers: compare seconds.",
     "view": "Matrices, measure, horizontal axis.",
     "regmatrix": "α gives the weights; A approximates it.",
-    "shown": "Numerical rank, or k for the energy.",
-    "rankagainst": "The largest possible rank, documents, or pairs.",
+    "shown": "Numerical rank, or k.",
+    "rankagainst": "Largest possible rank, documents, or pairs.",
     "clow": "Weight of the hinge, and the largest α.",
     "plainmodel": "The current model may have another loss.",
-    "sweep": "Values near those of xu2019's Tables 7 and 8.",
-    "sweepmetric": "Means over queries, or the objective ½‖w‖² − Σα.",
-    "fseeds": "Random starts: the factorised problem is not convex.",
+    "sweep": "Near xu2019's Tables 7 and 8.",
+    "sweepmetric": "Means over queries, or the objective.",
+    "fseeds": "Random starts: the problem is not convex.",
     "onlypicked": "Hide other queries.",
 }
 """Helps, by the key of their control."""
@@ -45,17 +45,17 @@ COLUMN_HELP = {
     "gap": "Relative to the objective.",
     "seconds": "Features, pairs and training; one run on this machine.",
     "learned": "Comparable within one model only.",
-    "first_order": "Largest decrease within the box, to first order.",
+    "first_order": "Largest decrease to first order.",
     "query": "Number in the data.",
     "documents": "n, the size of A.",
     "grades": "Number of different grades.",
     "pairs": "Preference pairs.",
     "active": "Pairs with α > 0.",
-    "k": "Singular values for {share} of the energy.",
+    "k": "For {share} of the energy.",
     "k_shuffled": "For shuffled α.",
-    "rank": "Singular values above {zero} of the largest.",
+    "rank": "Above {zero} of the largest.",
     "largest_rank": "The grades allow no more.",
-    "law": "Limit of the squared hinge if all pairs are active.",
+    "law": "Of the squared hinge, all pairs active.",
     "dim": "k/documents.",
     "dim_100": "Rank/documents.",
     "stable_rank": "Σσ²/σ₁².",
@@ -65,7 +65,7 @@ COLUMN_HELP = {
 CAPTIONS = {
     "costs": "Means over the {part} queries. Plain: {plain}.",
     "k": "xu2019 Figure 2a: Dim at {share}",
-    "rank": "xu2019 Figure 2b: Dim at 100 %; zero: σ up to {zero} of the largest",
+    "rank": "xu2019 Figure 2b: Dim at 100 %; zero: {zero} of the largest σ",
     "energy": "Mean of {queries}; band: 10 % to 90 %. Shuffled: each query's α in random order. {about}.",
     "low-rank-learning": (
         "{own}. Best: lowest objective of the model's runs here; drawn from {least}. Dashed: the paper's "
@@ -73,30 +73,32 @@ CAPTIONS = {
     ),
     "rank-by-model": (
         "One marker per query and model. {counted}. Right: medians, bars from 10 % to 90 %. Regularised: "
-        "{matrix}. Dotted: limit for {factors}. {own}; both train the hinge. Plain: {plain}."
+        "{matrix}. Dotted: limit for {factors}. {own}. Plain: {plain}."
     ),
     "printed": (
-        "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. The paper "
-        "does not print C and the other settings. Printed ranks above the largest may be of A + Aᵀ."
+        "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. C is not "
+        "printed. Larger ranks than possible may be of A + Aᵀ."
     ),
     "every": "0: the matrix is 0.",
     "numbers": "{queries}; {left_out}. Tick rows to select queries. {accuracy}",
-    "dual-heatmap": "{definition} Query {query}: {documents} documents, {pairs:,} pairs, {active:,} active "
-    "(α > 0). Blank: no pair.{thinned} {about}",
+    "dual-heatmap": (
+        "{definition} Query {query}: {documents} documents, {pairs:,} pairs, {active:,} active (α > 0). "
+        "Blank: no pair.{thinned} {about}"
+    ),
     "block-spectrum": (
         "Query {query}: rank {rank} of {largest_rank} possible; k = {k} for {share} of the energy. Dotted: "
         "chosen k{whole}.{rest} {about}"
     ),
     "truncation-loss": (
-        "Relative changes of α and w; mean {metric} of {part} queries. Dashed: only query {query} is cut; "
-        "solid: all. Dotted: k. {about}"
+        "Relative changes; mean {metric} of {part} queries. Dashed: only query {query} is cut; solid: all. "
+        "Dotted: k. {about}"
     ),
     "low-rank-objective": "{count}{line}{seeds}Factorised, with the hinge; {about}.",
     "low-rank-weights": (
         "{count}{clipped}A = 0: nuclear/(2·coupling) exceeds every singular value. Bottom: near the plain "
         "one with the hinge{level}. {about}"
     ),
-    "best": "The best is chosen on these {part} queries, so it is optimistic.",
+    "best": "Chosen on these {part} queries, the best is optimistic.",
     "rank-by-activity": "One marker per query; {zero}. Dashed: the law's limit. {about}.",
     "rank-by-c": "Median over {queries}; band: 10 % to 90 %; {zero}. Dashed: the law's limit. Dotted: the "
     "current C. {about}.",
@@ -111,12 +113,12 @@ CAPTIONS = {
 """Templates of captions, by the key of their figure or table."""
 ALTS = {
     "energy": "Energy of k singular values.",
-    "low-rank-learning": "Distance from the best objective against {axis}.",
-    "rank-by-model": "{measure} of queries under three models.",
+    "low-rank-learning": "Distance from the best against {axis}.",
+    "rank-by-model": "{measure} under three models.",
     "dual-heatmap": "Dual variables of query {query}.",
     "dual-heatmap-cut": "Dual variables of query {query}, {title}.",
     "block-spectrum": "Singular values of query {query}.",
-    "truncation-loss": "Changes of α, w and NDCG@10 against rank.",
+    "truncation-loss": "Changes of α, w and NDCG@10.",
     "low-rank-factors": "{metric} against factors.",
     "low-rank-objective": "Objective against factors.",
     "low-rank-weights": "{metric} by nuclear and coupling.",
@@ -166,7 +168,7 @@ def left_out(found: Spectra) -> str:
 def nothing(found: Spectra) -> str:
     """Explain why there are no singular values at all."""
     if not found.n_zero:
-        return "No training query has documents of different grades: there are no preference pairs."
+        return "No training query has documents of different grades: no preference pairs."
     return (
         f"Every dual variable is 0: in {queries(found.n_zero)} each pair has a margin of at least 1 or costs "
         "0. Raise the costs or lower C."
@@ -182,7 +184,7 @@ def none_counted(selected: int) -> str:
         if selected == 1
         else f"matrices of the {selected} selected queries are"
     )
-    return f"The {whose} 0 under all three models. Change the selection."
+    return f"The {whose} 0 under all three models."
 
 
 def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
@@ -231,11 +233,11 @@ def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
     return {
         "cut": (
             f"Cut to rank {k}: {_kept(energy)} of the energy",
-            f"Closest matrix of rank {k}; same colours.",
+            "Closest matrix of that rank; same colours.",
         ),
         "rest": (
             f"Error of rank {k}",
-            "α minus that matrix; blue: too small, red: too large.",
+            "α − αᵏ; blue: αᵏ too small, red: too large.",
         ),
     }
 
@@ -262,8 +264,8 @@ def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
     """Compare the numerical rank with the shuffled one and with that allowed by grades."""
     full = int((needs["rank"] == needs["largest_rank"]).sum())
     return (
-        f"Median numerical rank: {middle(needs, 'rank')}, shuffled {middle(needs, 'rank_shuffled')}. In "
-        f"{full} of {queries(len(needs))} the grades allow no higher rank."
+        f"Median rank (zero: {power_of_ten(tolerance)}): {middle(needs, 'rank')}, shuffled "
+        f"{middle(needs, 'rank_shuffled')}; in {full} of {queries(len(needs))} the largest possible."
     )
 
 
@@ -273,7 +275,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
     if allowed <= 1:
         return "The grades of most queries allow no rank above 1."
     if usual > 2 * k:
-        return f"Shuffled, α needs **{usual / k:.2g} times as many**: the order of α makes the difference."
+        return f"Shuffled, α needs **{usual / k:.2g} times as many**: its order matters."
     if 2 * usual > allowed:  # not far below what the grades allow anyway
         needed = f"Of {allowed} possible singular values, α needs {k}, shuffled {usual} (medians)"
         if usual > k:
@@ -282,7 +284,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
     more = " A larger share shows the effect of the order." if 100 * share < SHARES[-1] else ""
     return (
         f"At this share α has low rank **in any order** ({usual} against {k}): no value is negative, so "
-        f"their mean holds much of the energy.{more}"
+        f"their mean holds much energy.{more}"
     )
 
 
@@ -328,7 +330,7 @@ def lost_by_all(k: int, cut: Cut) -> str:
     found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
     ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
     surprise = (
-        " Most of α cancels in w, but the part cut off does not."
+        " Most of α cancels in w; the part cut off does not."
         if row["w_error"] > max(0.05, 3 * row["alpha_error"])
         else ""
     )
