@@ -48,7 +48,7 @@ def test_low_rank_shows_what_the_library_computes(matrix: str, open_page: Opener
         assert lines(drawn)["largest rank that the grades allow"][1:-1:2] == bars["allowed"].tolist()
     k = int(needs["k"].quantile(0.5, "lower"))
     assert f"{(needs['k'] <= k).sum()} of {len(needs)} queries keep 80 %" in words(app)
-    assert rank_reading(needs, 1e-2) in words(app)
+    assert rank_reading(needs, 1e-2).split(",")[0] in words(app)
 
 
 def test_a_query_of_the_address_is_shown_and_an_unknown_one_is_not(open_page: Opener) -> None:

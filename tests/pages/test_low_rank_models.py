@@ -97,7 +97,7 @@ def test_another_k_is_trained_and_shown(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", **LINK)
     app.number_input(key="factors").set_value(1).run()
     assert not app.exception
-    assert "rank 1, the number of factors (K in xu2019)" in words(app)
+    assert "VVᵀ has rank 1 " in words(app)
     assert app.selectbox(key="clow").value == SIDEBAR
 
 
@@ -123,7 +123,7 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Call
     assert "Within 1 % of the best objective of its model" in text
     assert "The factorised problem is not convex" in text
     assert app.dataframe[0].value["label"].tolist() == names
-    assert "Compare seconds" in app.segmented_control(key="learnaxis").help
+    assert "compare seconds" in app.segmented_control(key="learnaxis").help
 
 
 @pytest.mark.parametrize(

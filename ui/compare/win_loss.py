@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparison import Comparison
+from rankviz.analysis.comparison import TESTS, Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import with_minus
 from rankviz.plots import query_differences
@@ -21,7 +21,7 @@ from ui.shared.models import Option, menu
 from ui.shared.runs import errors_as_sentences
 from ui.shared.selection import QUERY
 from ui.shared.settings import SET_FOR, go_to, state_of
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.show import capital, sentence, show_figure, show_table
 
 OTHER = "model-beside"
 ABOUT_P = words.ABOUT_P
@@ -35,10 +35,10 @@ HELP = {
     "even": ("even", "Equal queries."),
     "randomisation": (
         "p, randomisation",
-        f"{words.ABOUT_P} Random signs, 9,999 times.",
+        f"{words.ABOUT_P} {capital(TESTS['randomisation'])}.",
     ),
-    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
-    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
+    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} {capital(TESTS['wilcoxon'])}."),
+    "t": ("p, t", f"{words.ABOUT_P} {capital(TESTS['t'])}."),
     "effect": ("effect", words.EFFECT_HELP),
     "holm": (
         "p, Holm",

@@ -12,7 +12,7 @@ from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
 from rankviz.common.numbers import small, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.settings import LANDMARK_CHOICE
+from rankviz.features.settings import FREQUENCY_CHOICE, LANDMARK_CHOICE
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
 from rankviz.plots.kernel_variants import name
@@ -26,7 +26,7 @@ HELP = {
     "draws": "From {deciding} draws on, bands that do not overlap show a difference.",
     "errupto": "Time grows with it.",
     "more": "Other landmarks and frequencies.",
-    "also": "K-means++: landmarks far from each other. Orthogonal: frequencies at right angles.",
+    "also": f"{LANDMARK_CHOICE.help} {FREQUENCY_CHOICE.help}",
     "kq": "A validation query: none of its documents is a landmark.",
 }
 """Helps, by the key of their control."""
