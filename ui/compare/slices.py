@@ -51,7 +51,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         compared_slices.figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=f"{asked.metric} differences by slice.",
+        alt=words.SLICES_ALT.format(metric=asked.metric),
         caption=words.SLICES.format(
             baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
         ),

@@ -41,7 +41,7 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         compared_deltas.figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=f"{asked.metric} differences to {found.baseline}.",
+        alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
         caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
@@ -114,7 +114,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
         metric_curve.figure(banded),
         table,
         key="compared-cutoffs",
-        alt="NDCG at every cut-off.",
+        alt=words.CUTOFFS_ALT,
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part))
         + words.about(found.matched.contestants, part)
         + ".",
@@ -129,7 +129,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         time_and_quality.figure(table, asked.metric),
         table,
         key="compared-time",
-        alt=f"Training seconds against {asked.metric}.",
+        alt=words.TIMES_ALT.format(metric=asked.metric),
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=sentence(escaped(told.sentence())),
     )

@@ -75,6 +75,12 @@ GO_HELP = "Opens {title} with this query and model."
 ON_VALIDATION = (
     "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part, once."
 )
+UNSEEN = "{runs} left out: private or deleted."
+UNMADE = "{runs} left out: not trained, or failed."
+SLICES_ALT = "{metric} differences by slice."
+DELTAS_ALT = "{metric} differences to {baseline}."
+TIMES_ALT = "Training seconds against {metric}."
+CUTOFFS_ALT = "NDCG at every cut-off."
 
 
 def about(models: Sequence[Contestant], part: str) -> str:

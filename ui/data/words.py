@@ -41,6 +41,8 @@ PAIR = "A preference pair is two documents of one query with different grades."
 HISTOGRAMS_ALT = "Documents by grade; queries by documents, relevant share and pairs."
 FEATURES_ALT = "Correlation of each feature with the grade, and its range."
 DOWNLOAD = "Before normalisation, with exact values."
+FEATURES = "{described}. {CORRELATION}. Features as in the file."
+CORRELATING = "Correlating features with grades …"
 
 
 def not_here(name: str) -> str:

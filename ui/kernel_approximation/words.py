@@ -64,6 +64,22 @@ ALIKE, UNLIKE = 0.99, 0.01
 """Mean kernel values above which K is nearly all ones, and below which it is nearly the identity."""
 ROOM = 2.0
 """Ratio of features to effective dimension above which more features change little."""
+ONE_DOCUMENT = "One document: no pairs to compare."
+ENTRIES = "RMS of κ̃ − κ over these pairs: {rms}; largest: {most}"
+ALL_ZERO = "Every entry of K is 0: there are no eigenvalues."
+TRACE = "The first {m} eigenvalues of K hold {share} of its trace{value}."
+RESIDUAL = "in this query the root mean square of κ̃ − κ is {told}"
+LANDMARKS_KEPT = " Landmarks kept (least over draws): {name} skips dependent ones."
+NO_MAP = "No feature map approximates the {kernel} kernel."
+NO_KERNEL = "The {model} has no kernel; shown: {maps} of one."
+EXACT_KERNEL = "The current model uses the exact kernel; shown: {maps} of it."
+LEFT_OUT = "{map} is left out: it {why}."
+NOT_CUT = "{map} is shown without the cut to rank {rank}."
+SEEDS = "Seeds {first} to {last}; line: mean; band: least to greatest"
+SO_FAR = "{words}, {draws} of {of} so far"
+BELOW_AXIS = " Below the axis (rounding): {hidden} of {of} points."
+ON_ALL = "K on all {n:,} training documents"
+ON_SOME = "K on {n:,} of {of:,} training documents, drawn at random"
 
 
 def reading(

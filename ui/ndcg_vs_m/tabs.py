@@ -53,7 +53,7 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
         table,
         answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
         key="rank-against-m",
-        alt=ALTS["rank-against-m"].format(query=query, map=style_of(feature_map).name),
+        alt=ALTS["rank-against-m"].format(query=query),
         caption=CAPTIONS["rank-against-m"].format(
             query=query,
             n=n,

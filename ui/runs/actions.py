@@ -14,6 +14,7 @@ from rankviz.store.marks import NOTE_LENGTH
 from rankviz.store.study import IMPORTED
 from ui.runs import words
 from ui.runs.table import choose
+from ui.runs.words import ALL_DELETED, NO_DATA, NOT_ON_TRAIN, OTHER_DATA
 from ui.shared.foreign import escaped
 from ui.shared.imported import train_again
 from ui.shared.navigation import ENTRIES
@@ -136,7 +137,7 @@ def say_what_is_gone() -> None:
     gone = st.session_state.get(_GONE, [])
     if gone:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = f"{counted(len(gone), 'run')} deleted; “Deleted” shows all."
+            words = ALL_DELETED.format(runs=counted(len(gone), "run"))
             st.markdown(f":material/delete: {words}", width="content")
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
@@ -163,11 +164,11 @@ def _open(spec: RunSpec, brought: bool) -> None:
     try:
         state_of(spec)
     except SettingError as error:
-        why = "" if brought else f"Not available on Train: {error}."
+        why = "" if brought else NOT_ON_TRAIN.format(error=error)
     if found is None or spec.fold not in found.folds:
-        why = "Its data are not here."
+        why = NO_DATA
     elif brought and digest_of(spec) != spec.digest:
-        why = "This name has different data here."
+        why = OTHER_DATA
     does = words.TRAIN_AGAIN_HELP if brought else ""
     st.button(
         "Train again" if brought else "Open in Train",

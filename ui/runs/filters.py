@@ -12,6 +12,7 @@ import streamlit as st
 
 from rankviz.store.study import STATES
 from ui.runs.columns import DATASET, FOLD, Columns, metrics
+from ui.runs.words import SEARCH_HELP
 from ui.shared.controls import place
 
 SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
@@ -106,7 +107,7 @@ def _search() -> str:
             bind="query-params",
             placeholder="data, method, map, tag, note",
             icon=":material/search:",
-            help="Finds runs with all words.",
+            help=SEARCH_HELP,
         )
     )
 

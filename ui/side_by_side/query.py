@@ -75,7 +75,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         ranked_list.figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
-        alt=f"Both rankings of query {query}, first {k}.",
+        alt=words.LISTS_ALT.format(query=query, k=k),
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
         on_select=marked.clicked(key),
     )
@@ -97,14 +97,14 @@ def _points(
     key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
     said = {
         "centred": "scores minus their mean",
-        "standardised": "scores minus their mean, divided by their standard deviation",
+        "standardised": words.STANDARDISED,
     }[scale]
     show_figure(
         score_scatter.figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=f"Scores of query {query}: {names[0]} against {names[1]}.",
-        caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
+        alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
+        caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
         on_select=marked.clicked(key),
     )
 
@@ -113,7 +113,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
-        st.markdown("**Largest changes of rank**: tick a row to mark it.")
+        st.markdown(words.LARGEST)
         key, listed = marked.chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),

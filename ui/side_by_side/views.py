@@ -121,7 +121,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
         per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
-        alt=f"{what.metric}, {names[0]} against {names[1]}.",
+        alt=words.SCATTER_ALT.format(metric=what.metric, left=names[0], right=names[1]),
         caption=words.AGAINST.format(
             even=even,
             all=len(table),
@@ -139,7 +139,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
         per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
-        alt=f"Differences in {what.metric}, and Kendall's τ.",
+        alt=words.IN_ORDER_ALT.format(metric=what.metric),
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
@@ -207,7 +207,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         alt="Metrics by query.",
     )
     tau = what.table["tau"].median()
-    middle = "" if pd.isna(tau) else f" Median τ of all queries: {tau_text(tau)}."
+    middle = "" if pd.isna(tau) else words.MIDDLE.format(tau=tau_text(tau))
     which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
     st.caption(
         words.ALL.format(which=which, all=len(ranked), metric=what.metric, middle=middle, about=what.about)
@@ -221,7 +221,7 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
         "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
         "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
         "difference": number("difference", format="%+.4f"),
-        "tau": number("Kendall's τ", format="%.3f", help="1: same order, −1: reversed."),
+        "tau": number("Kendall's τ", format="%.3f", help=words.TAU_HELP),
         "overlap": number(f"first {TOP} in both", format="percent", help="Common share."),
     }
 

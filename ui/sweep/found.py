@@ -19,6 +19,7 @@ from rankviz.store import StudyStatus
 from ui.shared.run_store import run_store
 from ui.shared.visitors import visitor
 from ui.sweep.starting import design_from
+from ui.sweep.words import NO_SWEEP
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def design_of(status: StudyStatus) -> Design:
         return design_from(json.dumps(dict(status.study.design), sort_keys=True))
     except (ValueError, SettingError, TypeError, KeyError) as error:
         raise DataError(
-            f"this study cannot be shown as a sweep ({error})",
+            NO_SWEEP.format(error=error),
             expected="a study started here",
             remedy="See its runs on Runs.",
         ) from error

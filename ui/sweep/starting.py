@@ -21,6 +21,7 @@ from ui.shared.jobs import shape_of
 from ui.shared.run_store import run_store, workers
 from ui.shared.runs import data_roots_of_visitor, digest_of
 from ui.shared.visitors import visitor
+from ui.sweep.words import TOO_MANY
 
 STUDY = "study"
 """Query parameter and session key of the shown sweep."""
@@ -105,7 +106,4 @@ def _check_room(runs: int) -> None:
     under_way = sum(one.left for one in run_store().studies.running() if one.study.owner == visitor())
     most = bounds().live_runs_each
     if under_way + runs > most:
-        raise SettingError(
-            f"{counted(runs, 'run')} more would make {under_way + runs:,}, above the {most:,} of one "
-            "visitor; wait, stop a sweep, or choose fewer values"
-        )
+        raise SettingError(TOO_MANY.format(runs=counted(runs, "run"), all=under_way + runs, most=most))

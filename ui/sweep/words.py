@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,9 +16,11 @@ from rankviz.runs.remaining import roughly
 from rankviz.runs.rules import RULES
 from ui.shared.foreign import escaped
 from ui.shared.runs import stage_words
-from ui.sweep.found import Sweep
-from ui.sweep.starting import Prospect
 from ui.sweep.told import cell_words, over
+
+if TYPE_CHECKING:
+    from ui.sweep.found import Sweep
+    from ui.sweep.starting import Prospect
 
 DESIGN_HELP = "Custom axes or a paper's."
 TITLE_HELP = "Name in your list."
@@ -72,6 +74,14 @@ MAP = (
 )
 
 TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
+ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
+CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
+TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
+NO_SWEEP = "this study cannot be shown as a sweep ({error})"
+TOO_MANY = (
+    "{runs} more would make {all:,}, above the {most:,} of one visitor; wait, stop a sweep, or choose "
+    "fewer values"
+)
 
 
 def answer(sweep: Sweep) -> str:

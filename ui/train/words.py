@@ -19,6 +19,7 @@ COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend (margin resca
 COSTS_MULTIPLY = " Drawn for a cost of 1: costs multiply the loss of a pair."
 SCORES = "Scores: one per line, in file order."
 NO_MEMORY = "Peak memory: unknown on this system."
+CURVE_ALT = "Mean {metric} at cut-offs 1 to 10, {part} part."
 
 
 def cost(seconds: float, predicted: object) -> str:

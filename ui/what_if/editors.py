@@ -143,7 +143,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
         key=f"edit-value-{document}-{feature}-{value}",
         help="After normalisation.",
     )
-    st.caption(f"Now {value:.4g}; this query: {own.min():.4g} to {own.max():.4g}.")
+    st.caption(words.OF_THE_VALUE.format(value=value, low=own.min(), high=own.max()))
     change = FeatureSet(found.query, document, feature, float(asked))
     st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
 
@@ -179,7 +179,7 @@ def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
 
 
 def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
-    st.caption("× in its row leaves out a document.")
+    st.caption(words.LEAVE_OUT)
     queries = [plain_label(label) for label in fold.train.query_labels]
     start = queries.index(found.query) if found.part == "train" else 0
     query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")

@@ -21,6 +21,7 @@ from ui.shared.foreign import escaped
 from ui.shared.in_vain import VERSION
 from ui.what_if.applied import possible
 from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
+from ui.what_if.words import REFUSED
 
 KEY = "changes"
 """Keys of the list in the session, and of its text in the address."""
@@ -55,8 +56,12 @@ def _from_address(fold: Fold) -> list[Line]:
     if refused := [*refused, *impossible]:
         one = len(refused) == 1
         st.warning(
-            f"{counted(len(refused), 'change')} of this link {'is' if one else 'are'} not possible here and "
-            f"left out. {'Reason' if one else 'First reason'}: {escaped(refused[0].found)}.",
+            REFUSED.format(
+                changes=counted(len(refused), "change"),
+                are="is" if one else "are",
+                reason="Reason" if one else "First reason",
+                first=escaped(refused[0].found),
+            ),
             icon=":material/link_off:",
         )
     return found

@@ -49,6 +49,12 @@ OF_THE_PART = {
     "train": "Changes to this query train the model again. A larger weight has a larger effect.",
     "vali": "The model does not learn from this query: changes affect only its metric.",
 }
+OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
+LEAVE_OUT = "× in its row leaves out a document."
+TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
+QUERIES_ALT = "Change of {METRIC} by query."
+SHARES_ALT = "Feature contributions to the margin of {above} over {below}."
+REFUSED = "{changes} of this link {are} not possible here and left out. {reason}: {first}."
 
 
 def of_change(change: Change, fold: Fold) -> str:

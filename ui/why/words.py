@@ -37,6 +37,17 @@ ONE_QUERY = "The training part has one query."
 TOO_LARGE = "What if leaves out queries."
 QUERIES_ALT = "Margins without single training queries."
 LEAVE_OUT = "Adds this change on What if."
+SAME_SCORE = "A and B have the same score"
+NONE_TURNS = (
+    "None of {queries:,} training queries alone changes the order; query {name} changes the margin most "
+    "({change})"
+)
+ONE_TURNS = (
+    "Without training query {name}, {other} would stand above {one} (margin {change}); {n:,} of {of:,} "
+    "queries change{s} the order"
+)
+LINK = "Why is rank {above} above rank {below}?"
+CHOOSE_BY_NAME = "Choose two documents by name."
 
 
 def bars(query: int, a: str, b: str, rest: float) -> str:
