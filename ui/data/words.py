@@ -47,7 +47,7 @@ CORRELATING = "Correlating features with grades …"
 
 def not_here(name: str) -> str:
     """Return that a link names a data set that is not here."""
-    return f"The link's data set “{name}” is not here."
+    return f"The link's data set “{name}” is not here. Another one is shown."
 
 
 def can_be_generated(documents: float) -> str:

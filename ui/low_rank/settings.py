@@ -41,7 +41,7 @@ HERE = {
 HINGE = "hinge"
 """The loss of both models."""
 C_KEY = "clow"
-PLAIN = {"hinge": "with the hinge", "sidebar": "the current model"}
+PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
 PLAIN_KEY = "plainmodel"
 WIDTH = 175  # pixels: the longest label with its help fits in one line; the rest wraps
 

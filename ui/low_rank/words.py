@@ -184,7 +184,7 @@ def none_counted(selected: int) -> str:
         if selected == 1
         else f"matrices of the {selected} selected queries are"
     )
-    return f"The {whose} 0 under all three models."
+    return f"The {whose} 0 under all three models. Change the selection."
 
 
 def other_queries(above: Iterable[int], here: Iterable[int]) -> str:

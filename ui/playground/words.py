@@ -20,7 +20,7 @@ ABOUT = (
     "grade. Background and lines: the score. Drag marks; click twice to choose a landmark below a document. "
     "Keys: Tab, arrows, 0–4 grade, Q query, Delete, Esc, Ctrl+Z."
 )
-UNREADABLE = "The link's changes could not be read."
+UNREADABLE = "The link's changes could not be read; the original set is shown."
 TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."
 FULL = "At most {most} documents. Delete one first."
 

@@ -7,7 +7,7 @@ ABOUT = (
     "“Back to the optimum” shows Newton's steps. All pairs have equal weight."
 )
 TOO_LARGE = "{n:,} documents of {d} features exceed this page's {most:,} values. Choose smaller data."
-NO_SUCH_LOSS = "This page does not support the {loss} loss."
+NO_SUCH_LOSS = "This page does not support the {loss} loss. Choose another one."
 NO_PAIRS = "No pairs: all learned weights are 0"
 ANSWER = "Learned weights: NDCG@10 {mean:.3f} on the training part; {largest} has the largest weight"
 TOO_MANY_PAIRS = "{n:,} pairs are too many for this page."
