@@ -45,7 +45,7 @@ CAPTIONS = {
         "itself."
     ),
     "kernel-seconds": (
-        "{about}. Seconds of making the features of all {n:,} training documents on this machine ({cores} "
+        "{about}. Seconds for the features of all {n:,} training documents on this machine ({cores} "
         "cores), fastest of 3 to 12 tries. {compared}. Bars: error, least to greatest over draws."
     ),
     "errors": "Relative {norm} errors: mean over draws (least to greatest).{kept}",
