@@ -147,7 +147,9 @@ def test_the_same_loss_written_anew_has_the_same_optimum() -> None:
     np.testing.assert_allclose(mine.coef_, own.coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize("loss", [Exponential(), SquaredInsensitive(), HALF, Unhashable()], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize(
+    "loss", [Exponential(), SquaredInsensitive(), HALF, Unhashable()], ids=lambda loss: type(loss).__name__
+)
 def test_a_loss_of_no_registry_has_derivatives_a_certificate_and_duals(loss: Loss) -> None:
     features, rng = FeatureOperator(X, IdentityBasis(X.shape[1])), np.random.default_rng(0)
     objective = RankObjective(features, risk_of(Y, PTR, loss), 0.1)

@@ -40,6 +40,11 @@ class FrequencyChoice(Protocol):
         ...
 
     @property
+    def meaning(self) -> str:
+        """How it draws, for help texts."""
+        ...
+
+    @property
     def needs(self) -> str:
         """Required property of a kernel, in words."""
         ...
@@ -62,6 +67,7 @@ class IndependentFrequencies:
     """Independent columns from the spectral density (chen2017 Algorithm 2, rahimi2007): N(0, I) for RBF."""
 
     label: str = "independent"
+    meaning: ClassVar[str] = "each from the kernel's spectral density, as in chen2017"
     needs: str = "shift-invariant, with a known spectral density"
 
     def takes(self, kernel: KernelFacts) -> bool:
@@ -86,6 +92,7 @@ class OrthogonalFrequencies:
     """
 
     label: str = "orthogonal"
+    meaning: ClassVar[str] = "at right angles in blocks, so that the kernel stays unbiased"
     needs: str = "rotation-invariant"
 
     def takes(self, kernel: KernelFacts) -> bool:

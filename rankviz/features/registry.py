@@ -90,8 +90,7 @@ LANDMARK_CHOICE = Setting(
     label="Landmarks of the Nyström map",
     domain=Choice(LANDMARKS),
     default="uniform",
-    help="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
-    "farther a document lies from the landmarks before it.",
+    help="; ".join(f"{one.label}: {one.meaning}" for one in LANDMARKS.values()) + ".",
     key="landmarks",
     caption=lambda name: f"{LANDMARKS[name].label} landmarks",
     quiet=True,
@@ -104,9 +103,7 @@ FREQUENCY_CHOICE = Setting(
     label="Frequencies of random Fourier",
     domain=Choice(FREQUENCIES),
     default="gaussian",
-    help="independent, as in chen2017: each drawn by itself from the kernel's spectral density. orthogonal: "
-    "at right angles in blocks of as many as there are features, each by itself still of that density, so "
-    "that the kernel stays unbiased; for kernels that prefer no direction.",
+    help="; ".join(f"{one.label}: {one.meaning}" for one in FREQUENCIES.values()) + ".",
     key="freq",
     caption=lambda name: f"{FREQUENCIES[name].label} frequencies",
     quiet=True,
@@ -201,6 +198,8 @@ class MapKind:
         Requirement for a kernel, in words: "needs a kernel that is …".
     lacks : kernel -> str
         The missing requirement of an unsupported kernel, as in "the kernel …".
+    meaning : str
+        What its features are, for help texts.
     """
 
     label: str
@@ -217,6 +216,7 @@ class MapKind:
     takes: Callable[[KernelFacts], bool] = lambda kernel: True
     needs: str = ""
     lacks: Callable[[KernelFacts], str] = lambda kernel: "is not"
+    meaning: str = ""
 
     @property
     def has_kernel(self) -> bool:
@@ -323,6 +323,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         Kept(lambda m, n, d: d, base=False),
         has_form=lambda kernel: True,
         is_identity=True,
+        meaning="the features themselves",
         entry_cost=lambda kernel, d: EntryCost(),
     ),
     "nystroem": MapKind(
@@ -335,6 +336,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         expands=True,
         has_form=_made_of_features,
         draws_by=LANDMARK_CHOICE,
+        meaning="a kernel through m landmark documents",
     ),
     "fourier": MapKind(
         "random Fourier",
@@ -345,6 +347,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
         has_form=lambda kernel: True,
         draws_by=FREQUENCY_CHOICE,
+        meaning="a kernel through m random frequencies",
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
         needs="shift-invariant, with a known spectral density",
@@ -359,6 +362,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (KERNEL,),
         expands=True,
         has_form=_made_of_features,
+        meaning="the kernel itself; time and memory grow with the square of the documents",
     ),
 }
 """Feature maps by their names in `RankSVM(feature_map=...)` and the app."""
@@ -375,9 +379,7 @@ FEATURE_MAP = Setting(
     label="Feature map",
     domain=Choice(FEATURE_MAPS),
     default="nystroem",
-    help="linear: the features themselves. Nyström: a kernel through m landmark documents. Random Fourier: a "
-    "kernel through m random frequencies. exact kernel: the kernel itself, without approximation; its time "
-    "and memory grow with the square of the documents.",
+    help="; ".join(f"{kind.label}: {kind.meaning}" for kind in FEATURE_MAPS.values() if kind.meaning) + ".",
     key="map",
     named=True,
 )

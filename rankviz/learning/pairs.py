@@ -347,12 +347,14 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
 class CostRule:
     """A rule for costs of pairs: its label, and its costs for grades y (n,), offsets ptr (Q + 1,).
 
-    `rescales_margins` is True if a cost sets the required margin, instead of a factor of the loss.
+    `rescales_margins` is True if a cost sets the required margin, instead of a factor of the loss. `meaning`
+    describes the costs for help texts; "" for a product of other rules.
     """
 
     label: str
     costs: Callable[[GradeCodes, IntArray, IntArray], PairCosts]
     rescales_margins: bool = False
+    meaning: str = ""
 
     def checked(self, codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
         """Return its costs; `SettingError` for tables of another shape, or with invalid numbers."""
@@ -374,11 +376,17 @@ class CostRule:
 
 
 RULES = {
-    "query": CostRule("μ by query", _by_query),
-    "grade": CostRule("λ by grades", _by_grade),
+    "query": CostRule("μ by query", _by_query, meaning="more for queries with few pairs (he2009 §4.2)"),
+    "grade": CostRule(
+        "λ by grades", _by_grade, meaning="(r − s) + 0.3·s for grade r preferred to s (he2009)"
+    ),
     "grade_query": CostRule("λ by grades × μ by query", _by_grade_and_query),
-    "slack": CostRule("slack rescaling by DCG", _slack),
-    "margin": CostRule("margin rescaling by DCG", _margin, rescales_margins=True),
+    "slack": CostRule(
+        "slack rescaling by DCG", _slack, meaning="what swapping the two costs in DCG (chapelle2010 §6.2)"
+    ),
+    "margin": CostRule(
+        "margin rescaling by DCG", _margin, True, "the margin asked for is what swapping costs in DCG"
+    ),
 }
 """Rules by their names in `RankSVM(costs=...)` and the app: he2009's λ and μ, chapelle2010's rescaling."""
 
@@ -453,9 +461,9 @@ COSTS = Setting(
     label="Costs of pairs",
     domain=CostDomain(),
     default=None,
-    help="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
-    "(he2009: 1, 1.3 and 2). μ by query: more for queries with few pairs (he2009 §4.2). Slack rescaling: "
-    "what swapping the two costs in DCG; margin rescaling: that is the margin asked for (chapelle2010 §6.2).",
+    help="What multiplies the loss of a pair. "
+    + "; ".join(f"{rule.label}: {rule.meaning}" for rule in RULES.values() if rule.meaning)
+    + ".",
     key="costs",
     caption=cost_words,
     quiet=True,

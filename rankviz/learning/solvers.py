@@ -105,8 +105,7 @@ START = Setting(
     label="Start",
     domain=Choice(STARTS),
     default="near",
-    help="near may start from the weights of a neighbouring run that is made with it, which is faster; zero "
-    "starts from zero, so that its trace shows all of the way.",
+    help="; ".join(f"{name}: {start.label}" for name, start in STARTS.items()) + ".",
     caption=lambda name: "",
     how=True,
     parameter=None,

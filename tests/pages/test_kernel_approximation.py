@@ -24,7 +24,14 @@ from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_error
 from rankviz.plots.kernel_error import choice_name
 from ui.kernel_approximation import work
-from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
+from ui.kernel_approximation.words import (
+    SEEDS,
+    dimension_words,
+    kernel_words,
+    reading,
+    seconds_words,
+    variant_words,
+)
 
 Opener = Callable[..., AppTest]
 QUICK = {"m": 25, "errupto": 50, "draws": 2}
@@ -83,7 +90,7 @@ def test_draws_that_take_long_follow(open_page: Opener, monkeypatch: pytest.Monk
     work._kept_errors.clear()
     monkeypatch.setattr(work, "SECONDS_AT_ONCE", 0.0)
     app = open_page("kernel_approximation", **QUICK | {"draws": 3})
-    assert "Seeds 0 to 2 (line: mean; band: least to greatest). K on" in words(app)
+    assert f"{SEEDS.format(first=0, last=2)}. K on" in words(app)
     assert figures(app) == at_once
 
 
@@ -116,7 +123,7 @@ def test_numbers_have_every_map_and_slope(open_page: Opener) -> None:
 
 def test_a_rank_is_said_not_to_count(open_page: Opener) -> None:
     app = open_page("kernel_approximation", rank=7, **QUICK)
-    assert "not cut to rank 7" in words(app)
+    assert "without the cut to rank 7" in words(app)
 
 
 @pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])

@@ -51,7 +51,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.slices_figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=f"Differences in {asked.metric} to {asked.baseline} by slice.",
+        alt=words.SLICES_ALT.format(metric=asked.metric),
         caption=words.SLICES.format(
             baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
         ),

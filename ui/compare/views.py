@@ -38,7 +38,7 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.deltas_figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=f"Mean difference of each model to {found.baseline} by {asked.metric}.",
+        alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
         caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
@@ -67,7 +67,7 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         model_comparison.metrics_figure(table),
         table,
         key="compared-alone",
-        alt="Means over queries with intervals.",
+        alt="Means with intervals.",
         caption=words.MEANS.format(about=words.about([one], part)),
         answer=words.ALONE.format(label=escaped(one.label)),
     )
@@ -80,7 +80,7 @@ def metrics(found: Comparison, part: str) -> None:
         model_comparison.metrics_figure(table),
         table,
         key="compared-metrics",
-        alt="Means over queries, by metric.",
+        alt="Means by metric.",
         caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
     )
     number = st.column_config.NumberColumn
@@ -111,7 +111,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
         model_comparison.curve_figure(banded),
         table,
         key="compared-cutoffs",
-        alt="NDCG at every cut-off, by model.",
+        alt=words.CUTOFFS_ALT,
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part))
         + words.about(found.matched.contestants, part)
         + ".",
@@ -126,7 +126,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.time_figure(table, asked.metric),
         table,
         key="compared-time",
-        alt=f"Training seconds against mean {asked.metric}.",
+        alt=words.TIMES_ALT.format(metric=asked.metric),
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=sentence(escaped(told.sentence())),
     )

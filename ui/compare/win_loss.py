@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparison import Comparison
+from rankviz.analysis.comparison import TESTS, Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import with_minus
 from rankviz.plots import per_query
@@ -20,25 +20,25 @@ from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
 from ui.controls.settings import SET_FOR, go_to, state_of
 from ui.shell.errors import errors_as_sentences
-from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
 from ui.shell.texts import escaped
 
 OTHER = "model-beside"
 ABOUT_P = words.ABOUT_P
 HELP = {
     "label": "model",
-    "difference": ("difference", "Mean over queries, model minus baseline."),
-    "low": ("low, 95 %", "Lower end of the paired interval."),
-    "high": ("high, 95 %", "Upper end of the paired interval."),
-    "better": ("better", "Queries with a gain."),
-    "worse": ("worse", "Queries with a loss."),
-    "even": ("even", "Queries without a difference."),
+    "difference": ("difference", "Model minus baseline."),
+    "low": ("low, 95 %", "Lower end."),
+    "high": ("high, 95 %", "Upper end."),
+    "better": ("better", "Queries won."),
+    "worse": ("worse", "Queries lost."),
+    "even": ("even", "Equal queries."),
     "randomisation": (
         "p, randomisation",
-        f"{words.ABOUT_P} Random signs, 9,999 times.",
+        f"{words.ABOUT_P} {capital(TESTS['randomisation'])}.",
     ),
-    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
-    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
+    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} {capital(TESTS['wilcoxon'])}."),
+    "t": ("p, t", f"{words.ABOUT_P} {capital(TESTS['t'])}."),
     "effect": ("effect", words.EFFECT_HELP),
     "holm": (
         "p, Holm",
@@ -62,7 +62,7 @@ def show(found: Comparison, asked: Asked, part: str) -> None:
         per_query.difference_figure(table, asked.metric, colour),
         table,
         key="compared-queries",
-        alt=f"Differences in {asked.metric} of each query, sorted.",
+        alt=f"{asked.metric} differences, sorted.",
         caption=words.QUERY_BARS.format(
             metric=asked.metric,
             other=escaped(other.label),

@@ -142,16 +142,14 @@ class Entry:
 
 ENTRIES = (
     Entry("Home", "home", "home"),
-    Entry("Data", "dataset", "data", ": queries, grades, features; add your own", not_used_on_data),
+    Entry("Data", "dataset", "data", ": queries, grades, features", not_used_on_data),
     Entry("Playground", "grid_4x4", "playground", ": drag documents in the plane", not_used, own=True),
-    Entry("Train", "model_training", "train", ": one model's rankings, margins and convergence"),
-    Entry("Why", "help_center", "why", ": each feature's contribution to the order"),
-    Entry("What if", "swap_vert", "what_if", ": change documents or grades; the ranking updates"),
-    Entry(
-        "Weights by hand", "equalizer", "weights", ": move a weight; the list updates", not_used_on_weights
-    ),
+    Entry("Train", "model_training", "train", ": one model's rankings and margins"),
+    Entry("Why", "help_center", "why", ": each feature's contribution"),
+    Entry("What if", "swap_vert", "what_if", ": change documents or grades"),
+    Entry("Weights by hand", "equalizer", "weights", ": move a weight", not_used_on_weights),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough?"),
-    Entry("Convergence", "trending_down", "convergence", ": losses and solvers, step by step"),
+    Entry("Convergence", "trending_down", "convergence", ": losses and solvers"),
     Entry(
         "Influence of C and costs",
         "tune",
@@ -160,14 +158,14 @@ ENTRIES = (
         not_used_on_influence,
         fold_not_used_on_influence,
     ),
-    Entry("Sweep", "apps", "sweep", ": vary any settings; runs in the background", not_used_on_sweep),
+    Entry("Sweep", "apps", "sweep", ": vary settings in the background", not_used_on_sweep),
     Entry(
         "Kernel approximation", "blur_on", "kernel_approximation", ": how close to exact?", not_used_on_kernel
     ),
-    Entry("Low rank", "grid_on", "low_rank", ": dual variables, low-rank models"),
+    Entry("Low rank", "grid_on", "low_rank", ": dual variables"),
     Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),
     Entry("Compare", "rule", "compare", ": models over folds and seeds", not_used, own=True),
-    Entry("Runs", "history", "runs", ": search, compare, mark and share", not_used, own=True),
+    Entry("Runs", "history", "runs", ": search, compare and share", not_used, own=True),
 )
 """All pages in the order of the menu, the start page first."""
 

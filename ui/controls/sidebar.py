@@ -155,7 +155,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         raise DataError(
             "no data set below the data folders",
             expected="folders such as NAME/Fold1/train.txt",
-            remedy="Start the app with another data folder: make app DATA=folder.",
+            remedy="Start with `make app DATA=folder`.",
         )
     first, second = map(Bound, st.columns([27, 15], gap="xsmall"))
     chosen = first.menu("data", "Data set", list(datasets), help=words.DATA_SET)

@@ -15,7 +15,20 @@ from ui.controls.widgets import keep_held
 from ui.kernel_approximation import work
 from ui.kernel_approximation.asked import Asked
 from ui.kernel_approximation.views import about, compared
-from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, dimension_words, has_landmarks, seconds_words
+from ui.kernel_approximation.words import (
+    ALL_ZERO,
+    ALTS,
+    CAPTIONS,
+    ENTRIES,
+    HELP,
+    LANDMARKS_KEPT,
+    ONE_DOCUMENT,
+    RESIDUAL,
+    TRACE,
+    dimension_words,
+    has_landmarks,
+    seconds_words,
+)
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.work.folds import normalised
 
@@ -25,7 +38,7 @@ def entries(asked: Asked) -> None:
     found = work.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
     if pairs == 0:
-        st.info("One document: there are no pairs to compare.")
+        st.info(ONE_DOCUMENT)
         return
     rows = found.deviations.to_dict("records")
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
@@ -33,9 +46,7 @@ def entries(asked: Asked) -> None:
     show_figure(
         kernel_matrices.entries_figure(found.entries),
         found.entries,
-        answer=sentence(
-            f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}"
-        ),
+        answer=sentence(ENTRIES.format(rms=" and ".join(words), most=" and ".join(most))),
         key="kernel-entries",
         alt=ALTS["kernel-entries"].format(maps=kernel_error.joined_names(asked.shown)),
         caption=CAPTIONS["kernel-entries"].format(
@@ -48,7 +59,7 @@ def spectrum(asked: Asked) -> None:
     """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, work.spectra(asked), work.compared_kernel(asked.spec)
     if table.empty:
-        st.info("Every entry of K is 0: there are no eigenvalues.")
+        st.info(ALL_ZERO)
         return
     place = st.container()
     bounds = work.spectrum_of_all(spec).effective_dimension(spec.C)
@@ -79,7 +90,7 @@ def _share(table: pd.DataFrame, m: int) -> str:
     marked = kernel_matrices.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
     share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
-    return f"The first {m} eigenvalues of K hold {share} of its trace{value}."
+    return TRACE.format(m=m, share=share, value=value)
 
 
 def residual(asked: Asked) -> None:
@@ -107,7 +118,7 @@ def residual(asked: Asked) -> None:
     show_figure(
         kernel_matrices.residual_figure(table),
         table,
-        answer=sentence(f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}"),
+        answer=sentence(RESIDUAL.format(told="; ".join(told))),
         key="kernel-residual",
         alt=ALTS["kernel-residual"].format(query=chosen),
         caption=CAPTIONS["kernel-residual"].format(drawn=_drawn(asked), query=chosen, cut=cut),
@@ -159,7 +170,7 @@ def _kept(landmarks: Variant | None) -> str:
     if landmarks is None:
         return ""
     name = style_of(landmarks.map).name
-    return f" Landmarks kept (least over draws): {name} skips dependent ones."
+    return LANDMARKS_KEPT.format(name=name)
 
 
 def _range(row: pd.Series) -> str:

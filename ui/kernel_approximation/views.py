@@ -21,7 +21,24 @@ from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.kernel_approximation.asked import Asked
-from ui.kernel_approximation.words import ALTS, CAPTIONS, HELP, kernel_words, reading, variant_words
+from ui.kernel_approximation.words import (
+    ALTS,
+    BELOW_AXIS,
+    CAPTIONS,
+    EXACT_KERNEL,
+    HELP,
+    LEFT_OUT,
+    NO_KERNEL,
+    NO_MAP,
+    NOT_CUT,
+    ON_ALL,
+    ON_SOME,
+    SEEDS,
+    SO_FAR,
+    kernel_words,
+    reading,
+    variant_words,
+)
 from ui.kernel_approximation.work import errors
 from ui.shell.figures import capital, sentence, show_figure
 from ui.shell.texts import describe
@@ -38,7 +55,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     kind = KERNELS[value_from(KERNEL, st.session_state)]
     own = {v.map: spec_for(v, kind) for v in kernel_error.paper_variants(kind)}
     if not own:
-        st.info(f"No feature map approximates the {kind.label} kernel. Choose another in the sidebar.")
+        st.info(NO_MAP.format(kernel=kind.label))
         return None
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
@@ -79,17 +96,14 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
     drawn = [variant.map for variant in shown]
     if kind is None or not kind.has_kernel:
         model = spec.kind.label if kind is None else f"{kind.label} model"
-        words.append(f"The {model} has no kernel; shown: {maps} of one.")
+        words.append(NO_KERNEL.format(model=model, maps=maps))
     elif kind.is_exact:
-        words.append(f"The current model uses the exact kernel; shown: {maps} of it.")
+        words.append(EXACT_KERNEL.format(maps=maps))
     for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
         why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
-        words.append(f"{capital(left_out.label)} is left out: it {why}.")
+        words.append(LEFT_OUT.format(map=capital(left_out.label), why=why))
     if compared.get("rank") is not None:
-        words.append(
-            f"{FEATURE_MAPS[compared.feature_map].label} has all eigenvalues here, not cut to rank "
-            f"{compared.rank}."
-        )
+        words.append(NOT_CUT.format(map=FEATURE_MAPS[compared.feature_map].label, rank=compared.rank))
     if words:
         st.caption("  \n".join(words))
 
@@ -182,13 +196,13 @@ def _seeds(asked: Asked, draws: int) -> str:
     first, last = asked.seeds[0], asked.seeds[draws - 1]
     if asked.draws == 1:
         return f"Seed {first}"
-    words = f"Seeds {first} to {last} (line: mean; band: least to greatest)"
-    return words if draws == asked.draws else f"{words}, {draws} of {asked.draws} so far"
+    words = SEEDS.format(first=first, last=last)
+    return words if draws == asked.draws else SO_FAR.format(words=words, draws=draws, of=asked.draws)
 
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return f" Below the axis (rounding): {hidden} of {len(table)} points." if hidden else ""
+    return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
 
 
 def finish(asked: Asked, draws: int) -> None:
@@ -212,5 +226,5 @@ def parameters(spec: RunSpec) -> str:
 def compared(n: int, of: int) -> str:
     """Say on which documents K and K̃ are compared: on n of `of`."""
     if n == of:
-        return f"K on all {n:,} training documents"
-    return f"K on {n:,} of {of:,} training documents, drawn at random"
+        return ON_ALL.format(n=n)
+    return ON_SOME.format(n=n, of=of)

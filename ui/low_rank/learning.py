@@ -82,7 +82,7 @@ def show(what: Shown, others: Records) -> None:
     if there:
         _curves(what, there, str(axis or "seconds"))
     if len(there) < len(records):
-        wait("The figure appears" if not there else "The rest appears")
+        wait("This figure" if not there else "The rest")
 
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:

@@ -9,10 +9,7 @@ from ui.low_rank.work import Shown
 
 PART = "train"
 """Part of the selected queries: α belongs to it."""
-HOW = (
-    "Click a bar to select or deselect its queries; a box selects bars by their middle. The selection "
-    "holds in every tab and in the menu of queries."
-)
+HOW = "Click a bar, or draw a box, to select queries in every tab."
 
 
 def toolbar(what: Shown) -> str:

@@ -23,7 +23,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import C_EXPONENTS
-from ui.low_rank.words import HELP
+from ui.low_rank.words import APPEARS, HELP
 from ui.shell.texts import escaped
 from ui.work.jobs import predicted
 
@@ -201,8 +201,6 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
     return [records.get(spec) for spec in wanted]
 
 
-def wait(what: str = "This figure appears") -> None:
+def wait(what: str = "This figure") -> None:
     """Say that a record is missing."""
-    st.info(
-        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
-    )
+    st.info(APPEARS.format(what=what), icon=":material/hourglass_empty:")

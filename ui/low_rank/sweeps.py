@@ -93,7 +93,7 @@ def show(what: Shown, others: Records) -> None:
         draw(plain, there, table, (part, metric, count))
         _numbers(there, table, metric)
     if plain is None or len(there) < len(wanted):
-        wait("The figure appears" if not there else "The rest appears")
+        wait("This figure" if not there else "The rest")
 
 
 def _controls(spec: RunSpec) -> tuple[str, str, str]:

@@ -17,6 +17,7 @@ from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of
 from ui.runs import words
 from ui.runs.table import choose
+from ui.runs.words import ALL_DELETED, NO_DATA, NOT_ON_TRAIN, OTHER_DATA
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
@@ -137,7 +138,7 @@ def say_what_is_gone() -> None:
     gone = st.session_state.get(_GONE, [])
     if gone:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = f"{counted(len(gone), 'run')} deleted; “Deleted” shows all."
+            words = ALL_DELETED.format(runs=counted(len(gone), "run"))
             st.markdown(f":material/delete: {words}", width="content")
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
@@ -164,11 +165,11 @@ def _open(spec: RunSpec, brought: bool) -> None:
     try:
         state_of(spec)
     except SettingError as error:
-        why = "" if brought else f"Not available on Train: {error}."
+        why = "" if brought else NOT_ON_TRAIN.format(error=error)
     if found is None or spec.fold not in found.folds:
-        why = "Its data are not here." if brought else "Its data are no longer here."
+        why = NO_DATA
     elif brought and digest_of(spec) != spec.digest:
-        why = "This name has different data here."
+        why = OTHER_DATA
     does = words.TRAIN_AGAIN_HELP if brought else ""
     st.button(
         "Train again" if brought else "Open in Train",

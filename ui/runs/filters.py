@@ -13,6 +13,7 @@ import streamlit as st
 from rankviz.store.study import STATES
 from ui.controls.widgets import start_index
 from ui.runs.columns import DATASET, FOLD, Columns, metrics
+from ui.runs.words import SEARCH_HELP
 
 SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
     "find",
@@ -63,7 +64,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     if not known:
         return ""
     at = start_index(METRIC, known, USUAL_METRIC)
-    help_text = "Mean over a part's queries."
+    help_text = "Mean over queries."
     return str(st.selectbox("Metric", known, at, key=METRIC, bind="query-params", help=help_text))
 
 
@@ -106,7 +107,7 @@ def _search() -> str:
             bind="query-params",
             placeholder="data, method, map, tag, note",
             icon=":material/search:",
-            help="Finds runs that contain all words in their data, method, settings, tags or note.",
+            help=SEARCH_HELP,
         )
     )
 

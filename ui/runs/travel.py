@@ -18,6 +18,7 @@ from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.study import DONE, IMPORTED, StoreError
 from ui.data import held
+from ui.runs.words import EXPORT_HELP, FROM_FILE, IMPORT_HELP, NOT_IMPORTED
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.work.run_store import run_store
@@ -41,7 +42,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             on_click="ignore",
             disabled=not made or many,
             width="stretch",
-            help=f"All results, for import into rankviz; up to {MOST_TAKEN:,} at once.",
+            help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN),
         )
         st.download_button(
             "Table (CSV)",
@@ -51,7 +52,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             key="runs-csv",
             on_click="ignore",
             width="stretch",
-            help="Settings, training and validation metrics.",
+            help="Settings and metrics.",
         )
 
 
@@ -85,17 +86,14 @@ def bring() -> None:
             accept_multiple_files=True,
             key=key,
             on_change=_forget,
-            help=(
-                f"At most {LIMITS.upload_bytes // MB} MB in total. Imported runs are private, "
-                f"marked “{NOT_MADE_HERE}”, and replace no run."
-            ),
+            help=(IMPORT_HELP.format(limit=LIMITS.upload_bytes // MB, NOT_MADE_HERE=NOT_MADE_HERE)),
         )
         if len(files) < len(chosen):  # the browser shows files that are not here
             _start_over(held.why_not_here())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
             _take_in([file.file_id for file in files])
         for why in st.session_state.get(_ERROR, []):
-            st.error(f"{escaped(why)} Nothing was imported from this file.", icon=":material/error:")
+            st.error(NOT_IMPORTED.format(why=escaped(why)), icon=":material/error:")
         if _TOLD in st.session_state:
             st.success(st.session_state[_TOLD], icon=":material/check:")
 
@@ -111,7 +109,7 @@ def _take_in(ids: Sequence[str]) -> None:
             except (DataError, StoreError) as error:
                 why.append(str(error))
     if number:
-        st.session_state[_TOLD] = f"{counted(number, 'run')} imported. “Train again” verifies one."
+        st.session_state[_TOLD] = FROM_FILE.format(runs=counted(number, "run"))
     _start_over(*why)
 
 

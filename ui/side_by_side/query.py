@@ -75,7 +75,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
-        alt=f"Both rankings of query {query}, first {k}.",
+        alt=words.LISTS_ALT.format(query=query, k=k),
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
         on_select=selection.on_document_click(key),
     )
@@ -101,14 +101,14 @@ def _points(
     )
     said = {
         "centred": "scores minus their mean",
-        "standardised": "scores minus their mean, divided by their standard deviation",
+        "standardised": words.STANDARDISED,
     }[scale]
     show_figure(
         ranked_list.scatter_figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=f"Scores for query {query}, {names[0]} against {names[1]}.",
-        caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
+        alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
+        caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
         on_select=selection.on_document_click(key),
     )
 
@@ -117,7 +117,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
-        st.markdown("**Largest changes of rank**; tick a row to mark the document.")
+        st.markdown(words.LARGEST)
         key, listed = selection.document_chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),

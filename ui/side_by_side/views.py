@@ -119,7 +119,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
         per_query.scatter_figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
-        alt=f"{what.metric} of each query, {names[0]} against {names[1]}.",
+        alt=words.SCATTER_ALT.format(metric=what.metric, left=names[0], right=names[1]),
         caption=words.AGAINST.format(
             even=even,
             all=len(table),
@@ -137,7 +137,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
         per_query.strip_figure(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
-        alt=f"Differences in {what.metric} in order, and Kendall's τ.",
+        alt=words.IN_ORDER_ALT.format(metric=what.metric),
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
@@ -154,7 +154,7 @@ def _no_tau(table: pd.DataFrame) -> str:
     if n == 0:
         return ""
     noun = "query has" if n == 1 else "queries have"
-    return f" ({n} {noun} none: one document, or equal scores)"
+    return f" ({n} {noun} none)"
 
 
 def _where_to_look(table: pd.DataFrame, metric: str) -> None:
@@ -175,7 +175,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
                 key=f"look-{value}-{query}",
                 on_click=selection.select,
                 args=([int(query)], table),
-                help=f"Show query {query} below.",
+                help=f"Show query {query}.",
             )
 
 
@@ -185,7 +185,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
     only = st.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help="Hides all other queries."
+        "Selected queries only", key="onlypicked", bind="query-params", help="Hides other queries."
     )
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
@@ -203,7 +203,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         alt="Metrics by query.",
     )
     tau = what.table["tau"].median()
-    middle = "" if pd.isna(tau) else f" Median τ of all queries: {tau_text(tau)}."
+    middle = "" if pd.isna(tau) else words.MIDDLE.format(tau=tau_text(tau))
     which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
     st.caption(
         words.ALL.format(which=which, all=len(ranked), metric=what.metric, middle=middle, about=what.about)
@@ -217,7 +217,7 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
         "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
         "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
         "difference": number("difference", format="%+.4f"),
-        "tau": number("Kendall's τ", format="%.3f", help="1: same order, −1: reversed."),
+        "tau": number("Kendall's τ", format="%.3f", help=words.TAU_HELP),
         "overlap": number(f"first {TOP} in both", format="percent", help="Common share."),
     }
 

@@ -16,7 +16,7 @@ from ui.sweep.axes import axes
 from ui.sweep.told import axes_in_words, title_of
 from ui.work.folds import datasets
 
-OWN = "axes of my own"
+OWN = "custom axes"
 KIND, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
 MOST_SEEDS = 10
 

@@ -26,6 +26,7 @@ from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import StudyStatus
 from ui.shell.visitors import visitor
 from ui.sweep.starting import design_from
+from ui.sweep.words import NO_SWEEP
 from ui.work.run_store import run_store
 
 
@@ -119,7 +120,7 @@ def design_of(status: StudyStatus) -> Design:
         return design_from(json.dumps(dict(status.study.design), sort_keys=True))
     except (ValueError, SettingError, TypeError, KeyError) as error:
         raise DataError(
-            f"this study cannot be shown as a sweep ({error})",
-            expected="a study started on this page",
+            NO_SWEEP.format(error=error),
+            expected="a study started here",
             remedy="See its runs on Runs.",
         ) from error

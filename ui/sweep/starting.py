@@ -17,6 +17,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
 from ui.shell.visitors import visitor
+from ui.sweep.words import TOO_MANY
 from ui.work.folds import data_roots_of_visitor, digest_of
 from ui.work.jobs import shape_of
 from ui.work.run_store import run_store, workers
@@ -104,7 +105,4 @@ def _check_room(runs: int) -> None:
     under_way = sum(one.left for one in run_store().studies.running() if one.study.owner == visitor())
     most = bounds().live_runs_each
     if under_way + runs > most:
-        raise SettingError(
-            f"{counted(runs, 'run')} more would make {under_way + runs:,}, more than the {most:,} of one "
-            "visitor here; wait, stop a sweep, or choose fewer values"
-        )
+        raise SettingError(TOO_MANY.format(runs=counted(runs, "run"), all=under_way + runs, most=most))

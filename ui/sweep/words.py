@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -14,66 +14,73 @@ from rankviz.runs.designs import Design
 from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.selection import RULES
 from ui.shell.texts import escaped
-from ui.sweep.found import Sweep
-from ui.sweep.starting import Prospect
 from ui.sweep.told import cell_words, over
+
+if TYPE_CHECKING:
+    from ui.sweep.found import Sweep
+    from ui.sweep.starting import Prospect
 from ui.work.runs import stage_words
 
-DESIGN_HELP = "Your own axes or a paper's; other settings as in the sidebar or the paper."
-TITLE_HELP = "Its name in your list."
-FOLDS_HELP = "A cell's score is its mean over them, on validation."
-CELLS_HELP = "A grid combines all values; random or Sobol points need fewer cells."
+DESIGN_HELP = "Custom axes or a paper's."
+TITLE_HELP = "Name in your list."
+FOLDS_HELP = "A cell's score is its mean over them."
+CELLS_HELP = "A grid combines all values; points need fewer cells."
 POINTS_HELP = "Number of cells."
 DRAW_HELP = "Seed of the points."
-SEEDS_HELP = "Seeds per cell, counted from the sidebar's; their mean counts."
+SEEDS_HELP = "Seeds per cell; their mean counts."
 NO_SETTING = "{method} has no setting to vary: choose another method."
-AXES_HELP = "Other settings stay as in the sidebar."
+AXES_HELP = "The others stay as in the sidebar."
 NO_AXIS = "choose at least one setting to vary"
 ONE_VALUE = "{symbol} has one value; widen its range or remove it"
 STEP_HELP = "1 takes every power of {base}."
 NO_VALUES = "{symbol} has no values; choose one or remove it"
-TYPED_HELP = "Numbers, separated by commas. {help}"
+TYPED_HELP = "Separated by commas. {help}"
 NOT_NUMBERS = "{symbol}: “{text}” is not a list of numbers, such as 1, 2, 4"
-NO_OTHER = "No other sweep to compare with yet."
+NO_OTHER = "No other sweep to compare with."
 CHOOSE_OTHERS = "Choose one or two"
 OTHER_DATA = "Different data or folds: compare locations of the best, not scores."
 FEW_MAPS = "Two sweeps must have complete cells and vary both settings."
 FEW_CURVES = "Two sweeps must have complete cells and vary this setting."
 BESIDE = "{metric} on validation, {over}; same scale for all."
-OPEN_HELP = "Opens the finished run on this fold."
+OPEN_HELP = "Opens the run of this fold."
 NO_CONTROL = "Train has no control for it: {error}."
 NO_DATA = "You do not have the data set {data}."
-NO_TEST_YET = "No complete cell to test yet."
+NO_TEST_YET = "No complete cell to test."
 LOOK_ONCE = "Test once, after the final choice: test scores must not influence it."
 STILL_RUNNING = "Unfinished runs may change the choice."
-TESTED_OFTEN = "{choices} tested: the test scores are now optimistic."
+TESTED_OFTEN = "{choices} tested: test scores are now optimistic."
 NO_TEST_PART = "The chosen runs have no test part."
 DELETED = "“{title}” deleted; its runs stay."
 NO_SWEEPS = "No sweeps yet. A sweep continues when you leave."
 SHARE_HELP = "Others can see it; only you can change it."
 DELETE_HELP = "Stops it and keeps its runs; can be undone."
-ADVISER = "An adviser (TPE) proposes promising cells. They start a new sweep, which keeps these cells."
+ADVISER = "An adviser (TPE) proposes cells. They start a new sweep, which keeps these."
 ALL_MADE = "all cells on these axes are made; add values"
 SECOND_STAGE = "Second stage of {label} ({source}), around each fold's best:"
 WAIT_FOR_CELL = "Appears with the first complete cell."
-PARALLEL = "One line per complete cell, coloured by validation {metric}, {over}; thick: best."
+PARALLEL = "One line per complete cell, by validation {metric}, {over}; thick: best."
 CURVES = (
-    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, "
-    "fold effects removed."
+    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, fold "
+    "effects removed."
 )
-WORTH = (
-    "Best and mean of the cells at each value, and the share of variance that each setting alone "
-    "explains in this range."
-)
+WORTH = "Best and mean of the cells at each value."
 DESIGN = "Cells are coloured when all their runs are made."
-METRIC_HELP = "Cells are chosen by it on validation."
-EACH_HELP = "Chooses a cell for each fold."
+METRIC_HELP = "Chooses the cell on validation."
+EACH_HELP = "Chooses one for each fold."
 MAP = (
-    "{metric} on validation, {over}. Filled: all runs made; ring: best of these; small squares: mean "
-    "over folds so far, fold effects removed. Click a cell to show it."
+    "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: mean over folds so "
+    "far, fold effects removed. Click a cell to show it."
 )
 
 TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
+ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
+CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
+TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
+NO_SWEEP = "this study cannot be shown as a sweep ({error})"
+TOO_MANY = (
+    "{runs} more would make {all:,}, above the {most:,} of one visitor; wait, stop a sweep, or choose "
+    "fewer values"
+)
 
 
 def answer(sweep: Sweep) -> str:
@@ -125,7 +132,7 @@ def prospect_words(
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
-        return f"{told}: all made before, nothing left to train"
+        return f"{told}: all made before"
     made = f", {found.made:,} made before" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"

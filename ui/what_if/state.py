@@ -21,6 +21,7 @@ from ui.controls.link import VERSION
 from ui.shell.texts import escaped
 from ui.what_if.applied import possible
 from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
+from ui.what_if.words import REFUSED
 
 KEY = "changes"
 """Keys of the list in the session, and of its text in the address."""
@@ -55,9 +56,12 @@ def _from_address(fold: Fold) -> list[Line]:
     if refused := [*refused, *impossible]:
         one = len(refused) == 1
         st.warning(
-            f"This link has {counted(len(refused), 'change')} that these data do not allow; "
-            f"{'it is' if one else 'they are'} left out. {'Reason' if one else 'First reason'}: "
-            f"{escaped(refused[0].found)}.",
+            REFUSED.format(
+                changes=counted(len(refused), "change"),
+                are="is" if one else "are",
+                reason="Reason" if one else "First reason",
+                first=escaped(refused[0].found),
+            ),
             icon=":material/link_off:",
         )
     return found

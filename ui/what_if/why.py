@@ -91,7 +91,7 @@ def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
         table,
         answer=sentence(answer(pair, table, float(found.margin))),
         key="what-if-why-shares",
-        alt=f"Feature contributions to the margin of {pair.above} over {pair.below}.",
+        alt=words.SHARES_ALT.format(above=pair.above, below=pair.below),
         caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
         f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
     )

@@ -9,7 +9,7 @@ import streamlit as st
 from ui.controls.settings import go_to, go_where_asked
 from ui.shell.texts import escaped
 from ui.why.choices import CURRENT, OF, QUERY, choose, kept
-from ui.why.words import button_help
+from ui.why.words import CHOOSE_BY_NAME, LINK, button_help
 
 
 def offer(
@@ -36,7 +36,7 @@ def offer(
     row.button(
         f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short: it must fit into half of the page
         if whose
-        else f"Why is rank {ranks[0]} above rank {ranks[1]}?",
+        else LINK.format(above=ranks[0], below=ranks[1]),
         key=f"{key}-go",
         icon=":material/help_center:",
         type="primary" if len(marked) == 2 else "secondary",
@@ -44,7 +44,7 @@ def offer(
         args=(query, above, below, of),
         help=button_help(escaped(above), escaped(below)),
     )
-    with row.popover("Others", help="Choose two documents by name."):
+    with row.popover("Others", help=CHOOSE_BY_NAME):
         named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
         a = _menu("A", documents, above, told, f"{named}-above")
         b = _menu("B", documents, below, told, f"{named}-below")
