@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ui.compare import controls, empty, slices, table, views, win_loss, words
-from ui.compare.given import given, on_common_folds, opened
+from ui.compare import controls, views, words
+from ui.compare.chosen_runs import given, on_common_folds, opened
 from ui.shared import reveal
 from ui.shared.compared import said
 from ui.shared.ends import end_page
@@ -26,7 +26,7 @@ with errors_as_sentences():
     if what.notes:
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.every:
-        empty.show()
+        controls.no_models()
         end_page()
     with row:
         part = reveal.part_shown(*what.every)
@@ -46,10 +46,10 @@ tabs(
     {
         "Metrics": lambda: views.metrics(found, part),
         "NDCG@k": lambda: views.by_cutoff(found, part),
-        "Win and loss": lambda: win_loss.show(found, asked, part),
-        "Slices": lambda: slices.show(found, asked, part),
+        "Win and loss": lambda: views.win_and_loss(found, asked, part),
+        "Slices": lambda: views.slices(found, asked, part),
         "Time and quality": lambda: views.time_and_metric(found, asked, part),
         "Settings": lambda: views.settings(models),
-        "Table": lambda: table.show(found, part),
+        "Table": lambda: views.export(found, part),
     }
 )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.convergence import play, tables, views
+from ui.convergence import playback, views
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.head import head
@@ -24,8 +24,8 @@ with figure:
     views.headline(records, table, choice)
 tabs(
     {
-        "Play": lambda: play.playback(spec),
-        "Runs": lambda: tables.summary(records, table),
-        "Iterations": lambda: tables.iterations(table),
+        "Play": lambda: playback.playback(spec),
+        "Runs": lambda: views.summary(records, table),
+        "Iterations": lambda: views.iterations(table),
     }
 )

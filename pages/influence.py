@@ -1,6 +1,6 @@
 """Effects of C and of the costs of pairs: ranking quality, seconds, and the top of a ranked list."""
 
-from ui.influence import choices, views
+from ui.influence import views
 from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
@@ -14,8 +14,8 @@ about = row.container(width="content")
 with row:
     part = reveal.part_shown(spec)
 with errors_as_sentences():
-    spec, settings = choices.controls(spec)
-about.caption(str(choices.about(spec, settings, part)), width="content")
+    spec, settings = views.controls(spec)
+about.caption(str(views.about(spec, settings, part)), width="content")
 tabs(
     {
         "Influence of C": lambda: views.of_C(spec, settings, part),

@@ -1,7 +1,7 @@
 """Error of the approximate kernels, and its dependence on m."""
 
-from ui.kernel_approximation import tabs as in_tabs
 from ui.kernel_approximation import views
+from ui.kernel_approximation import views as in_tabs
 from ui.shared.ends import end_page
 from ui.shared.head import head
 from ui.shared.navigation import experiment

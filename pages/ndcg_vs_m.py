@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.ndcg_vs_m import samples, views
-from ui.ndcg_vs_m import tabs as in_tabs
+from ui.ndcg_vs_m import views as in_tabs
 from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment

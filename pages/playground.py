@@ -1,8 +1,8 @@
 """The plane: documents to drag, and the scores of a model."""
 
 from ui.playground import views
-from ui.playground.controls import controls, in_words
-from ui.playground.state import held, to_address
+from ui.playground.scene import held, to_address
+from ui.playground.views import controls, in_words
 from ui.playground.words import TERMS_HERE, about, landmarks_there_are
 from ui.shared.head import head
 from ui.shared.navigation import announced

@@ -1,7 +1,7 @@
 """All runs that this visitor may see, with actions."""
 
 from ui.runs import views
-from ui.runs.columns import Columns
+from ui.runs.filters import Columns
 from ui.runs.words import TERMS_HERE, found_words
 from ui.shared.head import head
 from ui.shared.navigation import announced

@@ -9,7 +9,7 @@ from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.views import tabs
 from ui.train import views
-from ui.train.downloads import downloads
+from ui.train.views import downloads
 
 spec = experiment()
 part = head_and_part("Train", spec)

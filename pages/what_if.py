@@ -8,6 +8,7 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
 from ui.what_if import views
+from ui.why.views import pair_of_a_list
 
 spec = experiment()
 head("What if", str(describe(spec)))
@@ -17,4 +18,4 @@ with errors_as_sentences():
         with training:
             run_or_wait([spec], title=f"What if, {spec.dataset}")
         with list_:
-            views.show(spec)
+            views.show(spec, pair_of_a_list)

@@ -7,7 +7,7 @@ from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
 from ui.shared.views import tabs
-from ui.why import choices, left_out, views
+from ui.why import choices, views
 
 spec = experiment()
 row = head("Why")
@@ -25,7 +25,7 @@ tabs(
         "Both documents": lambda: views.values(pair, table),
         "Move a feature": lambda: views.moved(pair, called, table),
         "Landmarks": lambda: views.landmarks(pair),
-        "Training queries": lambda: left_out.show(pair, spec),
+        "Training queries": lambda: views.training_queries(pair, spec),
         "Down the list": lambda: views.listed(pair, called),
     }
 )

@@ -11,7 +11,7 @@ import pytest
 from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
 from ui.ndcg_vs_m.enough import together
-from ui.runs.table import _says_anything
+from ui.runs.views import _says_anything
 from ui.shared.watching import _of_the_current
 from ui.sweep.words import at_the_edge
 from ui.why.words import _percent

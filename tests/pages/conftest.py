@@ -27,7 +27,7 @@ from ui.shared.jobs import _slow
 from ui.shared.run_store import _opened, forget
 from ui.shared.runs import _memory, errors_as_sentences
 from ui.shared.watching import _jobs_of
-from ui.what_if.fitted import memory
+from ui.what_if.models import memory
 
 
 class Faults(logging.Handler):

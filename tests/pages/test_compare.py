@@ -23,7 +23,7 @@ from rankviz.runs import Design, Values
 from rankviz.runs.choice import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
-from ui.compare.picker import grouped, matching
+from ui.compare.controls import grouped, matching
 from ui.compare.words import best, headline
 from ui.ndcg_vs_m.views import METRICS
 from ui.shared.run_store import keeper, run_store

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
-from ui.convergence.timing import spread
+from ui.convergence.views import spread
 from ui.shared.pins import MOST, from_token, token
 
 pytestmark = pytest.mark.usefixtures("every_tab")

@@ -16,8 +16,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from rankviz.datasets.uploads import LIMITS
-from ui.data import held, serving
-from ui.data.held import AWAY_SECONDS, WAITING_SECONDS, Held
+from ui.data import serving, upload_memory
+from ui.data.upload_memory import AWAY_SECONDS, WAITING_SECONDS, Held
 
 MOST = 1000
 
@@ -194,5 +194,5 @@ def test_an_upload_that_was_let_go_on_its_way_is_removed_when_it_arrives(served:
 
 def test_bytes_are_taken_out_of_what_a_widget_has(served: Files) -> None:
     file = BytesIO(b"text")
-    held.empty([file, object()])
+    upload_memory.empty([file, object()])
     assert file.getvalue() == b""

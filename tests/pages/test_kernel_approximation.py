@@ -24,7 +24,7 @@ from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_variants import choice_name
-from ui.kernel_approximation import work
+from ui.kernel_approximation import computations
 from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
 
 Opener = Callable[..., AppTest]
@@ -81,8 +81,8 @@ def test_variants_are_drawn_when_asked_for(open_page: Opener) -> None:
 def test_draws_that_take_long_follow(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page is run again until all are there; what it shows in the end is the same."""
     at_once = figures(open_page("kernel_approximation", **QUICK | {"draws": 3}))
-    work._kept_errors.clear()
-    monkeypatch.setattr(work, "SECONDS_AT_ONCE", 0.0)
+    computations._kept_errors.clear()
+    monkeypatch.setattr(computations, "SECONDS_AT_ONCE", 0.0)
     app = open_page("kernel_approximation", **QUICK | {"draws": 3})
     assert "Seeds 0 to 2 (line: mean; band: least to greatest). K on" in words(app)
     assert figures(app) == at_once

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ui.low_rank.computations import Cut
 from ui.low_rank.words import lost_by_all
-from ui.low_rank.work import Cut
 
 
 @pytest.fixture

@@ -15,10 +15,8 @@ from rankviz.datasets.letor import parse_letor
 from rankviz.datasets.plane import PLANES, make_plane
 from rankviz.whatif.plane import fit_plane
 from ui.playground import words as said
-from ui.playground.packing import SIDE, packed
-from ui.playground.scene import EDGE, LONGEST, MOST, Document, Scene
-from ui.playground.state import Held
-from ui.playground.views import letor
+from ui.playground.scene import EDGE, LONGEST, MOST, Document, Held, Scene
+from ui.playground.views import SIDE, letor, packed
 from ui.shared.terms import glossary
 
 Opener = Callable[..., AppTest]

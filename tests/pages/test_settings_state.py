@@ -20,7 +20,7 @@ from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
-from ui.low_rank.settings import HERE
+from ui.low_rank.models import HERE
 from ui.shared.controls import control_of, held, value_from
 from ui.shared.in_vain import VERSION
 from ui.shared.link import query_params

@@ -28,7 +28,7 @@ from rankviz.store.making import Making
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
 from ui.shared import runs
 from ui.shared.run_store import forget, run_store
-from ui.sweep.found import Sweep
+from ui.sweep.studies import Sweep
 
 Opener = Callable[..., AppTest]
 SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}

@@ -31,11 +31,9 @@ from rankviz.whatif.changes import (
 )
 from ui.shared.fold_memory import IDLE_SECONDS
 from ui.shared.foreign import escaped
-from ui.what_if.applied import applied, next_number, sleeps
-from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
-from ui.what_if.fitted import MODELS, MOST_BYTES, Asked, Memory
-from ui.what_if.script import script
-from ui.what_if.told import changes_of, grades
+from ui.what_if.change_list import LONGEST, Line, applied, decoded, divided, encoded, next_number, sleeps
+from ui.what_if.editors import changes_of, grades, script
+from ui.what_if.models import MODELS, MOST_BYTES, Asked, Memory
 from ui.what_if.words import NOT_TRAINED, NOTHING_YET, of_change
 
 Opener = Callable[..., AppTest]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +15,28 @@ from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.contestants import Contestant
 from rankviz.analysis.cutoffs import cutoffs
 from rankviz.analysis.front import front
-from rankviz.plots import compared_deltas, compared_metrics, metric_curve, time_and_quality
+from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import with_minus
+from rankviz.plots import (
+    compared_deltas,
+    compared_metrics,
+    compared_slices,
+    metric_curve,
+    query_differences,
+    time_and_quality,
+)
+from rankviz.plots.style import style_of
+from rankviz.runs.spec import RunSpec
 from ui.compare import words
+from ui.compare.chosen_runs import Given
 from ui.compare.controls import Asked
-from ui.compare.given import Given
 from ui.shared.foreign import escaped
+from ui.shared.models import Option, menu
+from ui.shared.runs import errors_as_sentences, fold_of
+from ui.shared.selection import QUERY
+from ui.shared.settings import SET_FOR, go_to, state_of
 from ui.shared.show import sentence, show_figure, show_table
 
 MOST_BANDS = 3
@@ -161,3 +181,252 @@ def differing(models: Sequence[Contestant]) -> pd.DataFrame:
         seeds=[len(one.draws) for one in models],
         training=[one.seconds for one in models],
     )
+
+
+LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
+LABELS = {OWN: "own selection of queries"}
+
+
+def slices(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw every model's difference to the baseline in each slice."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    kind = row.container(width=260).selectbox(
+        "Slices by",
+        (LENGTH, RELEVANT, DIFFICULTY, OWN),
+        format_func=lambda one: LABELS.get(one, one),
+        key="slices",
+        bind="query-params",
+        help=words.SLICES_HELP,
+    )
+    text = ""
+    if kind == OWN:
+        text = row.text_input(
+            "Queries",
+            key="ids",
+            bind="query-params",
+            placeholder="12, 40, 57",
+            help=words.IDS_HELP,
+        )
+        if not text.strip():
+            st.info(words.NAME_QUERIES)
+            return
+    slicing = _slicing(found, asked, part, str(kind), str(text))
+    table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
+    show_figure(
+        compared_slices.figure(table, asked.metric),
+        table,
+        key="compared-slices",
+        alt=f"Differences in {asked.metric} to {asked.baseline} by slice.",
+        caption=words.SLICES.format(
+            baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
+        ),
+    )
+    if slicing.caveat:
+        st.markdown(escaped(slicing.caveat))
+    number = st.column_config.NumberColumn
+    show_table(
+        table.drop(columns="method"),
+        hide_index=True,
+        column_config={
+            "label": "model",
+            **{name: number(format="%.4f") for name in ("mean", "baseline")},
+            **{name: number(format="%+.4f") for name in ("difference", "low", "high")},
+        },
+        alt="Slices by model.",
+    )
+
+
+def _slicing(found: Comparison, asked: Asked, part: str, kind: str, text: str) -> Slicing:
+    if kind == DIFFICULTY:
+        return by_difficulty(found.matched, asked.metric)
+    if kind == OWN:
+        return _own(found, text)
+    facts = _facts(found, part)
+    return by_length(facts) if kind == LENGTH else by_relevant(facts)
+
+
+def _own(found: Comparison, text: str) -> Slicing:
+    """Return the named queries and all others; `SettingError` for one that is not compared."""
+    known = {str(query): query for query in found.matched.queries}
+    named = [word for word in re.split(r"[\s,;]+", text) if word]
+    strange = [word for word in named if word not in known]
+    if strange:
+        raise SettingError(words.UNKNOWN_QUERY.format(query=strange[0], known=len(known)))
+    chosen = [known[word] for word in named]
+    others = [query for query in found.matched.queries if query not in set(chosen)]
+    return by_choice({"chosen queries": chosen} | ({"all others": others} if others else {}))
+
+
+def _facts(found: Comparison, part: str) -> pd.DataFrame:
+    """Return known facts about the compared queries."""
+    runs = found.matched.contestants[0].runs
+    specs = {run.spec.fold: run.spec for run in runs}
+    facts = _facts_of(tuple(spec.digest for spec in specs.values()), part, list(specs.values()))
+    return facts[facts.index.isin(found.matched.queries)]
+
+
+@st.cache_resource(max_entries=16, show_spinner=words.READING)
+def _facts_of(digests: tuple[str, ...], part: str, _specs: list[RunSpec]) -> pd.DataFrame:
+    folds = [(spec, fold_of(spec)) for spec in _specs]
+    for spec, fold in folds:
+        if spec.digest and fold.digest != spec.digest:
+            raise SettingError(words.DATA_CHANGED.format(fold=spec.fold, dataset=spec.dataset))
+    return query_facts(fold.parts[part] for _, fold in folds)
+
+
+OTHER = "model-beside"
+ABOUT_P = words.ABOUT_P
+HELP = {
+    "label": "model",
+    "difference": ("difference", "Mean over queries, model minus baseline."),
+    "low": ("low, 95 %", "Lower end of the paired interval."),
+    "high": ("high, 95 %", "Upper end of the paired interval."),
+    "better": ("better", "Queries with a gain."),
+    "worse": ("worse", "Queries with a loss."),
+    "even": ("even", "Queries without a difference."),
+    "randomisation": (
+        "p, randomisation",
+        f"{words.ABOUT_P} Random signs, 9,999 times.",
+    ),
+    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
+    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
+    "effect": ("effect", words.EFFECT_HELP),
+    "holm": (
+        "p, Holm",
+        words.HOLM_HELP,
+    ),
+    "benjamini_hochberg": (
+        "p, Benjamini–Hochberg",
+        words.BH_HELP,
+    ),
+}
+"""Columns of the table of tests: name and help."""
+
+
+def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw the differences of one model by query, the tests of all, and the queries."""
+    other = _other(found, asked)
+    pair = found.matched.pair(asked.metric, other.label, asked.baseline)
+    table = query_differences.data({part: pair})
+    colour = style_of(found.matched.looks[other.label]).colour
+    show_figure(
+        query_differences.figure(table, asked.metric, colour),
+        table,
+        key="compared-queries",
+        alt=f"Differences in {asked.metric} of each query, sorted.",
+        caption=words.QUERY_BARS.format(
+            metric=asked.metric,
+            other=escaped(other.label),
+            baseline=escaped(asked.baseline),
+            about=words.about(found.matched.contestants, part),
+        ),
+        answer=sentence(escaped(found.sentence(other.label, asked.metric))),
+    )
+    _tests(found)
+    _queries(found, asked, other, table)
+
+
+def _other(found: Comparison, asked: Asked) -> Contestant:
+    """Draw a menu of models; return the one whose wins and losses are drawn."""
+    others = found.matched.others(asked.baseline)
+    options = {one.key: Option(one.label, partial(_spec_of, one)) for one in others}
+    best = next(one for one in others if one.label == words.best(found, asked.metric))
+    place = st.container(width=300)
+    label = menu(place, "Model", options, best.key, OTHER, words.OTHER_HELP).label
+    return next(one for one in others if one.label == label)
+
+
+def _spec_of(one: Contestant) -> RunSpec:
+    return one.spec
+
+
+def _tests(found: Comparison) -> None:
+    """Draw all tests of all models by all metrics."""
+    columns: dict[str, Any] = {"label": "model"}
+    for name, (label, told) in ((name, said) for name, said in HELP.items() if isinstance(said, tuple)):
+        whole = name in ("better", "worse", "even")
+        columns[name] = st.column_config.NumberColumn(label, help=told, format="%d" if whole else "%.4f")
+    show_table(found.deltas, hide_index=True, column_config=columns, alt="Models by metric.")
+    if found.family > 1:
+        st.caption(words.CORRECTED.format(family=found.family))
+
+
+def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataFrame) -> None:
+    """Draw the queries, largest difference first; a ticked one links to Why and What if."""
+    ranked = table.loc[table["difference"].abs().sort_values(ascending=False, kind="stable").index]
+    st.markdown(words.TICK_QUERY)
+    number = st.column_config.NumberColumn
+    event = show_table(
+        ranked[["query", "old", "new", "difference"]],
+        hide_index=True,
+        height=280,
+        key=f"compared-queries-{other.key}-{asked.metric}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "old": number(f"{asked.metric}, {asked.baseline}", format="%.4f"),
+            "new": number(f"{asked.metric}, {other.label}", format="%.4f"),
+            "difference": number(format="%+.4f"),
+        },
+        alt="Metric by query.",
+    )
+    rows = event["selection"]["rows"]
+    query = ranked["query"].iloc[rows[0] if rows else 0]
+    told = with_minus(float(ranked["difference"].iloc[rows[0] if rows else 0]), "+.3f")
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"Query {escaped(query)} ({told} {asked.metric}), with", width="content")
+    for name, one in (("other", other), ("baseline", found.matched.named(asked.baseline))):
+        for title, page in (("Why", "why"), ("What if", "what_if")):
+            row.button(
+                f"{title}: {escaped(one.label)}",
+                key=f"{page}-{name}",
+                on_click=_ask,
+                args=(page, _of_query(one, query), query),
+                help=words.GO_HELP.format(title=title),
+            )
+
+
+def _of_query(one: Contestant, query: object) -> RunSpec:
+    """Return the first run of a model with this query."""
+    return next(run.spec for run in one.runs if query in run.per_query.index)
+
+
+@errors_as_sentences()
+def _ask(page: str, spec: RunSpec, query: Any) -> None:
+    """Set the sidebar to a run and open a page with one of its queries (a callback)."""
+    for key, value in state_of(spec).items():
+        st.session_state[key] = value
+    st.session_state[SET_FOR] = spec.dataset
+    st.session_state[QUERY] = int(query)
+    go_to(page)
+
+
+FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
+"""Display language and file extension of each format."""
+
+
+def export(found: Comparison, part: str) -> None:
+    """Draw the table in the chosen format, to copy or download."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    chosen = row.segmented_control(
+        "Format", list(FORMATS), default="LaTeX", required=True, key="format", bind="query-params"
+    )
+    name = str(chosen or "LaTeX")
+    text = _written(found, part, name)
+    language, ending = FORMATS[name]
+    row.download_button(
+        "Download",
+        text,
+        f"comparison.{ending}",
+        "text/plain",
+        key="compared-download",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    st.code(text, language=language, wrap_lines=True, height=420)
+
+
+def _written(found: Comparison, part: str, name: str) -> str:
+    if name == "CSV":
+        return comparison_csv(found)
+    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](sheet(found, part))

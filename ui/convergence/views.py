@@ -2,29 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import small
+from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
 from rankviz.learning.solvers import SolverChoice
 from rankviz.plots import convergence as plot
-from rankviz.plots.convergence import AXES, QUANTITIES
+from rankviz.plots.convergence import AXES, QUANTITIES, REFERENCE_TOL
 from rankviz.plots.convergence_words import race, reading
 from rankviz.runs.description import in_a_sentence
-from rankviz.runs.record import RunRecord
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
 from ui.convergence import words
-from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shared import pins
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING, run_what_comes
+from ui.shared.jobs import WAITING, predicted, run_what_comes
 from ui.shared.needs import reason
 from ui.shared.offers import C_EXPONENTS
-from ui.shared.show import capital, sentence, show_answer, show_figure
+from ui.shared.runs import fold_of, take_turns
+from ui.shared.show import capital, sentence, show_answer, show_figure, show_table
+
+REPEATS, LONGEST = 7, 60.0
+"""Trainings of each run, and the largest predicted seconds of all together."""
+_MEASURED = "measured-seconds"
+
+
+def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
+    """Draw a button that trains every run several times; then median and spread of the seconds."""
+    specs = tuple(record.spec for record in records)
+    cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
+    kept = st.session_state.get(_MEASURED, {})
+    if st.button(
+        f"Measure the seconds ({REPEATS} trainings)",
+        icon=":material/timer:",
+        disabled=cost > LONGEST,
+        help=words.HELP["measure"].format(repeats=REPEATS),
+    ):
+        kept = st.session_state[_MEASURED] = {specs: _seconds(specs)}
+    if cost > LONGEST:
+        st.caption(words.CAPTIONS["long"].format(seconds=cost, most=LONGEST))
+    if specs in kept:
+        st.markdown(f"**Seconds of training, {REPEATS} times each**")
+        show_table(spread(labels, kept[specs]), hide_index=True)
+
+
+def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
+    """Return the seconds of each run, in turns, so that a slow machine affects all of them."""
+    found: list[list[float]] = [[] for _ in specs]
+    line, total = st.empty(), REPEATS * len(specs)
+    for done in range(total):
+        place = done % len(specs)
+        line.progress(done / total, f"Training {done + 1} of {total}")
+        with take_turns(line):
+            record = execute(specs[place], fold=fold_of(specs[place]))
+        found[place].append(training_seconds(record))
+    line.empty()
+    return found
+
+
+def spread(labels: Sequence[str], seconds: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Return median, minimum and maximum of the seconds of each run."""
+    return pd.DataFrame(
+        [
+            {
+                "run": label,
+                "median s": round(float(np.median(each)), 4),
+                "least s": round(min(each), 4),
+                "most s": round(max(each), 4),
+            }
+            for label, each in zip(labels, seconds, strict=True)
+        ]
+    )
+
+
+PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
+
+
+def from_zero(spec: RunSpec) -> RunSpec:
+    """Return the same run from zero, so that its trace is complete."""
+    return spec.but(start="zero") if "start" in spec else spec
+
+
+def plain_of(spec: RunSpec) -> RunSpec | None:
+    """Return the same run without its preconditioner; None if it has none."""
+    reads = spec.declared().get(PRECONDITIONER.name) is PRECONDITIONER
+    return spec.but(preconditioner=PLAIN) if reads and spec.preconditioner != PLAIN else None
+
+
+def go_together(
+    spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]
+) -> tuple[list[RunSpec], list[str]]:
+    """Return the sidebar's spec with every further loss, solver and C, itself first; and those left out."""
+    further = {"loss": losses, "solver": solvers, "C": Cs}
+    names = [name for name in further if name in spec]
+    chosen = [
+        spec.but(**dict(zip(names, values, strict=True)))
+        for values in product(*([spec.get(name), *further[name]] for name in names))
+    ]
+    left_out = dict.fromkeys(filter(None, map(refusal, chosen)))
+    return [one for one in chosen if not refusal(one)], list(left_out)
+
+
+def refusal(spec: RunSpec) -> str:
+    """Explain why a run's choices cannot be combined; "" if they can."""
+    try:
+        spec.kind.check(spec.values)
+    except SettingError as error:
+        loss, solver = spec.option("loss"), spec.option("solver")
+        lacking = solver.lacks(loss) if isinstance(solver, SolverChoice) and loss is not None else []
+        if not lacking:
+            return str(error)
+        return f"{loss.label} with {solver.label}, which needs a loss with {' and '.join(lacking)}"
+    return ""
+
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -257,3 +358,53 @@ def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
     if missing:
         told.append(words.CAPTIONS["missing"].format(missing="; ".join(sorted(missing))))
     return ". ".join(told) + "."
+
+
+def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
+    """Draw one row per run: its costs and its final status."""
+    labels = table.groupby("label", sort=False)
+    last, steps = labels.last(), labels["step"].agg(lambda step: int((step > 0).sum()))
+    steps = steps.where(last["step"].notna(), last["iteration"])
+    shown = pd.DataFrame(
+        {
+            "run": last.index,
+            "steps": steps.to_numpy(),
+            "CG iterations": last["cg_total"].to_numpy(),
+            "products": last["products_total"].to_numpy(),
+            "seconds": last["seconds"].round(3).to_numpy(),
+            "objective": [record.objective for record in records],
+            "gap to the best": [_scientific(gap) for gap in last["gap"]],
+            "duality gap": [_scientific(gap) for gap in last["duality"]],
+        }
+    )
+    show_table(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
+    st.caption(_ended(dict(zip(last.index, (record.status for record in records), strict=True))))
+    measured(records, list(last.index))
+
+
+def _ended(statuses: Mapping[str, str]) -> str:
+    """Describe how runs ended, by their labels: these sentences are too long for a column."""
+    runs = {
+        status: [label for label, own in statuses.items() if own == status] for status in statuses.values()
+    }
+    return words.ended(runs)
+
+
+def _scientific(gap: float) -> str:
+    if math.isnan(gap):
+        return "not computed"
+    return small(gap) if gap > REFERENCE_TOL else f"≤ {words.LEAST_GAP}"
+
+
+def iterations(table: pd.DataFrame) -> None:
+    """Draw every row of every trace."""
+    columns = ["label", "iteration", "objective", "gap", "duality", "gradient_norm", "decrement", "smoothing"]
+    columns += ["cg_iterations", "products", "step", "active_pairs", "active_share", "seconds"]
+    known = [name for name in columns if name in table]
+    if table["step"].isna().all():
+        known = [name for name in known if name == "gap" or table[name].notna().any()]
+        show_table(table[known], hide_index=True)
+        st.caption(words.CAPTIONS["point"])
+        return
+    show_table(table[known], hide_index=True)
+    st.caption(words.CAPTIONS["begin"])

@@ -18,10 +18,10 @@ from streamlit import runtime
 from streamlit.starlette import App
 
 from rankviz.common.memory import return_freed_memory
-from ui.data.held import HELD
+from ui.data.upload_memory import HELD
 from ui.shared.fold_memory import FOLDS
 from ui.shared.run_store import look_after
-from ui.what_if.fitted import memory
+from ui.what_if.models import memory
 
 LOOK_SECONDS = 5
 _UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")

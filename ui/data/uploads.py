@@ -14,7 +14,7 @@ from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.upload_folders import note_use, remove, remove_expired
 from rankviz.datasets.upload_room import room_of
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
-from ui.data import held, words
+from ui.data import upload_memory, words
 from ui.shared.fold_memory import FOLDS
 from ui.shared.foreign import escaped
 from ui.shared.runs import TELL_EVERY, datasets, look_again, own_root, turn
@@ -104,7 +104,7 @@ def _upload_form() -> None:
     version = st.session_state.setdefault(_VERSION, 0)
     key = f"upload-files-{version}"
     chosen = st.session_state.get(key, [])
-    held.empty(chosen)  # before the widget copies them
+    upload_memory.empty(chosen)  # before the widget copies them
     files = st.file_uploader(
         words.FILES,
         accept_multiple_files=True,
@@ -113,7 +113,7 @@ def _upload_form() -> None:
         help=words.FORMATS,
     )
     if len(files) < len(chosen):  # the browser shows files that are not here
-        _start_over(held.why_not_here())
+        _start_over(upload_memory.why_not_here())
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
         "Name",
@@ -122,7 +122,7 @@ def _upload_form() -> None:
         help=words.NAME,
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
-        _accept(held.uploads([file.file_id for file in files]), name)
+        _accept(upload_memory.uploads([file.file_id for file in files]), name)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
         st.caption(words.NOTHING_ADDED)
@@ -137,7 +137,7 @@ def _start_over(why: str) -> None:
 
 def _empty_form() -> None:
     """Remove the files of this page; a form with other keys does not do this."""
-    held.let_go()
+    upload_memory.let_go()
     st.session_state[_VERSION] += 1
 
 

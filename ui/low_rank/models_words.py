@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -15,9 +16,12 @@ from rankviz.models.methods import USUAL
 from rankviz.plots.learning_curves_low_rank import ends, reached
 from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.runs.spec import RunSpec
-from ui.low_rank.settings import HINGE, Settings
+from ui.low_rank.computations import HINGE
 from ui.low_rank.words import middle, off, percent, queries
 from ui.shared.foreign import describe
+
+if TYPE_CHECKING:
+    from ui.low_rank.models import Settings
 
 MATRIX_WORDS = {
     "low_rank": "its low-rank A, as in the paper",

@@ -14,7 +14,7 @@ from rankviz.models.dual_variables import DualBlock
 from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
 from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
-from ui.low_rank.work import PART, Cut, Shown, cut_losses, duals_of
+from ui.low_rank.computations import PART, Cut, Shown, cut_losses, duals_of
 from ui.shared.foreign import describe
 from ui.shared.show import sentence, show_answer, show_figure, two_places
 

@@ -9,30 +9,36 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import counted
-from rankviz.plots import low_rank_sensitivity as plot
+from rankviz.common.settings import Setting
+from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
+from rankviz.plots import learning_curves_low_rank as curves_plot
+from rankviz.plots import low_rank_sensitivity
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
-from ui.low_rank.settings import (
+from ui.low_rank.computations import Shown
+from ui.low_rank.models import (
     WIDTH,
     Records,
+    Settings,
     affordable,
     bare,
     control_of_C,
+    controls,
     factorized,
     found,
+    in_kernel_space,
     plain_hinge,
     plain_look,
     regularized,
     settings,
     wait,
 )
-from ui.low_rank.work import Shown
 from ui.shared.foreign import describe
 from ui.shared.reveal import part_shown
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shared.show import capital, sentence, show_figure, show_table
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
@@ -53,9 +59,9 @@ PRINTED = pd.DataFrame(
 """xu2019 Table 7, by K: OHSUMED fold 1."""
 
 
-def specs(spec: RunSpec) -> list[RunSpec]:
+def sweep_specs(spec: RunSpec) -> list[RunSpec]:
     """Return the runs of the chosen sweep, and the plain model for comparison."""
-    return affordable([*_plain(spec), *_wanted(spec)])
+    return affordable([*_plain(spec), *_sweep_wanted(spec)])
 
 
 def _plain(spec: RunSpec) -> list[RunSpec]:
@@ -64,7 +70,7 @@ def _plain(spec: RunSpec) -> list[RunSpec]:
     return [] if plain is None else [plain]
 
 
-def _wanted(spec: RunSpec) -> list[RunSpec]:
+def _sweep_wanted(spec: RunSpec) -> list[RunSpec]:
     """Return the low-rank models of the sweep."""
     state = st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
@@ -77,17 +83,17 @@ def _wanted(spec: RunSpec) -> list[RunSpec]:
     return [first.but(seed=seed, factors=K) for seed in seeds for K in FACTORS]
 
 
-def show(what: Shown, others: Records) -> None:
+def sensitivity(what: Shown, others: Records) -> None:
     """Draw the figure of the chosen sweep, from the existing runs."""
     sweep, metric, part = _controls(what.spec)
     own = bare(what.spec)
-    beside, wanted = _plain(own), _wanted(own)
+    beside, wanted = _plain(own), _sweep_wanted(own)
     st.markdown((words.all_the_hinge if beside else words.what_they_train)(what.spec, settings(own).C))
     records = found([*beside, *wanted], others)
     plain = records[0] if beside else what.record
     there = [record for record in records[len(beside) :] if record is not None]
     if there:
-        table = plot.data(there, part, metric)
+        table = low_rank_sensitivity.data(there, part, metric)
         count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
         draw = _factors if sweep == "factors" else _weights
         draw(plain, there, table, (part, metric, count))
@@ -111,7 +117,7 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
     )
     metric = row.container(width=150).selectbox(
         "Metric",
-        METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
+        METRICS if sweep == "weights" else (*METRICS, low_rank_sensitivity.OBJECTIVE),
         key="sweepmetric",
         bind="query-params",
         help=texts.HELP["sweepmetric"],
@@ -139,7 +145,7 @@ def _factors(
     about: tuple[str, str, str],
 ) -> None:
     (part, metric, count), spec = about, records[0].spec
-    if metric == plot.OBJECTIVE:
+    if metric == low_rank_sensitivity.OBJECTIVE:
         _objective(spec, table, count)
         return
     paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
@@ -150,7 +156,7 @@ def _factors(
         for K in sorted(set(table["factors"]))
     }
     show_figure(
-        plot.figure_of_factors(
+        low_rank_sensitivity.figure_of_factors(
             table,
             plain_look(spec),
             metric,
@@ -172,7 +178,9 @@ def _factors(
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """Draw the factorised model's objective against the number of factors."""
     show_figure(
-        plot.figure_of_factors(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
+        low_rank_sensitivity.figure_of_factors(
+            table, plain_look(spec), low_rank_sensitivity.OBJECTIVE, plain=None, grid=FACTORS
+        ),
         table,
         answer=sentence(words.objectives(table) or "one number of factors so far"),
         key="low-rank-objective",
@@ -194,12 +202,12 @@ def _weights(
 ) -> None:
     part, metric, count = about
     level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
-    clipped = words.clipped(table["value"], plot.colour_range(table["value"])[0])
+    clipped = words.clipped(table["value"], low_rank_sensitivity.colour_range(table["value"])[0])
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
     }
     show_figure(
-        plot.figure_of_weights(table, metric, NUCLEAR, COUPLING),
+        low_rank_sensitivity.figure_of_weights(table, metric, NUCLEAR, COUPLING),
         table,
         answer=sentence(words.spread(groups, metric)),
         key="low-rank-weights",
@@ -235,10 +243,112 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
             hide_index=True,
             column_config={
                 "factors": "factors",
-                "value": number(metric, format="%.7g" if metric == plot.OBJECTIVE else "%.4f"),
+                "value": number(
+                    metric, format="%.7g" if metric == low_rank_sensitivity.OBJECTIVE else "%.4f"
+                ),
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),
                 "gap": number("duality gap of the hinge", format="percent"),
                 "ended": st.column_config.TextColumn("how it ended", width="large"),
             },
         )
+
+
+AXES = {"iteration": "iterations", "seconds": "seconds"}
+
+
+def curve_specs(spec: RunSpec) -> list[RunSpec]:
+    """Return both models with both of their solvers."""
+    return affordable(_curves_wanted(spec, settings(spec)))
+
+
+def _curves_wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
+    """Return the runs, the default solver of each model first."""
+    first, convex = factorized(spec, chosen), regularized(spec, chosen)
+    return [
+        *(
+            first.but(solver=solver)
+            for solver in _usual_first(FACTOR_SOLVER)
+            if not _out_of_place(solver, spec)
+        ),
+        *(convex.but(solver=solver) for solver in _usual_first(DUAL_SOLVER)),
+    ]
+
+
+def _usual_first(setting: Setting) -> list[str]:
+    return [setting.default, *(name for name in setting.options if name != setting.default)]
+
+
+def _out_of_place(solver: str, spec: RunSpec) -> bool:
+    """Return True if a solver of the factorised model needs rows of features that do not exist."""
+    return FACTOR_SOLVER.options[solver].needs_rows and in_kernel_space(spec)
+
+
+def learning_curves(what: Shown, others: Records) -> None:
+    """Draw the curves of the existing runs, and their final status."""
+    row, chosen = controls(what.spec)
+    axis = row.segmented_control(
+        "Against",
+        list(AXES),
+        format_func=AXES.__getitem__,
+        default="seconds",
+        required=True,
+        key="learnaxis",
+        bind="query-params",
+        help=texts.HELP["learnaxis"],
+    )
+    plain = bare(what.spec)
+    if in_kernel_space(plain):
+        st.markdown(words.NO_QUERY_STEPS)
+    records = found(_curves_wanted(plain, chosen), others)
+    there = [record for record in records if record is not None]
+    if there:
+        _curves(what, there, str(axis or "seconds"))
+    if len(there) < len(records):
+        wait("The figure appears" if not there else "The rest appears")
+
+
+def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
+    table = curves_plot.data(records)
+    own = dict.fromkeys(describe(record.spec).method for record in records)
+    show_figure(
+        curves_plot.figure(table, axis),
+        table,
+        answer=sentence(curves_plot.race(table)),
+        key="low-rank-learning",
+        alt=texts.ALTS["low-rank-learning"].format(axis=AXES[axis]),
+        caption=texts.CAPTIONS["low-rank-learning"].format(
+            own=capital("; ".join(own)),
+            least=words.power(curves_plot.LEAST),
+            about=words.about(records[0].spec),
+        ),
+    )
+    st.markdown(words.of_the_paper(table))
+    st.markdown(words.ends_differ(table))
+    _ends(table, records)
+
+
+def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
+    """Draw the final state of each curve."""
+    last, number = curves_plot.ends(table), st.column_config.NumberColumn
+    shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
+        start=[record.start for record in records]
+    )
+    show_table(
+        shown,
+        hide_index=True,
+        column_config={
+            "label": "run",
+            "iteration": "iterations",
+            "seconds": number(format="%.2f"),
+            "objective": number(format="%.7g", help=texts.COLUMN_HELP["learned"]),
+            "above": number("above the best", format="%.1e"),
+            "gap": number(
+                "gap",
+                format="%.1e",
+                help=texts.COLUMN_HELP["first_order"],
+            ),
+            "start": "started from",
+        },
+    )
+    st.caption(words.ended(dict(zip(last["label"], (record.status for record in records), strict=True))))

@@ -23,10 +23,10 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.low_rank import why_words as words
 from ui.low_rank import words as texts
-from ui.low_rank.settings import HINGE, Records, bare, found, plain_with, wait
+from ui.low_rank.computations import HINGE, ZEROS, Shown
+from ui.low_rank.models import Records, bare, found, plain_with, wait
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
-from ui.low_rank.work import ZEROS, Shown
 from ui.shared.foreign import describe
 from ui.shared.show import sentence, show_answer, show_figure
 

@@ -10,7 +10,7 @@ import pandas as pd
 from rankviz.analysis.spectra import MATRICES, Spectra
 from rankviz.common.numbers import small
 from rankviz.metrics.significance import compare
-from ui.low_rank.work import SHARES, Cut
+from ui.low_rank.computations import SHARES, Cut
 from ui.shared.show import capital
 
 DEFINITION = (

@@ -7,31 +7,43 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED
 from rankviz.datasets import DataError, RankingData
-from rankviz.features import EXACT
+from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.learning.solvers import SOLVER, check_kernel_space
-from rankviz.plots import metric_vs_m
-from rankviz.plots.style import look_of
+from rankviz.metrics import top_overlap
+from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
+from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.estimate import check_budget
-from rankviz.runs.record import RunRecord
+from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from ui.ndcg_vs_m.enough import enough
-from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, reading, seconds_in_words
+from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look, reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
 from ui.shared.folds import THIS, chosen_folds
 from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import predicted, run_what_comes
 from ui.shared.offers import COMPONENTS
-from ui.shared.runs import normalised
+from ui.shared.runs import errors_as_sentences, normalised
+from ui.shared.selection import QUERY
 from ui.shared.settings import baseline, open_run, spec_from_state
-from ui.shared.show import capital, definition_caption, say_if_nothing_was_learned, sentence, show_figure
+from ui.shared.show import (
+    capital,
+    definition_caption,
+    say_if_nothing_was_learned,
+    sentence,
+    show_answer,
+    show_figure,
+    show_table,
+)
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
@@ -291,3 +303,229 @@ def _open_selected(event: Any, found: list[RunRecord]) -> None:
             on_click=open_run,
             args=(record.spec,),
         )
+
+
+LENGTHS = {"top": f"first {TOP}", "all": "all"}
+
+
+@st.fragment
+@errors_as_sentences()
+def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
+    """Draw the rank of each document of a query against m, with the exact ranking at the right."""
+    data = data_of(spec, spec.fold, part)
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    feature_map, length = _rankings_drawn(row, spec)
+    here = [r for r in found if r.spec.fold == spec.fold]
+    seed = int(st.session_state[SEED.key])
+    runs = [r for r in of_look(here, feature_map) if r.spec.get(SEED.name, seed) == seed]
+    exact = next(iter(of_look(here, EXACT)), None)
+    if not runs:
+        st.info(INFOS["no run"], icon=":material/hourglass_empty:")
+        return
+    query = _query(row, runs, exact, data, part)
+    table = rank_vs_m.data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
+    n = int(table["rank"].max())
+    k = min(TOP, n) if length == "top" else n
+    last = "the exact ranking at the right end" if exact else "without the exact ranking"
+    some = f"first {k} of any ranking; lines through the bottom go to lower ranks"
+    show_figure(
+        rank_vs_m.figure(table, k),
+        table,
+        answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
+        key="rank-against-m",
+        alt=ALTS["rank-against-m"].format(query=query, map=style_of(feature_map).name),
+        caption=CAPTIONS["rank-against-m"].format(
+            query=query,
+            n=n,
+            map=style_of(feature_map).name,
+            last=last,
+            some=some if k < n else "all documents",
+            about=_about(runs, part),
+        ),
+    )
+
+
+def _about(runs: list[RunRecord], part: str) -> str:
+    """Describe the spec of runs, with the range of m."""
+    ms = [r.spec.n_components for r in runs]
+    return str(described([runs[0].spec], part, min(ms), max(ms)))
+
+
+def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
+    feature_map = row.segmented_control(
+        "Approximation",
+        maps(),
+        default=look_of(spec) if is_curve(spec) else maps()[0],
+        required=True,
+        format_func=lambda name: style_of(name).name,
+        key="bump",
+        help=HELP["bump"],
+    )
+    length = row.segmented_control(
+        "Documents",
+        list(LENGTHS),
+        default="top",
+        required=True,
+        format_func=LENGTHS.__getitem__,
+        key="documents",
+        bind="query-params",
+        help=HELP["documents"],
+    )
+    return str(feature_map), str(length)
+
+
+def _query(
+    row: DeltaGenerator, runs: list[RunRecord], exact: RunRecord | None, data: RankingData, part: str
+) -> int:
+    """Return the chosen query; by default the one whose top changes most."""
+    queries = [int(q) for q in data.query_ids]
+    if st.session_state.get(QUERY) not in queries:
+        st.session_state[QUERY] = None
+    first, *others = sorted(runs, key=lambda r: r.spec.n_components)
+    last = exact or (others or [first])[-1]
+    most = queries[int(top_overlap(first.scores[part], last.scores[part], data, TOP).argmin())]
+    chosen = row.selectbox(
+        "Query",
+        queries,
+        None,
+        key=QUERY,
+        bind="query-params",
+        placeholder=f"{most}, which changes most",
+        width=260,
+        help=HELP["query"].format(m=first.spec.n_components),
+    )
+    return most if chosen is None else int(chosen)
+
+
+def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exact: bool) -> str:
+    kept = rank_vs_m.kept(table, k).iloc[:-1]
+    labels = table.drop_duplicates("place").set_index("place")["label"]
+    if kept.empty:
+        return f"Query {query} has one ranking so far"
+    ends = [f"{kept.iloc[place]} at m = {labels[kept.index[place]]}" for place in sorted({0, len(kept) - 1})]
+    goal = "in the exact ranking" if exact else f"at m = {labels.iloc[-1]}"
+    return (
+        f"Of the first {k} documents of query {query} {goal}, {style_of(feature_map).name} has "
+        f"{', '.join(ends)} among its first {k}"
+    )
+
+
+def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
+    """Draw Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
+    exact = [record for record in of_look(found, EXACT) if record.objective > 0]
+    if of_look(found, EXACT) and not exact:
+        st.info(INFOS["no pairs"])
+        return
+    if not exact:
+        why = "when its run has finished" if chosen.exact else "when it is switched on under More"
+        st.info(INFOS["no exact"].format(why=why))
+        return
+    errors = ranking_errors_of(spec, found, part)
+    table = ranking_error_vs_m.data(errors)
+    if table.empty:
+        st.info(INFOS["no query"])
+        return
+    m = marked(spec, chosen) or chosen.grid[-1]
+    queries = errors.groupby(["fold", "query"]).ngroups
+    seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
+    about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
+    show_answer(sentence(agreement(errors, m)))
+    for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
+        with column:
+            show_figure(
+                ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
+                table[table["measure"] == measure],
+                key=f"ranking-error-{measure}",
+                alt=ALTS["ranking-error"].format(
+                    measure=ranking_error_vs_m.MEASURES[measure], names=_names()
+                ),
+                caption=CAPTIONS[measure].format(top=TOP) + about,
+            )
+    _objectives(spec, chosen, found, exact)
+
+
+def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: Sequence[RunRecord]) -> None:
+    each = {one.spec.fold: objective_table(_approximate(found, one.spec.fold), one) for one in exact}
+    table = pd.concat(each, names=["fold"]).reset_index("fold")
+    show_figure(
+        ranking_error_vs_m.objective_figure(
+            ranking_error_vs_m.objectives(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
+        ),
+        table,
+        key="objective-distance",
+        alt=ALTS["objective-distance"].format(names=_names()),
+        caption=CAPTIONS["objective-distance"].format(
+            about=in_short(chosen, "train"), lower=_which_may_be_lower()
+        ),
+    )
+
+
+def _names() -> str:
+    return names(kernels(st.session_state))
+
+
+def _which_may_be_lower() -> str:
+    """Say on which side of the exact objective those of the maps may be."""
+    within = [style_of(name).name for name in maps() if FEATURE_MAPS[name].expands]
+    beyond = [style_of(name).name for name in maps() if not FEATURE_MAPS[name].expands]
+    told = []
+    if within:
+        verb = "searches" if len(within) == 1 else "search"
+        told.append(
+            f"{listed(within)} {verb} a part of the exact kernel's span: the best F̃ is never lower than F"
+        )
+    if beyond:
+        told.append(f"with {listed(beyond)} it may be lower (hollow)")
+    return f"{'; '.join(told)}."
+
+
+def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:
+    return [r for r in found if r.spec.fold == fold and is_curve(r.spec)]
+
+
+def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> pd.DataFrame:
+    """Return τ and overlap of approximate and exact runs: map, choice, m, seed, query, fold."""
+    tables, line = [], st.empty()
+    pairs = [(one, r) for one in of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
+    for done, (one, record) in enumerate(pairs):
+        if done % 20 == 19:
+            line.progress(done / len(pairs), f"Comparing rankings, {done} of {len(pairs)}")
+        data = data_of(spec, one.spec.fold, part)
+        table = _errors(record.spec.hash, one.spec.hash, part, record, one, data)
+        tables.append(table.assign(fold=one.spec.fold))
+    line.empty()
+    return pd.concat(tables, ignore_index=True)
+
+
+@st.cache_resource(max_entries=4096, show_spinner=False)
+def _errors(
+    ours: str, theirs: str, part: str, _record: RunRecord, _exact: RunRecord, _data: RankingData
+) -> pd.DataFrame:
+    return ranking_error_table([_record], _exact, _data, part)
+
+
+def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
+    """Draw the means behind the figure, one row per m, one column per method and metric; and every run."""
+    table = metric_vs_m.data(found, part, chosen.metrics)
+    wide = table.pivot_table(
+        index="m", columns=["label", "metric"], values="value", aggfunc="mean", sort=False
+    )
+    wide.columns = [f"{label}, {metric}" for label, metric in wide.columns]
+    show_table(wide.sort_index().round(4))
+    st.caption(CAPTIONS["numbers"])
+    st.markdown("**Every run**")
+    runs = pd.DataFrame(
+        {
+            "model": [method_label(r.spec) for r in found],
+            "fold": [r.spec.fold for r in found],
+            "seed": pd.array([r.spec.get(SEED.name) for r in found], "Int64"),
+            **{
+                name: [round(float(r.metrics[part][name].mean()), 4) for r in found]
+                for name in chosen.metrics
+            },
+            "objective": [r.objective for r in found],
+            "training seconds": [round(training_seconds(r), 4) for r in found],
+            "started from": [r.start for r in found],
+        }
+    )
+    show_table(runs, hide_index=True)

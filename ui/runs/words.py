@@ -9,8 +9,7 @@ from rankviz.metrics.significance import tied
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
-from ui.runs.columns import Columns
-from ui.runs.filters import Shown
+from ui.runs.filters import Columns, Shown
 from ui.shared.foreign import data_words, describe
 from ui.shared.run_store import run_store
 

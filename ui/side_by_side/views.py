@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.analysis.ranking_error import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.plots import per_query
+from rankviz.plots import per_query, ranked_list, score_scatter
 from rankviz.runs.spec import RunSpec
 from ui.ndcg_vs_m.views import METRICS
-from ui.shared import pins, selection
+from ui.shared import marked, pins, selection
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.ends import end_page
 from ui.shared.jobs import run_or_wait
@@ -31,9 +32,128 @@ from ui.shared.show import (
     show_table,
 )
 from ui.shared.views import VIEW, begin_with_the_first
-from ui.side_by_side import query as one_query
 from ui.side_by_side import words
-from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
+from ui.side_by_side.words import Compared, Pair, about, marked_document, query_reading, reading, tau_text
+from ui.why.choices import CURRENT
+from ui.why.choices import offer as offer_why
+
+LENGTHS = (10, 20)
+SHORTEST = 420  # pixels of the score scatter next to a short list
+MOST_MOVED = 8
+
+
+def one_query(what: Compared) -> int:
+    """Draw one query and return it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="large")
+    with row:
+        chosen = selection.query(what.table)
+        length, scale = _settings()
+    position = int((what.table["query"] == chosen).argmax())
+    row = what.table.iloc[position]
+    scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
+    documents = score_scatter.data(*scores, what.data, position, scale)
+    moved = ranked_list.moved(documents, MOST_MOVED)
+    st.markdown(query_reading(row, moved, what.pair))
+    chosen_documents = marked.documents(set(documents["document"]))
+    k = min(length, len(documents))
+    lists, points = st.columns(2, gap="medium")
+    with lists:
+        _lists(what, row, documents, k, chosen_documents)
+        _why(what.pair, chosen, documents, chosen_documents)
+    with points:
+        _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), chosen_documents)
+    for name in chosen_documents:
+        st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
+    _documents(what.pair, documents, moved, chosen_documents)
+    return chosen
+
+
+def _settings() -> tuple[int, str]:
+    length = st.segmented_control(
+        "First documents",
+        LENGTHS,
+        default=LENGTHS[0],
+        required=True,
+        key="first",
+        bind="query-params",
+        help=words.FIRST_HELP,
+    )
+    scale = st.segmented_control(
+        "Scores",
+        list(score_scatter.SCALES),
+        default="centred",
+        required=True,
+        key="scores",
+        bind="query-params",
+        help=words.SCORES_HELP,
+    )
+    return int(length or LENGTHS[0]), str(scale or "centred")
+
+
+def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
+    key, query, names = marked.chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+    values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
+    show_figure(
+        ranked_list.figure(documents, *what.pair.labels, k, chosen),
+        documents,
+        key=key,
+        alt=f"Both rankings of query {query}, first {k}.",
+        caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
+        on_select=marked.clicked(key),
+    )
+
+
+def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Draw links to the Why page for either list."""
+    row = st.container(horizontal=True)
+    for side, name in zip(("left", "right"), pair.names, strict=True):
+        ranked = documents.sort_values(f"{side}_rank")["document"].tolist()
+        of = st.session_state.get(side, CURRENT)  # the menus above have the Why page's names of models
+        with row:
+            offer_why(query, ranked, key=f"why-{side}", of=of, whose=name, marked=chosen)
+
+
+def _points(
+    what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, chosen: Sequence[str]
+) -> None:
+    key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
+    said = {
+        "centred": "scores minus their mean",
+        "standardised": "scores minus their mean, divided by their standard deviation",
+    }[scale]
+    show_figure(
+        score_scatter.figure(documents, *names, scale, chosen, height),
+        documents,
+        key=key,
+        alt=f"Scores for query {query}, {names[0]} against {names[1]}.",
+        caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
+        on_select=marked.clicked(key),
+    )
+
+
+def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Draw the documents with the largest changes of rank, or all of them if chosen."""
+    names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
+    if len(moved):
+        st.markdown("**Largest changes of rank**; tick a row to mark the document.")
+        key, listed = marked.chart_key("moved"), moved["document"].tolist()
+        show_table(
+            moved.rename(columns=names),
+            hide_index=True,
+            width="content",
+            key=key,
+            on_select=marked.ticked(key, listed),
+            selection_mode="single-row",
+            selection_default={
+                "selection": {"rows": [n for n, name in enumerate(listed) if name in chosen[:1]]},
+            },
+            column_config={"change": st.column_config.NumberColumn(format="%+d")},
+        )
+    with st.expander(f"All {len(documents)} documents"):
+        drawn = documents.drop(columns=["left_value", "right_value"])
+        names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
+        show_table(drawn.rename(columns=names), hide_index=True)
+
 
 MOST = 5
 
@@ -102,7 +222,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     begin_with_the_first()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
-        chosen = one_query.show(what)
+        chosen = one_query(what)
     with every:
         _all_queries(what, picked)
     against, ordered = charts.columns([3, 2], gap="medium")

@@ -27,15 +27,19 @@ from ui.shared.runs import errors_as_sentences
 from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.where import say_what_is_seen, threads_of, where
-from ui.sweep import asking, progress, starting, words
-from ui.sweep.cells import CLICKED, click, clicked, one_cell
-from ui.sweep.found import Sweep, opened
-from ui.sweep.mine import show_sweeps
-from ui.sweep.starting import STUDY
-from ui.sweep.tabs import below
-from ui.sweep.told import over, what_stays
-from ui.sweep.trying import forget_what_was_refused, say_what_was_refused, trying
-from ui.sweep.words import TERMS_HERE, answer, prospect_words
+from ui.sweep import studies, words
+from ui.sweep.design import STUDY, Prospect, design_controls, prospect_of, start_sweep
+from ui.sweep.results import below, click, clicked, one_cell
+from ui.sweep.studies import (
+    CLICKED,
+    Sweep,
+    forget_what_was_refused,
+    opened,
+    say_what_was_refused,
+    show_sweeps,
+    trying,
+)
+from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
 
 TITLE = "Sweep"
 NOTHING = pd.Series(dtype=float)
@@ -89,10 +93,10 @@ def a_design(base: RunSpec) -> None:
         show_sweeps("Your sweeps")
     with errors_as_sentences():
         with left.container(key=WAYS):
-            found = asking.asked(base)
+            found = design_controls(base)
             about.caption(f"Sidebar's model: {what_stays(found.design)}", width="content")
         with start:
-            prospect = starting.prospect(found.design)
+            prospect = prospect_of(found.design)
             row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
             place = where(row, TASKS)
         for note in found.design.plan.notes:
@@ -102,7 +106,7 @@ def a_design(base: RunSpec) -> None:
             type="primary",
             icon=":material/play_arrow:",
             key="start-sweep",
-            on_click=trying(starting.start),
+            on_click=trying(start_sweep),
             args=(found.design, found.title, prospect.specs, place, found.choice),
         )
         with start:
@@ -113,7 +117,7 @@ def a_design(base: RunSpec) -> None:
             show_design(found.design, found.metric, _prospect_words(prospect, place))
 
 
-def _prospect_words(prospect: starting.Prospect, place: str) -> str:
+def _prospect_words(prospect: Prospect, place: str) -> str:
     """Describe the cost of a design at its place; on this machine until the cluster has answered."""
     threads = 0 if place == HERE else threads_of(place)
     if threads:
@@ -159,7 +163,7 @@ def one_sweep(sweep: Sweep) -> None:
     title = sweep.status.study.title
     row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
     _new_sweep(row)
-    progress.progress(sweep)
+    studies.progress(sweep)
     say_what_was_refused()
     x, y = _controls(sweep)
     show_map(sweep, x, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,12 +20,14 @@ from rankviz.runs.spec import RunSpec
 from ui.shared import feature_names, pins
 from ui.shared.controls import keep_held
 from ui.shared.ends import end_page
-from ui.shared.foreign import describe
+from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import run_or_wait
 from ui.shared.models import Option, menu, of_pins, of_the_sidebar
 from ui.shared.needs import offered
 from ui.shared.runs import normalised
+from ui.shared.settings import go_to, go_where_asked
 from ui.why import words
+from ui.why.words import button_help
 
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of the choices, also their names in the address."""
@@ -204,3 +207,64 @@ def _keep(key: str) -> None:
 def choose(above: str, below: str) -> None:
     """Choose both documents (a callback)."""
     st.session_state[kept(ABOVE)], st.session_state[kept(BELOW)] = above, below
+
+
+def offer(
+    query: int,
+    documents: Sequence[str],
+    *,
+    key: str,
+    of: str = CURRENT,
+    whose: str = "",
+    marked: Sequence[str] = (),
+) -> None:
+    """Draw a button to the Why page for two documents, with menus to choose others.
+
+    `documents` has those of a query in the order of ranks; the first two `marked` ones are the default. `of`
+    is the Why page's menu value for the list's model; `whose` names the model if there are several.
+    """
+    go_where_asked()
+    if len(documents) < 2:
+        return
+    above, below = asked_about(documents, marked)
+    ranks = [documents.index(name) + 1 for name in (above, below)]
+    told = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.button(
+        f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short: it must fit into half of the page
+        if whose
+        else f"Why is rank {ranks[0]} above rank {ranks[1]}?",
+        key=f"{key}-go",
+        icon=":material/help_center:",
+        type="primary" if len(marked) == 2 else "secondary",
+        on_click=_go,
+        args=(query, above, below, of),
+        help=button_help(escaped(above), escaped(below)),
+    )
+    with row.popover("Others", help="Choose two documents by name."):
+        named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
+        a = _menu("A", documents, above, told, f"{named}-above")
+        b = _menu("B", documents, below, told, f"{named}-below")
+        st.button("Show why", key=f"{key}-others", on_click=_go, args=(query, a, b, of), disabled=a == b)
+
+
+def asked_about(documents: Sequence[str], marked: Sequence[str]) -> tuple[str, str]:
+    """Return the two marked ones, else one and the next above it, else the top two; in their order."""
+    at = sorted(documents.index(name) for name in marked[:2])
+    if len(at) == 2:
+        return documents[at[0]], documents[at[1]]
+    below = max(at[0], 1) if at else 1
+    return documents[below - 1], documents[below]
+
+
+def _menu(label: str, documents: Sequence[str], first: str, told: dict[str, str], key: str) -> str:
+    at = documents.index(first)
+    return str(st.selectbox(label, documents, at, format_func=told.__getitem__, key=key))
+
+
+def _go(query: int, above: str, below: str, of: str) -> None:
+    """Choose both documents and open the Why page (a callback)."""
+    choose(above, below)
+    st.session_state[kept(OF)] = of
+    st.session_state[QUERY] = query
+    go_to("why")

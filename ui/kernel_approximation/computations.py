@@ -18,13 +18,63 @@ from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant,
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
+from rankviz.common.settings import SEED
 from rankviz.datasets import Fold
-from rankviz.features import Drawn, Kernel
+from rankviz.features import KERNELS, Drawn, Kernel
 from rankviz.plots import kernel_entries, kernel_residual
 from rankviz.plots import kernel_spectrum as spectrum_plot
 from rankviz.runs.spec import RunSpec
-from ui.kernel_approximation.asked import Asked, kernel_of
 from ui.shared.runs import fold_of, normalised
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The page's settings.
+
+    Attributes
+    ----------
+    spec : RunSpec
+        The sidebar's settings, always with a kernel map.
+    norm : str
+    draws : int
+    grid : tuple of int
+    variants : tuple of Variant
+        Maps of the curves.
+    shown : tuple of Variant
+        The maps that approximate the kernel, with the sidebar's sampling methods, for the tabs.
+    named : Variant or None
+        The current model, if it is one of these maps.
+    """
+
+    spec: RunSpec
+    norm: str
+    draws: int
+    grid: tuple[int, ...]
+    variants: tuple[Variant, ...]
+    shown: tuple[Variant, ...]
+    named: Variant | None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that is approximated."""
+        return kernel_of(self.spec)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the first draw: the sidebar's."""
+        return int(self.spec.get(SEED.name, SEED.default))
+
+    @property
+    def seeds(self) -> range:
+        """Seeds of the draws."""
+        return range(self.seed, self.seed + self.draws)
+
+
+def kernel_of(spec: RunSpec) -> Kernel:
+    """Return the kernel that is approximated."""
+    kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
+    return kernel
+
 
 PART, QUERY_PART = "train", "vali"
 SECONDS_AT_ONCE = 0.8

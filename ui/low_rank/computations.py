@@ -22,8 +22,11 @@ from rankviz.plots.style import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
+from ui.shared import selection
 from ui.shared.runs import normalised
 
+HINGE = "hinge"
+"""The loss of the factorised and the regularised model."""
 BLOCK = "block"
 """Key of the menu of queries."""
 PART = "vali"
@@ -201,3 +204,24 @@ def _truncated(
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _one_cut(spec: RunSpec, query: int, position: int, _truncator: Truncator, _part: RankingData) -> _Ranked:
     return _Ranked.of(_truncator.one_query(position, RANKS), _part)
+
+
+SELECTED_PART = "train"
+"""Part of the selected queries: α belongs to it."""
+HOW = (
+    "Click a bar to select or deselect its queries; a box selects bars by their middle. The selection "
+    "holds in every tab and in the menu of queries."
+)
+
+
+def toolbar(what: Shown) -> str:
+    """Draw the toolbar of figures that select queries; return the effect of dragging in them."""
+    tool = selection.toolbar(len(what.picked), len(what.needs), ["click", "select"], HOW)
+    return "pan" if tool == "click" else tool
+
+
+def count(what: Shown) -> None:
+    """Draw the number of selected queries on tabs without selection; nothing if none is selected."""
+    if what.picked:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        selection.count(row, len(what.picked), len(what.needs))

@@ -17,7 +17,7 @@ from rankviz.plots.style import look_of
 from rankviz.runs.playback import Playback, play, playable
 from rankviz.runs.spec import RunSpec
 from ui.convergence import words
-from ui.convergence.runs import from_zero
+from ui.convergence.views import from_zero
 from ui.shared.controls import keep_held
 from ui.shared.foreign import describe
 from ui.shared.jobs import predicted

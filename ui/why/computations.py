@@ -17,7 +17,7 @@ from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.looks import POINTS
 from rankviz.whatif.margins import MarginExplanation, explain_margin
 from ui.shared.runs import normalised
-from ui.what_if.fitted import asked
+from ui.what_if.models import asked
 from ui.why.choices import Pair
 
 MOST_REFITS, MOST_SECONDS = 10, 2.0
