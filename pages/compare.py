@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.compare import controls, views, words
 from ui.compare.chosen_runs import given, on_common_folds, opened
-from ui.shared import reveal
+from ui.controls.widgets import part_shown
 from ui.shared.compared import said
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe, escaped
@@ -29,7 +29,7 @@ with errors_as_sentences():
         controls.no_models()
         end_page()
     with row:
-        part = reveal.part_shown(*what.every)
+        part = part_shown(*what.every)
     models, note = on_common_folds(opened(what, part))
     if note:
         st.caption(escaped(note))

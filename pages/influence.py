@@ -1,7 +1,7 @@
 """Effects of C and of the costs of pairs: ranking quality, seconds, and the top of a ranked list."""
 
+from ui.controls.widgets import part_shown
 from ui.influence import views
-from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.reads import OF_COSTS
@@ -12,7 +12,7 @@ spec = experiment()
 row = head("Influence of C and costs")
 about = row.container(width="content")
 with row:
-    part = reveal.part_shown(spec)
+    part = part_shown(spec)
 with errors_as_sentences():
     spec, settings = views.controls(spec)
 about.caption(str(views.about(spec, settings, part)), width="content")

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from ui.controls.widgets import part_shown
 from ui.ndcg_vs_m import samples, views
 from ui.ndcg_vs_m import views as in_tabs
-from ui.shared import reveal
 from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
@@ -14,7 +14,7 @@ spec = experiment()
 row = head("NDCG against m")
 about = row.container(width="content")
 with row:
-    part = reveal.part_shown(spec)
+    part = part_shown(spec)
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.shared import reveal
+from ui.controls.widgets import part_shown
 from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences, normalised
@@ -12,7 +12,7 @@ spec = experiment()
 row = head("Side by side")
 about = row.container(width="content")
 with row:
-    part = reveal.part_shown(spec)
+    part = part_shown(spec)
 choice = views.controls(spec)
 with errors_as_sentences():
     figures, training = st.container(), st.container()  # the figures keep their places

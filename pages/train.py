@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from ui.shared.head import head_and_part
+from ui.controls.widgets import part_shown
+from ui.shared.foreign import describe
+from ui.shared.head import head
 from ui.shared.imported import say_of
 from ui.shared.jobs import predicted, run_or_wait
 from ui.shared.navigation import experiment
@@ -12,7 +14,11 @@ from ui.train import views
 from ui.train.views import downloads
 
 spec = experiment()
-part = head_and_part("Train", spec)
+row = head("Train")
+about = row.container(width="content")
+with row:
+    part = part_shown(spec)
+about.caption(str(describe(spec, part)), width="content")
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)
     told, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.shared import reveal
+from ui.controls.widgets import part_shown
 from ui.shared.head import head
 from ui.shared.navigation import experiment
 from ui.shared.runs import errors_as_sentences
@@ -13,7 +13,7 @@ spec = experiment()
 row = head("Why")
 about = row.container(width="content")
 with row:
-    part = reveal.part_shown(spec)
+    part = part_shown(spec)
 with errors_as_sentences():
     controls, figure, training = (st.container() for _ in range(3))  # the figure keeps its place
     with controls:

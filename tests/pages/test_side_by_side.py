@@ -16,7 +16,7 @@ from rankviz import RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.significance import compare
-from ui.shared.show import say_if_ties_decide
+from ui.shell.figures import say_if_ties_decide
 from ui.side_by_side.words import CAUTION, Pair, marked_document, query_reading, reading, tau_text
 
 Opener = Callable[..., AppTest]

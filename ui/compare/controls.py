@@ -32,8 +32,8 @@ from ui.shared.navigation import ENTRIES
 from ui.shared.run_store import run_store, say_what_was_set_aside
 from ui.shared.runs import errors_as_sentences
 from ui.shared.settings import go_to
-from ui.shared.show import show_table
 from ui.shared.visitors import visitor
+from ui.shell.figures import show_table
 
 _SHOWN_METRIC = "NDCG@10"
 """Mean over runs on the validation part, to tell models apart in the dialog."""

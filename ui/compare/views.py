@@ -37,7 +37,7 @@ from ui.shared.models import Option, menu
 from ui.shared.runs import errors_as_sentences, fold_of
 from ui.shared.selection import QUERY
 from ui.shared.settings import SET_FOR, go_to, state_of
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
 
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""

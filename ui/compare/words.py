@@ -13,7 +13,7 @@ from rankviz.runs.choice import Choice
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.rules import RULES
 from ui.shared.foreign import escaped
-from ui.shared.show import sentence
+from ui.shell.figures import sentence
 
 METRIC_HELP = "The compared metric. A study that keeps no metric chooses its cell by it, on validation."
 FURTHER_HELP = "p-values are corrected for all models times metrics."

@@ -16,13 +16,13 @@ from rankviz.plots import playback as plot
 from rankviz.plots.style import look_of
 from rankviz.runs.playback import Playback, play, playable
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import keep_held
 from ui.convergence import words
 from ui.convergence.views import from_zero
-from ui.shared.controls import keep_held
 from ui.shared.foreign import describe
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
-from ui.shared.show import sentence, show_figure
+from ui.shell.figures import sentence, show_figure
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
 """Largest predicted seconds of a run that is repeated without asking; largest number of documents for

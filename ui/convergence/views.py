@@ -23,15 +23,15 @@ from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import C_EXPONENTS
 from ui.convergence import words
 from ui.shared import pins
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, predicted, run_what_comes
 from ui.shared.needs import reason
-from ui.shared.offers import C_EXPONENTS
 from ui.shared.runs import fold_of, take_turns
-from ui.shared.show import capital, sentence, show_answer, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_answer, show_figure, show_table
 
 REPEATS, LONGEST = 7, 60.0
 """Trainings of each run, and the largest predicted seconds of all together."""

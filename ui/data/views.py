@@ -20,6 +20,8 @@ from rankviz.datasets.statistics import CORRELATION
 from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
+from ui.controls import widgets
+from ui.controls.widgets import keep_held
 from ui.data import words
 from ui.data.words import (
     counted,
@@ -30,18 +32,16 @@ from ui.data.words import (
     rows,
     synthetic,
 )
-from ui.shared import reveal
-from ui.shared.controls import keep_held
 from ui.shared.runs import fold_later
-from ui.shared.show import sentence, show_figure, show_table, tiles
 from ui.shared.terms import meaning
+from ui.shell.figures import sentence, show_figure, show_table, tiles
 
 PARTS = ("train", "vali")
 
 
 def part_chosen(spec: RunSpec) -> str:
     """Return the chosen part: training or validation, or the test part once it is revealed."""
-    if reveal.part_shown(spec) == "test":
+    if widgets.part_shown(spec) == "test":
         return "test"
     return str(
         st.segmented_control(

@@ -14,6 +14,7 @@ from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import COMPONENTS
 from ui.home import words
 from ui.ndcg_vs_m.enough import enough
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
@@ -21,9 +22,8 @@ from ui.shared.curves import choices, is_curve, kernels, names
 from ui.shared.foreign import describe
 from ui.shared.jobs import run_or_submit
 from ui.shared.navigation import ENTRIES
-from ui.shared.offers import COMPONENTS
 from ui.shared.settings import baseline, spec_from_state
-from ui.shared.show import definition_caption, say_if_nothing_was_learned, sentence, show_figure
+from ui.shell.figures import definition_caption, say_if_nothing_was_learned, sentence, show_figure
 
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)

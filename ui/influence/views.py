@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, LINEAR
@@ -22,25 +21,16 @@ from rankviz.plots.style import look_of
 from rankviz.runs.description import Description, in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds
 from ui.influence import words
-from ui.shared.controls import keep_held
 from ui.shared.costs import table
 from ui.shared.ends import end_page
-from ui.shared.folds import ALL, chosen_folds
 from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import WAITING, run_what_comes
-from ui.shared.offers import C_EXPONENTS
 from ui.shared.reads import CURRENT_MODEL
 from ui.shared.runs import fold_of, normalised
 from ui.shared.settings import baseline, baseline_is_set
-from ui.shared.show import (
-    capital,
-    definition_caption,
-    say_if_nothing_was_learned,
-    sentence,
-    show_figure,
-    show_table,
-)
+from ui.shell.figures import Figures, capital, definition_caption, say_if_nothing_was_learned, show_table
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
@@ -57,34 +47,16 @@ class Settings:
 
 def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
     """Draw the controls of both tabs: model, metric, and folds."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
     spec = _model(row, spec)
-    metric = row.selectbox(
-        "Metric", METRICS, key="metric", bind="query-params", width=160, help=words.HELP["metric"]
-    )
-    folds = chosen_folds(
-        row,
-        spec,
-        default=ALL,
-        key="scope",
-        told=words.HELP["scope"],
-    )
-    return spec, Settings(metric, folds)
+    metric = row.menu("metric", "Metric", METRICS, width=160)
+    return spec, Settings(metric, chosen_folds(row, spec, "scope", ALL))
 
 
-def _model(row: DeltaGenerator, spec: RunSpec) -> RunSpec:
+def _model(row: Bound, spec: RunSpec) -> RunSpec:
     """Return the linear model, whose paths are computed at once, or the sidebar's, as chosen."""
     plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
-    chosen = row.segmented_control(
-        "Model",
-        [linear, CURRENT_MODEL],
-        default=linear,
-        required=True,
-        key="model",
-        bind="query-params",
-        disabled=spec == plain,
-        help=words.HELP["model"],
-    )
+    chosen = row.buttons("model", "Model", [linear, CURRENT_MODEL], disabled=spec == plain)
     if chosen != linear:
         return spec
     if spec.method != plain.method:
@@ -141,6 +113,7 @@ def about(spec: RunSpec, settings: Settings, part: str) -> Description:
     return replace(described, data=f"{escaped(spec.dataset)}, {len(settings.folds)} folds pooled")
 
 
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -173,19 +146,17 @@ def _against_C(
     best = float(highest.iloc[0])
     others = plot.against(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
-    show_figure(
+    FIGURES.show(
+        "influence-of-c",
         plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
         data,
-        answer=sentence(so_far + words.reading_of_C(others, best, len(highest), settings.metric)),
-        key="influence-of-c",
-        alt=words.ALTS["influence-of-c"].format(metric=settings.metric),
-        caption=words.CAPTIONS["influence-of-c"].format(
-            about=about(spec, settings, part).without("C"),
-            of=_of_baseline(spec),
-            effort="" if so_far else _effort(spec, settings, data),
-            queries=data["queries"].iloc[0],
-            definition=_definition(spec, settings, part),
-        ),
+        so_far + words.reading_of_C(others, best, len(highest), settings.metric),
+        metric=settings.metric,
+        about=about(spec, settings, part).without("C"),
+        of=_of_baseline(spec),
+        effort="" if so_far else _effort(spec, settings, data),
+        queries=data["queries"].iloc[0],
+        definition=_definition(spec, settings, part),
     )
     st.caption(words.CAPTIONS["optimistic"])
     with st.expander("Numbers"):
@@ -263,18 +234,18 @@ def _against_cost(
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
     ).sentence(f"{in_a_sentence(plain)} with {told}", "the same without costs", settings.metric)
-    show_figure(
-        plot.figure_of_cost(data, look_of(plain), settings.metric, LAMBDAS[varied][0], at, level),
+    name = LAMBDAS[varied][0]
+    FIGURES.show(
+        "influence-of-cost",
+        plot.figure_of_cost(data, look_of(plain), settings.metric, name, at, level),
         data,
-        answer=sentence(one),
-        key="influence-of-cost",
-        alt=words.ALTS["influence-of-cost"].format(metric=settings.metric, name=LAMBDAS[varied][0]),
-        caption=words.CAPTIONS["influence-of-cost"].format(
-            about=about(plain, settings, part),
-            costs=told,
-            queries=data["queries"].iloc[0],
-            definition=_definition(plain, settings, part),
-        ),
+        one,
+        metric=settings.metric,
+        name=name,
+        about=about(plain, settings, part),
+        costs=told,
+        queries=data["queries"].iloc[0],
+        definition=_definition(plain, settings, part),
     )
     with st.expander("Numbers"):
         show_table(data, hide_index=True)
@@ -283,39 +254,15 @@ def _against_cost(
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
     """Draw the sliders; return the varied λ, all λ, and whether μ is on."""
     keys = [key for key in LAMBDAS if key == "l10" or len(grades) > 2]
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    varied = row.segmented_control(
-        "Against",
-        keys,
-        default=keys[-1],
-        required=True,
-        format_func=lambda key: LAMBDAS[key][0],
-        key="vary",
-        bind="query-params",
-        help=words.HELP["vary"],
-    )
-    values = {}
-    for key, (name, usual) in LAMBDAS.items():
-        values[key] = float(
-            row.container(width=150).slider(
-                name,
-                0.0,
-                8.0,
-                usual,
-                0.1,
-                key=key,
-                bind="query-params",
-                disabled=key not in keys,
-                help=words.HELP["lambda"],
-            )
-        )
-    by_query = row.toggle(
-        "μ by query",
-        False,
-        key="mu",
-        bind="query-params",
-        help=words.HELP["mu"],
-    )
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = Bound(place, words.HELP)
+    varied = row.buttons("vary", "Against", {key: LAMBDAS[key][0] for key in keys}, keys[-1])
+    common = {"step": 0.1, "width": 150, "help": words.HELP["lambda"]}
+    values = {
+        key: row.slider(key, name, 0.0, 8.0, usual, disabled=key not in keys, **common)
+        for key, (name, usual) in LAMBDAS.items()
+    }
+    by_query = row.switch("mu", "μ by query")
     return varied, {key: round(value, 4) for key, value in values.items()}, by_query
 
 
@@ -326,22 +273,20 @@ def _table(values: dict[str, float], by_query: bool) -> Costs:
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
-    first = keep_held("query", queries)
-    query = st.selectbox(
-        "Query", queries, first, key="query", bind="query-params", width=260, help=words.HELP["query"]
-    )
+    query = Bound(helps=words.HELP).held_menu("query", "Query", queries, width=260)
     rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
-    show_figure(
+    FIGURES.show(
+        "influence-list",
         ranked_list.figure(rows, "every pair costs 1", "with costs", k),
         rows,
-        answer=sentence(f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them"),
-        key="influence-list",
-        alt=words.ALTS["influence-list"].format(k=k, query=query),
-        caption=words.CAPTIONS["influence-list"].format(
-            query=query, documents=len(rows), k=k, costs=told, about=describe(base.spec, part)
-        ),
+        f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them",
+        query=query,
+        documents=len(rows),
+        k=k,
+        costs=told,
+        about=describe(base.spec, part),
     )
 
 

@@ -28,6 +28,7 @@ from rankviz.plots import (
 )
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import COMPONENTS, keep_held
 from ui.kernel_approximation import computations
 from ui.kernel_approximation.computations import Asked, errors
 from ui.kernel_approximation.words import (
@@ -41,12 +42,11 @@ from ui.kernel_approximation.words import (
     seconds_words,
     variant_words,
 )
-from ui.shared.controls import keep_held, value_from
+from ui.shared.controls import value_from
 from ui.shared.foreign import describe
-from ui.shared.offers import COMPONENTS
 from ui.shared.runs import normalised
 from ui.shared.settings import spec_from_state
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5

@@ -31,6 +31,7 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import C_EXPONENTS, part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.computations import HINGE, Shown, toolbar
@@ -49,10 +50,8 @@ from ui.shared import selection
 from ui.shared.controls import control_of, value_from
 from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import predicted
-from ui.shared.offers import C_EXPONENTS
-from ui.shared.reveal import part_shown
 from ui.shared.settings import spec_from_state
-from ui.shared.show import capital, sentence, show_answer, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_answer, show_figure, show_table
 
 METRICS = ("NDCG@10", "MAP")
 

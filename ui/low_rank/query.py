@@ -16,7 +16,7 @@ from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
 from ui.low_rank.computations import PART, Cut, Shown, cut_losses, duals_of
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_answer, show_figure, two_places
+from ui.shell.figures import sentence, show_answer, show_figure, two_places
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from rankviz.plots import low_rank_sensitivity
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.computations import Shown
@@ -37,8 +38,7 @@ from ui.low_rank.models import (
     wait,
 )
 from ui.shared.foreign import describe
-from ui.shared.reveal import part_shown
-from ui.shared.show import capital, sentence, show_figure, show_table
+from ui.shell.figures import capital, sentence, show_figure, show_table
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}

@@ -37,8 +37,8 @@ from ui.low_rank.query import Query
 from ui.shared import selection
 from ui.shared.foreign import describe
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import sentence, show_answer, show_figure, show_table
 from ui.shared.views import VIEW, tabs
+from ui.shell.figures import sentence, show_answer, show_figure, show_table
 
 
 def all_queries(what: Shown) -> None:

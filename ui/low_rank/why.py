@@ -28,7 +28,7 @@ from ui.low_rank.models import Records, bare, found, plain_with, wait
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.shared.foreign import describe
-from ui.shared.show import sentence, show_answer, show_figure
+from ui.shell.figures import sentence, show_answer, show_figure
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)

@@ -11,7 +11,7 @@ from rankviz.analysis.spectra import MATRICES, Spectra
 from rankviz.common.numbers import small
 from rankviz.metrics.significance import compare
 from ui.low_rank.computations import SHARES, Cut
-from ui.shared.show import capital
+from ui.shell.figures import capital
 
 DEFINITION = (
     "A query's dual variables α, w = Σ α (φᵢ − φⱼ), form a matrix A: preferred documents in rows, the others "

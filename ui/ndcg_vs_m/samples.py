@@ -17,6 +17,7 @@ from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
+from ui.controls.widgets import Bound
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 from ui.ndcg_vs_m.views import Settings
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS
@@ -25,8 +26,8 @@ from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING
 from ui.shared.runs import normalised
 from ui.shared.settings import baseline
-from ui.shared.show import sentence, show_figure, show_table
 from ui.shared.views import VIEW
+from ui.shell.figures import Figures, sentence, show_table
 
 DRAWS = 5
 MOST_DRAWS = 20
@@ -114,25 +115,10 @@ def _held(key: str, default: int) -> int:
 
 def _controls(short: str) -> None:
     """Draw the tab's own controls; `wanted` reads them."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    row.container(width=180).slider(
-        "Draws",
-        1,
-        MOST_DRAWS,
-        DRAWS,
-        key=f"{short}draws",
-        bind="query-params",
-        help=HELP["draws"],
-    )
-    row.container(width=150).number_input(
-        "First draw", 0, LAST_DRAW, DRAW.default, key=f"{short}first", bind="query-params", help=DRAW.help
-    )
-    row.toggle(
-        "All maps",
-        key=f"{short}maps",
-        bind="query-params",
-        help=HELP["maps"],
-    )
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"))
+    row.slider(f"{short}draws", "Draws", 1, MOST_DRAWS, DRAWS, help=HELP["draws"], width=180)
+    row.number(f"{short}first", "First draw", 0, LAST_DRAW, DRAW.default, help=DRAW.help, width=150)
+    row.switch(f"{short}maps", "All maps", help=HELP["maps"])
 
 
 def _values(spec: RunSpec, varied: Setting) -> list[float]:
@@ -170,17 +156,18 @@ def draw(
         for label, rows in table.groupby("label", sort=False)
     }
     own = method_label(spec) if method_label(spec) in readings else next(iter(readings))
-    show_figure(
+    Figures(ALTS, CAPTIONS).show(
+        experiment.key,
         metric_vs_sample.figure(table, experiment.axis, metric),
         table,
-        answer=sentence(readings.pop(own)),
-        key=experiment.key,
-        alt=ALTS["sample"].format(
-            metric=metric, axis=experiment.axis.title, names=", ".join(table["label"].unique())
-        ),
-        caption=CAPTIONS["sample"].format(
-            about=describe(spec, part), drawn=experiment.about, crossed=CROSSED
-        ),
+        readings.pop(own),
+        texts="sample",
+        metric=metric,
+        axis=experiment.axis.title,
+        names=", ".join(table["label"].unique()),
+        about=describe(spec, part),
+        drawn=experiment.about,
+        crossed=CROSSED,
     )
     for words in readings.values():
         st.markdown(sentence(words))

@@ -24,18 +24,18 @@ from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import COMPONENTS, METRICS, THIS, Bound, chosen_folds
 from ui.ndcg_vs_m.enough import enough
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look, reading, seconds_in_words
 from ui.shared.approximations import approximate_specs, say_what_is_left_out
 from ui.shared.curves import described, is_curve, kernels, listed, names
-from ui.shared.folds import THIS, chosen_folds
 from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import predicted, run_what_comes
-from ui.shared.offers import COMPONENTS
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.selection import QUERY
 from ui.shared.settings import baseline, open_run, spec_from_state
-from ui.shared.show import (
+from ui.shell.figures import (
+    Figures,
     capital,
     definition_caption,
     say_if_nothing_was_learned,
@@ -46,7 +46,6 @@ from ui.shared.show import (
 )
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
-METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 LARGEST_AT_ONCE = 500
 NOTHING_YET = "no level to compare with yet"
 AXES = {"m": "features m", "seconds": "seconds"}
@@ -66,72 +65,18 @@ class Settings:
 
 def settings(spec: RunSpec) -> Settings:
     """Draw the page's own controls."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    metric = row.container(width=150)
-    x = row.segmented_control(
-        "Against",
-        list(AXES),
-        default="m",
-        required=True,
-        format_func=AXES.__getitem__,
-        key="xaxis",
-        bind="query-params",
-        help=HELP["xaxis"],
-    )
-    folds = chosen_folds(
-        row,
-        spec,
-        default=THIS,
-        key="folds",
-        told=HELP["folds"],
-    )
-    seeds = row.container(width=150).slider(
-        "Seeds",
-        1,
-        10,
-        key="seeds",
-        bind="query-params",
-        help=HELP["seeds"],
-    )
-    upto = row.container(width=200).select_slider(
-        "Up to m",
-        COMPONENTS[1:],
-        LARGEST_AT_ONCE,
-        key="upto",
-        bind="query-params",
-        help=HELP["upto"],
-    )
-    exact, four = _switches(row)
-    chosen = metric.selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index("NDCG@10"),
-        key="metric",
-        bind="query-params",
-        disabled=four,
-        help=HELP["metric"],
-    )
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), HELP)
+    metric = row.place.container(width=150)
+    x = row.buttons("xaxis", "Against", AXES)
+    folds = chosen_folds(row, spec, "folds", THIS)
+    seeds = row.slider("seeds", "Seeds", 1, 10, width=150)
+    upto = row.steps("upto", "Up to m", COMPONENTS[1:], LARGEST_AT_ONCE, width=200)
+    more = row.at(row.place.popover("More", help=HELP["more"]))
+    exact = more.switch("exact", "Exact kernel", True)
+    four = more.switch("figure2", "Four panels of chen2017's Figure 2")
+    chosen = row.at(metric).menu("metric", "Metric", METRICS, "NDCG@10", disabled=four)
     grid = tuple(m for m in COMPONENTS if m <= upto)
     return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
-
-
-def _switches(row: DeltaGenerator) -> tuple[bool, bool]:
-    """Draw the switches; return whether to draw the exact kernel, and all four panels."""
-    more = row.popover("More", help=HELP["more"])
-    exact = more.toggle(
-        "Exact kernel",
-        True,
-        key="exact",
-        bind="query-params",
-        help=HELP["exact"],
-    )
-    four = more.toggle(
-        "Four panels of chen2017's Figure 2",
-        key="figure2",
-        bind="query-params",
-        help=HELP["figure2"],
-    )
-    return exact, four
 
 
 def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
@@ -239,21 +184,19 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
-    event = show_figure(
+    event = Figures(ALTS, CAPTIONS).show(
+        "ndcg-against-m",
         figure,
         table,
-        answer=sentence(answer),
-        key="ndcg-against-m",
-        alt=ALTS["ndcg-against-m"].format(
-            metrics=", ".join(chosen.metrics), axis=AXES[chosen.x], names=names(kernels(st.session_state))
-        ),
-        caption=CAPTIONS["ndcg-against-m"].format(
-            about=in_short(chosen, part),
-            band=_band_in_words(chosen),
-            definition=definition,
-            seconds=CAPTIONS["seconds"] if chosen.x == "seconds" else "",
-        ),
+        answer,
         on_select="rerun",
+        metrics=", ".join(chosen.metrics),
+        axis=AXES[chosen.x],
+        names=names(kernels(st.session_state)),
+        about=in_short(chosen, part),
+        band=_band_in_words(chosen),
+        definition=definition,
+        seconds=CAPTIONS["seconds"] if chosen.x == "seconds" else "",
     )
     _open_selected(event, found)
     _say_levels(found, part)
@@ -305,6 +248,7 @@ def _open_selected(event: Any, found: list[RunRecord]) -> None:
         )
 
 
+FIGURES = Figures(ALTS, CAPTIONS)
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
@@ -328,20 +272,17 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
     some = f"first {k} of any ranking; lines through the bottom go to lower ranks"
-    show_figure(
+    FIGURES.show(
+        "rank-against-m",
         rank_vs_m.figure(table, k),
         table,
-        answer=sentence(_bump_reading(table, feature_map, query, min(TOP, n), exact is not None)),
-        key="rank-against-m",
-        alt=ALTS["rank-against-m"].format(query=query, map=style_of(feature_map).name),
-        caption=CAPTIONS["rank-against-m"].format(
-            query=query,
-            n=n,
-            map=style_of(feature_map).name,
-            last=last,
-            some=some if k < n else "all documents",
-            about=_about(runs, part),
-        ),
+        _bump_reading(table, feature_map, query, min(TOP, n), exact is not None),
+        query=query,
+        n=n,
+        map=style_of(feature_map).name,
+        last=last,
+        some=some if k < n else "all documents",
+        about=_about(runs, part),
     )
 
 
@@ -361,17 +302,7 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         key="bump",
         help=HELP["bump"],
     )
-    length = row.segmented_control(
-        "Documents",
-        list(LENGTHS),
-        default="top",
-        required=True,
-        format_func=LENGTHS.__getitem__,
-        key="documents",
-        bind="query-params",
-        help=HELP["documents"],
-    )
-    return str(feature_map), str(length)
+    return str(feature_map), Bound(row, HELP).buttons("documents", "Documents", LENGTHS)
 
 
 def _query(
@@ -379,20 +310,12 @@ def _query(
 ) -> int:
     """Return the chosen query; by default the one whose top changes most."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get(QUERY) not in queries:
-        st.session_state[QUERY] = None
     first, *others = sorted(runs, key=lambda r: r.spec.n_components)
     last = exact or (others or [first])[-1]
     most = queries[int(top_overlap(first.scores[part], last.scores[part], data, TOP).argmin())]
-    chosen = row.selectbox(
-        "Query",
-        queries,
-        None,
-        key=QUERY,
-        bind="query-params",
-        placeholder=f"{most}, which changes most",
-        width=260,
-        help=HELP["query"].format(m=first.spec.n_components),
+    hint = HELP["query"].format(m=first.spec.n_components)
+    chosen = Bound(row).optional_menu(
+        QUERY, "Query", queries, f"{most}, which changes most", width=260, help=hint
     )
     return most if chosen is None else int(chosen)
 
@@ -429,7 +352,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     queries = errors.groupby(["fold", "query"]).ngroups
     seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
     about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
-    show_answer(sentence(agreement(errors, m)))
+    show_answer(agreement(errors, m))
     for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(
@@ -447,17 +370,11 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
 def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: Sequence[RunRecord]) -> None:
     each = {one.spec.fold: objective_table(_approximate(found, one.spec.fold), one) for one in exact}
     table = pd.concat(each, names=["fold"]).reset_index("fold")
-    show_figure(
-        ranking_error_vs_m.objective_figure(
-            ranking_error_vs_m.objectives(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
-        ),
-        table,
-        key="objective-distance",
-        alt=ALTS["objective-distance"].format(names=_names()),
-        caption=CAPTIONS["objective-distance"].format(
-            about=in_short(chosen, "train"), lower=_which_may_be_lower()
-        ),
+    figure = ranking_error_vs_m.objective_figure(
+        ranking_error_vs_m.objectives(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
     )
+    told = {"names": _names(), "about": in_short(chosen, "train"), "lower": _which_may_be_lower()}
+    FIGURES.show("objective-distance", figure, table, **told)
 
 
 def _names() -> str:

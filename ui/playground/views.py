@@ -33,8 +33,8 @@ from ui.shared.components import mount
 from ui.shared.controls import control_of, value_from
 from ui.shared.ends import end_page
 from ui.shared.look import ALONE, INK, ON_DARK, is_on
-from ui.shared.show import sentence, show_answer
 from ui.shared.sidebar import own_place
+from ui.shell.figures import sentence, show_answer
 
 SIDE, EXTENT = 57, 1.2
 """Points of the grid along each side, and half its width."""

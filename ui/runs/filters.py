@@ -18,7 +18,7 @@ from rankviz.datasets import NORMALISATIONS
 from rankviz.models.methods import METHODS
 from rankviz.store.study import STATES
 from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
-from ui.shared.controls import place
+from ui.controls.widgets import start_index
 from ui.shared.foreign import escaped
 from ui.shared.settings import METHOD, NORMALISATION
 
@@ -221,7 +221,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     known = metrics(table.columns)
     if not known:
         return ""
-    at = place(METRIC, known, USUAL_METRIC)
+    at = start_index(METRIC, known, USUAL_METRIC)
     help_text = "Mean over a part's queries."
     return str(st.selectbox("Metric", known, at, key=METRIC, bind="query-params", help=help_text))
 

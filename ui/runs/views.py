@@ -16,17 +16,16 @@ from rankviz.common.settings import Whole
 from rankviz.plots import many_runs
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
+from ui.controls.widgets import note_looks, start_index
 from ui.runs import actions, filters, words
 from ui.runs.filters import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here
 from ui.shared import imported
-from ui.shared.controls import place
 from ui.shared.foreign import escaped
-from ui.shared.reveal import note_looks
 from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.show import show_answer, show_figure, show_table
 from ui.shared.sidebar import own_place
 from ui.shared.visitors import keep_visitor, visitor
+from ui.shell.figures import show_answer, show_figure, show_table
 
 CHOSEN = "runs-chosen"
 """Session key of the digests of the chosen runs."""
@@ -203,7 +202,7 @@ def runs_of_visitor() -> pd.DataFrame:
 def _study(titles: dict[str, str]) -> str:
     """Draw the menu of studies; return the chosen one, "" for none."""
     options = ["", *titles]
-    at = place(filters.STUDY, options, "")
+    at = start_index(filters.STUDY, options, "")
     return str(
         st.selectbox(
             "Study",
@@ -343,8 +342,8 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
         orders = [LATEST, BEST, QUICKEST]
         bound = {"bind": "query-params"}
-        against = st.selectbox("Figure against", axes, place(AGAINST, axes, MADE), key=AGAINST, **bound)
-        first = st.selectbox("First", orders, place(FIRST, orders, LATEST), key=FIRST, **bound)
+        against = st.selectbox("Figure against", axes, start_index(AGAINST, axes, MADE), key=AGAINST, **bound)
+        first = st.selectbox("First", orders, start_index(FIRST, orders, LATEST), key=FIRST, **bound)
         parts = st.pills(
             "Parts",
             list(PARTS),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Powers, Setting, Steps, Typed
 from rankviz.learning.risk_settings import COSTS
+from ui.controls.widgets import start_index
 from ui.shared import words
 from ui.shared.costs import (
     CHOICES,
@@ -106,7 +107,7 @@ class Menu(Control):
     def draw(self, disabled: bool, hint: str) -> None:
         """Draw it, with a help text; greyed out if nothing reads it."""
         options = list(self.setting.options)
-        at = place(self.setting.key, options, self.start)
+        at = start_index(self.setting.key, options, self.start)
         common = self.common(disabled, hint)
         st.selectbox(self.setting.label, options, at, format_func=self._label, **common)
 
@@ -170,7 +171,7 @@ class Listed(Control):
     def draw(self, disabled: bool, hint: str) -> None:
         """Draw it, with a help text; greyed out if nothing reads it."""
         values = self._values
-        at = values[place(self.setting.key, values, self.start)]
+        at = values[start_index(self.setting.key, values, self.start)]
         common = self.common(disabled, hint)
         st.select_slider(self.setting.label, values, at, format_func=told, **common)
 
@@ -234,7 +235,7 @@ class CostsOfPairs(Control):
     def draw(self, disabled: bool, hint: str) -> None:
         """Draw it, with a help text; greyed out if nothing reads it."""
         options, common = list(CHOICES), self.common(disabled, hint)
-        at = place(self.setting.key, options, self.start)
+        at = start_index(self.setting.key, options, self.start)
         chosen = st.selectbox(self.setting.label, options, at, format_func=CHOICES.__getitem__, **common)
         st.text_input(
             "λ₁₀, λ₂₀, λ₂₁, …",
@@ -298,26 +299,3 @@ def value_from(setting: Setting, state: Mapping[str, Any]) -> Any:
 def first(setting: Setting, state: Mapping[str, Any]) -> Any:
     """Return a setting's initial value on the chosen data set; the app's default otherwise."""
     return state.get(STARTS, {}).get(setting.name, setting.first)
-
-
-def place(key: str, options: list[Any], start: Any) -> int:
-    """Return the position of a widget's start among its options, and reset it if options changed.
-
-    The start is given to the widget itself. If only the session state had it, the URL could not select the
-    widget's first option, because Streamlit drops values equal to that.
-    """
-    position = options.index(start) if start in options else 0
-    if st.session_state.get(key, options[position]) not in options:
-        st.session_state[key] = options[position]
-    return position
-
-
-def keep_held(key: str, options: Sequence[Any], first: int = 0) -> int:
-    """Have a menu keep what it holds where that is an option, else hold the first; returns `first`.
-
-    The address leaves out what a menu starts from, and other data bring another start. So what it holds is
-    set in every run: Streamlit then writes it into the address where it is not the start.
-    """
-    held = st.session_state.get(key)
-    st.session_state[key] = held if held in options else options[first]
-    return first

@@ -6,8 +6,8 @@ from typing import Any
 
 from rankviz.datasets import DataError
 from rankviz.learning.costs import RULES, Costs, triangle
-from ui.shared.show import capital
 from ui.shared.words import COSTS_REMEDY, costs_expected
+from ui.shell.figures import capital
 
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
 CHOICES = {

@@ -7,9 +7,6 @@ from collections.abc import Collection
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.runs.spec import RunSpec
-from ui.shared import reveal
-from ui.shared.foreign import describe
 from ui.shared.terms import offer_terms
 
 
@@ -25,13 +22,3 @@ def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGe
     if about:
         row.caption(about, width="content")
     return row
-
-
-def head_and_part(title: str, spec: RunSpec) -> str:
-    """Draw the head of a page on a model's part of a fold; return the part, "vali" or "test"."""
-    row = head(title)
-    about = row.container(width="content")
-    with row:
-        part = reveal.part_shown(spec)
-    about.caption(str(describe(spec, part)), width="content")
-    return part

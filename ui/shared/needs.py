@@ -12,7 +12,7 @@ from rankviz.models.offers import WORDS
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.spec import RunSpec
 from ui.shared.settings import METHOD
-from ui.shared.show import capital
+from ui.shell.figures import capital
 
 
 def offered(spec: RunSpec, *names: str) -> bool:

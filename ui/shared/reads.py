@@ -10,8 +10,8 @@ from rankviz.features.settings import KERNEL
 from rankviz.learning.risk_settings import COSTS, LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
+from ui.controls.widgets import ALL, THIS
 from ui.shared import words
-from ui.shared.folds import ALL, THIS
 from ui.shared.settings import BASELINE_C, NORMALISATION, baseline_is_set
 
 OF_COSTS = "Influence of λ and μ"

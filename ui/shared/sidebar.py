@@ -18,9 +18,10 @@ from rankviz.learning.solver_settings import TOL
 from rankviz.learning.solvers import SOLVER
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
+from ui.controls.widgets import start_index
 from ui.shared import words
 from ui.shared.compared import send_button
-from ui.shared.controls import control_of, place, value_from
+from ui.shared.controls import control_of, value_from
 from ui.shared.link import frozen_link
 from ui.shared.settings import (
     BASELINE_C,
@@ -155,7 +156,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
     second.selectbox(
         "Fold",
         folds,
-        place("fold", folds, FIRST_FOLD),
+        start_index("fold", folds, FIRST_FOLD),
         key="fold",
         bind="query-params",
         disabled=bool(no_fold) and len(folds) > 1,

@@ -23,7 +23,8 @@ from ui.shared.jobs import run_or_wait
 from ui.shared.look import ALONE, is_on
 from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import (
+from ui.shared.views import VIEW, begin_with_the_first
+from ui.shell.figures import (
     definition_caption,
     say_if_nothing_was_learned,
     say_if_ties_decide,
@@ -31,7 +32,6 @@ from ui.shared.show import (
     show_figure,
     show_table,
 )
-from ui.shared.views import VIEW, begin_with_the_first
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, about, marked_document, query_reading, reading, tau_text
 from ui.why.choices import CURRENT

@@ -17,7 +17,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.shared.foreign import describe, escaped
 from ui.shared.models import Two
-from ui.shared.show import sentence
+from ui.shell.figures import sentence
 
 FIRST_HELP = "The table below has all documents."
 SCORES_HELP = "Both subtract the query's mean; standardised also divides by the standard deviation."

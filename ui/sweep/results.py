@@ -22,8 +22,8 @@ from rankviz.runs.sweep_table import settings_of
 from ui.shared.foreign import escaped
 from ui.shared.runs import datasets
 from ui.shared.settings import open_run, state_of
-from ui.shared.show import show_figure, show_table
 from ui.shared.views import tabs
+from ui.shell.figures import show_figure, show_table
 from ui.sweep import words
 from ui.sweep.design import specs_of, start_sweep
 from ui.sweep.studies import CLICKED, Sweep, opened, show_sweeps, sweeps, trying

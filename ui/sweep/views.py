@@ -24,9 +24,9 @@ from ui.shared.look import ALONE, WAYS, is_on
 from ui.shared.navigation import announced, experiment
 from ui.shared.run_store import say_what_was_set_aside, workers
 from ui.shared.runs import errors_as_sentences
-from ui.shared.show import show_figure
 from ui.shared.visitors import keep_visitor, visitor
 from ui.shared.where import say_what_is_seen, threads_of, where
+from ui.shell.figures import show_figure
 from ui.sweep import studies, words
 from ui.sweep.design import STUDY, Prospect, design_controls, prospect_of, start_sweep
 from ui.sweep.results import below, click, clicked, one_cell

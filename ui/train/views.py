@@ -40,7 +40,9 @@ from ui.shared.needs import offered
 from ui.shared.runs import fold_later
 from ui.shared.selection import QUERY
 from ui.shared.settings import baseline
-from ui.shared.show import (
+from ui.shared.terms import meaning
+from ui.shared.where import where
+from ui.shell.figures import (
     capital,
     definition_caption,
     say_if_nothing_was_learned,
@@ -50,8 +52,6 @@ from ui.shared.show import (
     show_table,
     tiles,
 )
-from ui.shared.terms import meaning
-from ui.shared.where import where
 from ui.train import words
 from ui.why.choices import offer as offer_why
 

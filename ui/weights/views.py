@@ -22,13 +22,13 @@ from rankviz.plots.style import grade_colour
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.paths import walk
+from ui.controls.widgets import keep_held
 from ui.shared.components import each, mount, number, pair, record, text, whole
-from ui.shared.controls import keep_held
 from ui.shared.ends import end_page
 from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
 from ui.shared.look import ALONE, ON_DARK, is_on
-from ui.shared.show import say_if_nothing_was_learned, sentence, show_answer
+from ui.shell.figures import say_if_nothing_was_learned, sentence, show_answer
 from ui.weights import words
 
 TOP = 10

@@ -17,8 +17,8 @@ from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import keep_held
 from ui.shared import feature_names, pins
-from ui.shared.controls import keep_held
 from ui.shared.ends import end_page
 from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import run_or_wait

@@ -31,7 +31,7 @@ from ui.shared.foreign import describe, escaped
 from ui.shared.needs import offered
 from ui.shared.runs import errors_as_sentences, normalised
 from ui.shared.settings import go_to
-from ui.shared.show import sentence, show_figure, show_table
+from ui.shell.figures import sentence, show_figure, show_table
 from ui.what_if import change_list
 from ui.what_if.change_list import plain_label
 from ui.what_if.lists import Lists

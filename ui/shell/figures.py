@@ -5,7 +5,8 @@ See docs/decisions/0032-how-a-page-is-built.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
@@ -27,6 +28,8 @@ from ui.shared.pictures import offer
 from ui.shared.terms import papers_in, terms_in
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
+Selecting = Literal["ignore", "rerun"] | Callable[[], None]
+"""What a selection in a figure does: nothing, rerun the page, or call a function before the rerun."""
 CONFIG = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [
@@ -45,6 +48,40 @@ CONFIG = {
 pictures that contain their font (the camera's do not)."""
 
 
+@dataclass(frozen=True)
+class Figures:
+    """Shows the figures of a page, whose descriptions and captions are templates by the figure's key.
+
+    Attributes
+    ----------
+    alts, captions : mapping of str to str
+        Texts with names in braces, as in `str.format`.
+    """
+
+    alts: Mapping[str, str]
+    captions: Mapping[str, str]
+
+    def show(
+        self,
+        key: str,
+        figure: go.Figure,
+        table: pd.DataFrame,
+        answer: str = "",
+        *,
+        texts: str = "",
+        on_select: Selecting = "ignore",
+        **told: object,
+    ) -> Any:
+        """Draw a figure with its texts; return its selection, as `show_figure` does.
+
+        `told` fills the names in both templates. `texts` is their key if it differs from the figure's.
+        """
+        alt, caption = (found[texts or key].format(**told) for found in (self.alts, self.captions))
+        return show_figure(
+            figure, table, key=key, alt=alt, caption=caption, answer=answer, on_select=on_select
+        )
+
+
 def show_figure(
     figure: go.Figure,
     table: pd.DataFrame,
@@ -53,7 +90,7 @@ def show_figure(
     alt: str,
     caption: str,
     answer: str = "",
-    on_select: Literal["ignore", "rerun"] | Callable[[], None] = "ignore",
+    on_select: Selecting = "ignore",
 ) -> Any:
     """Draw a figure below its answer, with a popover for description, picture and numbers.
 
@@ -96,8 +133,8 @@ def show_figure(
 
 
 def show_answer(answer: str) -> None:
-    """Draw the result of a page or figure as a heading that explains its terms."""
-    st.header(answer, anchor=False, help=terms_in(answer))
+    """Draw the result of a page or figure as a heading, a sentence that explains its terms."""
+    st.header(sentence(answer), anchor=False, help=terms_in(answer))
 
 
 def show_table(table: pd.DataFrame, **how: Any) -> Any:

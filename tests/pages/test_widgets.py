@@ -1,0 +1,63 @@
+"""Widgets bound to the address: values, labels, helps and starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+
+def drawn() -> None:
+    import streamlit as st
+
+    from ui.controls.widgets import Bound
+
+    row = Bound(helps={"a": "help of a"})
+    sizes = {1: "one", 2: "two"}
+    values = [
+        row.menu("a", "Menu", sizes, 2),
+        row.held_menu("b", "Held", [3, 4, 5], 1),
+        row.optional_menu("c", "Optional", [6, 7], "six", help="own help"),
+        row.buttons("d", "Buttons", sizes),
+        row.several("e", "Several", [1, 2, 3], [2]),
+        row.switch("f", "Switch", True),
+        row.slider("g", "Slider", 1, 9, 5),
+        row.steps("h", "Steps", (10, 20, 30), 20),
+        row.number("i", "Number", 0, 9),
+        row.at(st.sidebar).text("j", "Text", "start", disabled=True),
+    ]
+    st.session_state["values"] = values
+
+
+def opened(**address: str) -> tuple[AppTest, list[Any]]:
+    app = AppTest.from_function(drawn)
+    for key, value in address.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception
+    return app, app.session_state["values"]
+
+
+def test_widgets_begin_with_their_starts() -> None:
+    assert opened()[1] == [2, 4, None, 1, [2], True, 5, 20, 0, "start"]
+
+
+def test_the_address_sets_each_widget() -> None:
+    address = {"a": "one", "c": "7", "d": "two", "e": "3", "f": "false", "g": "7", "h": "30", "i": "4"}
+    assert opened(**address, j="other")[1] == [1, 4, 7, 2, [3], False, 7, 30, 4, "other"]
+
+
+def test_labels_follow_from_a_mapping_and_helps_from_the_key() -> None:
+    app, _ = opened()
+    assert app.selectbox(key="a").options == ["one", "two"]
+    assert app.selectbox(key="a").help == "help of a"
+    assert app.selectbox(key="c").help == "own help"
+    assert app.sidebar.text_input(key="j").disabled
+
+
+def test_a_menu_keeps_its_value_while_that_is_an_option() -> None:
+    app, _ = opened()
+    app.selectbox(key="b").set_value(5).run()
+    assert app.session_state["values"][1] == 5
+    app.selectbox(key="c").set_value(6).run()
+    assert app.session_state["values"][1:3] == [5, 6]

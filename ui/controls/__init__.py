@@ -1,0 +1,1 @@
+"""Widgets, the settings of the sidebar, the address, and the navigation."""

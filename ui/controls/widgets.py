@@ -1,0 +1,161 @@
+"""Widgets that are part of the address, and choices for pages with their own control of a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from rankviz.common.settings import Powers, Steps
+from rankviz.features.settings import N_COMPONENTS
+from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.runs.spec import RunSpec
+from ui.shared import words
+from ui.shared.runs import datasets
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Draws widgets whose values are in the address, under their keys.
+
+    Options may be a sequence, or a mapping from values to their labels. `how` are further arguments of
+    Streamlit's widgets, such as `width` and `disabled`.
+
+    Attributes
+    ----------
+    place : module or DeltaGenerator
+        Where the widgets are drawn.
+    helps : mapping of str to str
+        The page's help texts, by the keys of widgets.
+    """
+
+    place: Any = st
+    helps: Mapping[str, str] = field(default_factory=dict)
+
+    def at(self, place: Any) -> Bound:
+        """Return the same for widgets at another place."""
+        return replace(self, place=place)
+
+    def menu(self, key: str, label: str, options: Options, start: Any = None, **how: Any) -> Any:
+        """Draw a menu; return the chosen value, at first `start` or the first option."""
+        values = list(options)
+        at = start_index(key, values, start)
+        return self.place.selectbox(label, values, at, **self._common(key, how, options))
+
+    def held_menu(self, key: str, label: str, options: Options, first: int = 0, **how: Any) -> Any:
+        """Draw a menu whose options and start depend on the data; keep its value while it is an option."""
+        values = list(options)
+        at = keep_held(key, values, first)
+        return self.place.selectbox(label, values, at, **self._common(key, how, options))
+
+    def optional_menu(self, key: str, label: str, options: Options, placeholder: str, **how: Any) -> Any:
+        """Draw a menu that begins empty, with a placeholder; return the chosen value or None."""
+        values = list(options)
+        if st.session_state.get(key) not in values:
+            st.session_state[key] = None
+        more = how | {"placeholder": placeholder}
+        return self.place.selectbox(label, values, None, **self._common(key, more, options))
+
+    def buttons(self, key: str, label: str, options: Options, start: Any = None, **how: Any) -> Any:
+        """Draw a row of buttons of which one is pressed; return its value, at first `start` or the first."""
+        values = list(options)
+        first = values[0] if start is None else start
+        common = self._common(key, {"required": True} | how, options)
+        return self.place.segmented_control(label, values, default=first, **common)
+
+    def several(self, key: str, label: str, options: Options, start: Sequence[Any], **how: Any) -> list[Any]:
+        """Draw a menu of several values; return the chosen ones."""
+        return list(self.place.multiselect(label, list(options), start, **self._common(key, how, options)))
+
+    def switch(self, key: str, label: str, start: bool = False, **how: Any) -> bool:
+        """Draw a switch; return True if it is on."""
+        return bool(self.place.toggle(label, start, **self._common(key, how)))
+
+    def slider(self, key: str, label: str, low: Any, high: Any, start: Any = None, **how: Any) -> Any:
+        """Draw a slider over numbers; return its value, or two if `start` is a pair."""
+        return self.place.slider(label, low, high, start, **self._common(key, how))
+
+    def steps(self, key: str, label: str, options: Options, start: Any = None, **how: Any) -> Any:
+        """Draw a slider over listed values; return the chosen one."""
+        values = list(options)
+        first = values[0] if start is None else start
+        return self.place.select_slider(label, values, first, **self._common(key, how, options))
+
+    def number(self, key: str, label: str, low: int, high: int, start: Any = "min", **how: Any) -> Any:
+        """Draw a field for a number; return it."""
+        return self.place.number_input(label, low, high, start, **self._common(key, how))
+
+    def text(self, key: str, label: str, start: str = "", **how: Any) -> str:
+        """Draw a field for a line of text; return it."""
+        return str(self.place.text_input(label, start, **self._common(key, how)))
+
+    def _common(self, key: str, how: Mapping[str, Any], options: Options = ()) -> dict[str, Any]:
+        """Return the keyword arguments of a widget; labels of options follow from a mapping."""
+        labels = {"format_func": options.__getitem__} if isinstance(options, Mapping) else {}
+        return {"key": key, "bind": "query-params", "help": self.helps.get(key)} | labels | dict(how)
+
+
+Options = Sequence[Any] | Mapping[Any, str]
+"""Options of a widget: values, or labels by value."""
+
+
+def start_index(key: str, options: list[Any], start: Any) -> int:
+    """Return the position of a widget's start among its options, and reset it if options changed.
+
+    The start is given to the widget itself. If only the session state had it, the URL could not select the
+    widget's first option, because Streamlit drops values equal to that.
+    """
+    position = options.index(start) if start in options else 0
+    if st.session_state.get(key, options[position]) not in options:
+        st.session_state[key] = options[position]
+    return position
+
+
+def keep_held(key: str, options: Sequence[Any], first: int = 0) -> int:
+    """Have a menu keep what it holds where that is an option, else hold the first; returns `first`.
+
+    The address leaves out what a menu starts from, and other data bring another start. So what it holds is
+    set in every run: Streamlit then writes it into the address where it is not the start.
+    """
+    held = st.session_state.get(key)
+    st.session_state[key] = held if held in options else options[first]
+    return first
+
+
+assert isinstance(LOSS_WEIGHT.offer, Powers)
+assert isinstance(N_COMPONENTS.offer, Steps)
+C_EXPONENTS = (LOSS_WEIGHT.offer.low, LOSS_WEIGHT.offer.high)
+COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
+METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
+"""The metrics that pages offer."""
+THIS, ALL = "this fold", "all folds"
+
+
+def chosen_folds(row: Bound, spec: RunSpec, key: str, default: str) -> tuple[str, ...]:
+    """Draw the choice between the sidebar's fold and all folds; return the chosen folds."""
+    found = tuple(datasets()[spec.dataset].folds)
+    both = [default, ALL if default == THIS else THIS]
+    scope = row.buttons(key, "Folds", both, disabled=len(found) < 2)
+    return found if scope == ALL and len(found) > 1 else (spec.fold,)
+
+
+def part_shown(*specs: RunSpec) -> str:
+    """Draw the "Reveal test" switch and return the part to show, "vali" or "test".
+
+    A look is one experiment whose test result was shown in this session; repeated looks at the same one count
+    once.
+    """
+    revealed = Bound().switch("test", "Reveal test", help=words.REVEAL)
+    looks = note_looks(spec.hash for spec in specs if revealed)
+    if looks:
+        st.caption(f"looks at the test part: {len(looks)}", width="content")
+    return "test" if revealed else "vali"
+
+
+def note_looks(digests: Iterable[str]) -> set[str]:
+    """Record experiments whose test results are shown; return all of this session."""
+    looks: set[str] = st.session_state.setdefault("looks", set())
+    looks.update(digests)
+    return looks
