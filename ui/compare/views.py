@@ -151,7 +151,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         key="compared-time",
         alt=f"Training seconds against mean {asked.metric}.",
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
-        answer=sentence(escaped(told.sentence())),
+        answer=escaped(told.sentence()),
     )
 
 
@@ -320,7 +320,7 @@ def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
             baseline=escaped(asked.baseline),
             about=words.about(found.matched.contestants, part),
         ),
-        answer=sentence(escaped(found.sentence(other.label, asked.metric))),
+        answer=escaped(found.sentence(other.label, asked.metric)),
     )
     _tests(found)
     _queries(found, asked, other, table)

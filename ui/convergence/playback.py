@@ -22,7 +22,9 @@ from ui.convergence.views import from_zero
 from ui.shared.foreign import describe
 from ui.shared.jobs import predicted
 from ui.shared.runs import fold_of
-from ui.shell.figures import sentence, show_figure
+from ui.shell.figures import Figures
+
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
 """Largest predicted seconds of a run that is repeated without asking; largest number of documents for
@@ -45,19 +47,16 @@ def playback(spec: RunSpec) -> None:
     counts = plot.bins(found.scores, train)
     ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.kept(len(found.scores))}
     top = min(TOP, int(rows["rank"].max()))
-    show_figure(
+    FIGURES.show(
+        "playback",
         plot.figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
         rows,
-        answer=sentence(words.settled(rows, ndcg, top)),
-        key="playback",
-        alt=words.ALTS["playback"].format(query=train.query_ids[query]),
-        caption=words.CAPTIONS["playback"].format(
-            about=describe(spec, "train"),
-            query=train.query_ids[query],
-            documents=rows["document"].nunique(),
-            top=top,
-            pairs=found.record.n_pairs,
-        ),
+        words.settled(rows, ndcg, top),
+        query=train.query_ids[query],
+        about=describe(spec, "train"),
+        documents=rows["document"].nunique(),
+        top=top,
+        pairs=found.record.n_pairs,
     )
 
 

@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import small
@@ -23,7 +22,7 @@ from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import C_EXPONENTS
+from ui.controls.widgets import C_EXPONENTS, Bound
 from ui.convergence import words
 from ui.shared import pins
 from ui.shared.ends import end_page
@@ -31,62 +30,21 @@ from ui.shared.foreign import describe
 from ui.shared.jobs import WAITING, predicted, run_what_comes
 from ui.shared.needs import reason
 from ui.shared.runs import fold_of, take_turns
-from ui.shell.figures import capital, sentence, show_answer, show_figure, show_table
+from ui.shell.figures import capital, show_answer, show_figure, show_table
 
+AXIS_NAMES = {
+    "iteration": "iterations",
+    "products": "products with the features",
+    "seconds": "seconds",
+    "cg": "CG iterations",
+}
+MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
+NEEDED = ("trace", "objective")
+"""Parts of a model that this page draws."""
+PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
 REPEATS, LONGEST = 7, 60.0
 """Trainings of each run, and the largest predicted seconds of all together."""
 _MEASURED = "measured-seconds"
-
-
-def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
-    """Draw a button that trains every run several times; then median and spread of the seconds."""
-    specs = tuple(record.spec for record in records)
-    cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
-    kept = st.session_state.get(_MEASURED, {})
-    if st.button(
-        f"Measure the seconds ({REPEATS} trainings)",
-        icon=":material/timer:",
-        disabled=cost > LONGEST,
-        help=words.HELP["measure"].format(repeats=REPEATS),
-    ):
-        kept = st.session_state[_MEASURED] = {specs: _seconds(specs)}
-    if cost > LONGEST:
-        st.caption(words.CAPTIONS["long"].format(seconds=cost, most=LONGEST))
-    if specs in kept:
-        st.markdown(f"**Seconds of training, {REPEATS} times each**")
-        show_table(spread(labels, kept[specs]), hide_index=True)
-
-
-def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
-    """Return the seconds of each run, in turns, so that a slow machine affects all of them."""
-    found: list[list[float]] = [[] for _ in specs]
-    line, total = st.empty(), REPEATS * len(specs)
-    for done in range(total):
-        place = done % len(specs)
-        line.progress(done / total, f"Training {done + 1} of {total}")
-        with take_turns(line):
-            record = execute(specs[place], fold=fold_of(specs[place]))
-        found[place].append(training_seconds(record))
-    line.empty()
-    return found
-
-
-def spread(labels: Sequence[str], seconds: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Return median, minimum and maximum of the seconds of each run."""
-    return pd.DataFrame(
-        [
-            {
-                "run": label,
-                "median s": round(float(np.median(each)), 4),
-                "least s": round(min(each), 4),
-                "most s": round(max(each), 4),
-            }
-            for label, each in zip(labels, seconds, strict=True)
-        ]
-    )
-
-
-PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
 
 
 def from_zero(spec: RunSpec) -> RunSpec:
@@ -127,17 +85,6 @@ def refusal(spec: RunSpec) -> str:
     return ""
 
 
-AXIS_NAMES = {
-    "iteration": "iterations",
-    "products": "products with the features",
-    "seconds": "seconds",
-    "cg": "CG iterations",
-}
-MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
-NEEDED = ("trace", "objective")
-"""Parts of a model that this page draws."""
-
-
 @dataclass(frozen=True)
 class Choice:
     """Values of the page's controls: quantity, axis, and specs to draw, the sidebar's first."""
@@ -155,27 +102,22 @@ class Choice:
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
     pinned = _traced(pins.pinned(spec))
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    y, place = _quantity(row), row.container(width=230)
-    more = row.popover("Compare with", help=words.HELP["compare"])
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
+    quantities = {name: quantity.name.capitalize() for name, quantity in QUANTITIES.items()}
+    y = row.menu("show", "Quantity", quantities, width=260)
+    axis = row.at(row.place.container(width=230))
+    more = row.at(row.place.popover("Compare with", help=words.HELP["compare"]))
     losses = _others(more, "Further losses", spec, "loss", "losses")
     solvers = _others(more, "Further solvers", spec, "solver", "solvers")
     chosen, left_out = go_together(spec, losses, solvers, _further_C(more, spec))
-    with more:
-        both = st.toggle(
-            "With and without preconditioner",
-            True,
-            key="plain",
-            bind="query-params",
-            disabled=all(plain_of(one) is None for one in chosen),
-            help=words.HELP["plain"],
-        )
-    with row:
+    none = all(plain_of(one) is None for one in chosen)
+    both = more.switch("plain", "With and without preconditioner", True, disabled=none)
+    with row.place:
         pins.buttons(spec)
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pinned)
-    return Choice(y, _axis(place, y, specs), specs)
+    return Choice(y, _axis(axis, y, specs), specs)
 
 
 def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
@@ -187,15 +129,15 @@ def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
     return [one for one in pinned if one not in lacking]
 
 
-def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
+def _further_C(more: Bound, spec: RunSpec) -> list[float]:
     """Draw a menu of further values of C, if the model has a C; return the chosen ones."""
     if "C" not in spec:
         return []
-    chosen = row.multiselect(
+    chosen = more.several(
+        "cs",
         "Further C",
         [f"2^{c}" for c in range(C_EXPONENTS[0], C_EXPONENTS[1] + 1)],
-        key="cs",
-        bind="query-params",
+        [],
         max_selections=MOST_CS,
         placeholder="Add values of C",
         width=260,
@@ -204,21 +146,7 @@ def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
     return [2.0 ** int(c[2:]) for c in chosen]
 
 
-def _quantity(row: DeltaGenerator) -> str:
-    """Draw the menu of quantities; return the chosen one."""
-    y: str = row.selectbox(
-        "Quantity",
-        list(QUANTITIES),
-        format_func=lambda name: QUANTITIES[name].name.capitalize(),
-        key="show",
-        bind="query-params",
-        width=260,
-        help=words.HELP["show"],
-    )
-    return y
-
-
-def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
+def _axis(place: Bound, y: str, specs: Sequence[RunSpec]) -> str:
     """Draw the menu of axes; return the chosen one.
 
     The default is CG iterations, which preconditioners save, if every run has them. If some solvers have
@@ -226,44 +154,31 @@ def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
     """
     solvers = {spec.option("solver") for spec in specs}
     have_cg = all(getattr(solver, "newton", False) for solver in solvers)
-    axes = [name for name in AXES if name != y and (have_cg or name != "cg")]
+    axes = {name: AXIS_NAMES[name] for name in AXES if name != y and (have_cg or name != "cg")}
     several = len(solvers) > 1 and all(isinstance(solver, SolverChoice) for solver in solvers)
-    first = "cg" if "cg" in axes else "products" if several else axes[0]
-    x: str = place.selectbox(
-        "Against",
-        axes,
-        index=axes.index(first),
-        format_func=AXIS_NAMES.__getitem__,
-        key="against",
-        bind="query-params",
-        help=words.HELP["against"],
-    )
-    return x
+    first = "cg" if "cg" in axes else "products" if several else None
+    return str(place.menu("against", "Against", axes, first))
 
 
-def _others(row: DeltaGenerator, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
+def _others(more: Bound, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
     """Return names chosen besides the sidebar's value of a setting; empty if the model has no such choice."""
     setting = spec.declared().get(name)
-    options = (
-        {} if setting is None else {k: v.label for k, v in setting.options.items() if k != spec.get(name)}
-    )
-    kept = [name for name in st.session_state.get(key, []) if name in options]
-    if key in st.session_state and kept != st.session_state[key]:
-        st.session_state[key] = kept
+    offered = {} if setting is None else setting.options
+    options = {option: kind.label for option, kind in offered.items() if option != spec.get(name)}
+    if key in st.session_state:
+        st.session_state[key] = [one for one in st.session_state[key] if one in options]
     if not options:
         return []
-    found: list[str] = row.multiselect(
+    return more.several(
+        key,
         label,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        bind="query-params",
+        options,
+        [],
         max_selections=MOST_OTHERS,
         placeholder="Add some",
         width=260,
         help=words.HELP["others"].format(most=MOST_OTHERS),
     )
-    return found
 
 
 def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[RunSpec, ...]:
@@ -311,7 +226,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     plain = next((r for r in records if r.spec == wanted), None)
     counted = "cg" if choice.y == "cg" else choice.x
     compared = choice.compares and choice.y == "gap"
-    answer = sentence(race(table, counted) if compared else reading(record, plain, counted))
+    answer = race(table, counted) if compared else reading(record, plain, counted)
     drawn = plot.told(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
@@ -408,3 +323,51 @@ def iterations(table: pd.DataFrame) -> None:
         return
     show_table(table[known], hide_index=True)
     st.caption(words.CAPTIONS["begin"])
+
+
+def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
+    """Draw a button that trains every run several times; then median and spread of the seconds."""
+    specs = tuple(record.spec for record in records)
+    cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
+    kept = st.session_state.get(_MEASURED, {})
+    if st.button(
+        f"Measure the seconds ({REPEATS} trainings)",
+        icon=":material/timer:",
+        disabled=cost > LONGEST,
+        help=words.HELP["measure"].format(repeats=REPEATS),
+    ):
+        kept = st.session_state[_MEASURED] = {specs: _seconds(specs)}
+    if cost > LONGEST:
+        st.caption(words.CAPTIONS["long"].format(seconds=cost, most=LONGEST))
+    if specs in kept:
+        st.markdown(f"**Seconds of training, {REPEATS} times each**")
+        show_table(spread(labels, kept[specs]), hide_index=True)
+
+
+def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
+    """Return the seconds of each run, in turns, so that a slow machine affects all of them."""
+    found: list[list[float]] = [[] for _ in specs]
+    line, total = st.empty(), REPEATS * len(specs)
+    for done in range(total):
+        place = done % len(specs)
+        line.progress(done / total, f"Training {done + 1} of {total}")
+        with take_turns(line):
+            record = execute(specs[place], fold=fold_of(specs[place]))
+        found[place].append(training_seconds(record))
+    line.empty()
+    return found
+
+
+def spread(labels: Sequence[str], seconds: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Return median, minimum and maximum of the seconds of each run."""
+    return pd.DataFrame(
+        [
+            {
+                "run": label,
+                "median s": round(float(np.median(each)), 4),
+                "least s": round(min(each), 4),
+                "most s": round(max(each), 4),
+            }
+            for label, each in zip(labels, seconds, strict=True)
+        ]
+    )

@@ -34,7 +34,7 @@ from ui.data.words import (
 )
 from ui.shared.runs import fold_later
 from ui.shared.terms import meaning
-from ui.shell.figures import sentence, show_figure, show_table, tiles
+from ui.shell.figures import show_figure, show_table, tiles
 
 PARTS = ("train", "vali")
 
@@ -77,7 +77,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         grades_per_query.figure(table),
         table,
-        answer=sentence(reading(summary, queries)),
+        answer=reading(summary, queries),
         key="grades-per-query",
         alt=words.PAIRS_ALT,
         caption=f"{described(spec, part)}. {words.PAIR}{thinned}",
@@ -115,7 +115,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         feature_overview.figure(table),
         table,
-        answer=sentence(features_reading(table)),
+        answer=features_reading(table),
         key="features",
         alt=words.FEATURES_ALT,
         caption=f"{described(spec, part)}. {CORRELATION}. Features as in the file.",
@@ -173,7 +173,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         normalisation.figure(table, spec.normalisation),
         table,
-        answer=sentence(normalisation_reading(table, chosen)),
+        answer=normalisation_reading(table, chosen),
         key="normalisation",
         alt=words.normalised_alt(chosen),
         caption=f"{described(spec, part)}, {words.normalised(chosen)}{thinned}",

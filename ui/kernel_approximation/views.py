@@ -46,7 +46,9 @@ from ui.shared.controls import value_from
 from ui.shared.foreign import describe
 from ui.shared.runs import normalised
 from ui.shared.settings import spec_from_state
-from ui.shell.figures import capital, sentence, show_figure, show_table
+from ui.shell.figures import Figures, capital, show_table
+
+FIGURES = Figures(ALTS, CAPTIONS)
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5
@@ -178,22 +180,19 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
     m = asked.spec.n_components
     with place:
-        show_figure(
+        FIGURES.show(
+            "kernel-error",
             kernel_error.figure(table, slopes, asked.norm, m, asked.named),
             table,
-            answer=sentence(reading(found, table, slopes, asked.norm, m)),
-            key="kernel-error",
-            alt=ALTS["kernel-error"].format(
-                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_variants.names(asked.variants)
-            ),
-            caption=CAPTIONS["kernel-error"].format(
-                about=about(asked.spec),
-                seeds=_seeds(asked, draws),
-                compared=compared(found.n_compared, found.n_documents),
-                n=found.n_documents,
-                distinct=found.n_distinct,
-                below=_below(table),
-            ),
+            reading(found, table, slopes, asked.norm, m),
+            norm=kernel_error.NORM_NAMES[asked.norm],
+            maps=kernel_variants.names(asked.variants),
+            about=about(asked.spec),
+            seeds=_seeds(asked, draws),
+            compared=compared(found.n_compared, found.n_documents),
+            n=found.n_documents,
+            distinct=found.n_distinct,
+            below=_below(table),
         )
         words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
         st.markdown("  \n".join(filter(None, words)))
@@ -248,17 +247,15 @@ def entries(asked: Asked) -> None:
     rows = found.deviations.to_dict("records")
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
     most = [f"{small(row['largest'])}" for row in rows]
-    show_figure(
+    FIGURES.show(
+        "kernel-entries",
         kernel_entries.figure(found.entries),
         found.entries,
-        answer=sentence(
-            f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}"
-        ),
-        key="kernel-entries",
-        alt=ALTS["kernel-entries"].format(maps=kernel_variants.names(asked.shown)),
-        caption=CAPTIONS["kernel-entries"].format(
-            drawn=_drawn(asked), compared=compared(found.n_compared, found.n_documents), pairs=pairs
-        ),
+        f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}",
+        maps=kernel_variants.names(asked.shown),
+        drawn=_drawn(asked),
+        compared=compared(found.n_compared, found.n_documents),
+        pairs=pairs,
     )
 
 
@@ -276,17 +273,14 @@ def spectrum(asked: Asked) -> None:
         bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
     )
     with place:
-        show_figure(
+        FIGURES.show(
+            "kernel-spectrum",
             kernel_spectrum.figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
             table,
-            answer=sentence(what),
-            key="kernel-spectrum",
-            alt=ALTS["kernel-spectrum"],
-            caption=CAPTIONS["kernel-spectrum"].format(
-                drawn=_drawn(asked),
-                compared=compared(len(K.Z), n),
-                sample=" The sample's shares are close to those of all documents." if sample else "",
-            ),
+            what,
+            drawn=_drawn(asked),
+            compared=compared(len(K.Z), n),
+            sample=" The sample's shares are close to those of all documents." if sample else "",
         )
         st.markdown(f"{means}  \n{_share(table, m)}")
 
@@ -322,13 +316,14 @@ def residual(asked: Asked) -> None:
     told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
     shown = int(table["row"].max())
     cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
-    show_figure(
+    FIGURES.show(
+        "kernel-residual",
         kernel_residual.figure(table),
         table,
-        answer=sentence(f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}"),
-        key="kernel-residual",
-        alt=ALTS["kernel-residual"].format(query=chosen),
-        caption=CAPTIONS["kernel-residual"].format(drawn=_drawn(asked), query=chosen, cut=cut),
+        f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}",
+        query=chosen,
+        drawn=_drawn(asked),
+        cut=cut,
     )
 
 
@@ -340,18 +335,16 @@ def _values(of_maps: pd.Series) -> str:
 def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
     """Draw the error against the seconds to make the features."""
     table = kernel_seconds.data(kernel_error.data(found, asked.norm), computations.seconds(asked))
-    show_figure(
+    FIGURES.show(
+        "kernel-seconds",
         kernel_seconds.figure(table, asked.norm, asked.spec.n_components, asked.named),
         table,
-        answer=sentence(seconds_words(table, draws)),
-        key="kernel-seconds",
-        alt=ALTS["kernel-seconds"].format(norm=kernel_error.NORM_NAMES[asked.norm]),
-        caption=CAPTIONS["kernel-seconds"].format(
-            about=about(asked.spec),
-            cores=cores(),
-            n=found.n_documents,
-            compared=compared(found.n_compared, found.n_documents),
-        ),
+        seconds_words(table, draws),
+        norm=kernel_error.NORM_NAMES[asked.norm],
+        about=about(asked.spec),
+        cores=cores(),
+        n=found.n_documents,
+        compared=compared(found.n_compared, found.n_documents),
     )
 
 

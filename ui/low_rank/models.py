@@ -51,7 +51,9 @@ from ui.shared.controls import control_of, value_from
 from ui.shared.foreign import describe, escaped
 from ui.shared.jobs import predicted
 from ui.shared.settings import spec_from_state
-from ui.shell.figures import capital, sentence, show_answer, show_figure, show_table
+from ui.shell.figures import Figures, capital, sentence, show_answer, show_table
+
+FIGURES = Figures(ALTS, CAPTIONS)
 
 METRICS = ("NDCG@10", "MAP")
 
@@ -60,7 +62,7 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
     """Draw objectives, metrics, seconds and status of the three models, with significant differences."""
     part = part_shown(what.spec)
     table = costs_of(what, records, part)
-    show_answer(sentence(words.gaps(table)))
+    show_answer(words.gaps(table))
     number = st.column_config.NumberColumn
     show_table(
         table,
@@ -440,20 +442,19 @@ def _ranks(
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     shown = what.only_picked(table)
     of = "selected " if what.picked else ""
-    show_figure(
+    FIGURES.show(
+        key,
         figure,
         table,
-        answer=sentence(words.ranks(shown, measure, plain, of)),
-        key=key,
-        alt=ALTS["rank-by-model"].format(measure=rank_by_model.MEASURES[measure].capitalize()),
-        caption=CAPTIONS["rank-by-model"].format(
-            counted=counted,
-            matrix=words.MATRIX_WORDS[which],
-            factors=FACTORS.told(chosen.factors),
-            own=capital(own),
-            plain=describe(plain, "train"),
-        ),
+        words.ranks(shown, measure, plain, of),
+        texts="rank-by-model",
         on_select=selection.taken_from_bars(key, list),
+        measure=rank_by_model.MEASURES[measure].capitalize(),
+        counted=counted,
+        matrix=words.MATRIX_WORDS[which],
+        factors=FACTORS.told(chosen.factors),
+        own=capital(own),
+        plain=describe(plain, "train"),
     )
     above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
     law = words.law(allowed, chosen.factors, what.choice.matrix)

@@ -38,7 +38,9 @@ from ui.low_rank.models import (
     wait,
 )
 from ui.shared.foreign import describe
-from ui.shell.figures import capital, sentence, show_figure, show_table
+from ui.shell.figures import Figures, capital, sentence, show_figure, show_table
+
+FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
@@ -165,7 +167,7 @@ def _factors(
             printed=PRINTED[metric] if paper else None,
         ),
         table,
-        answer=sentence(words.spread(groups, metric)),
+        answer=words.spread(groups, metric),
         key="low-rank-factors",
         alt=texts.ALTS["low-rank-factors"].format(metric=metric),
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
@@ -177,20 +179,17 @@ def _factors(
 
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """Draw the factorised model's objective against the number of factors."""
-    show_figure(
+    FIGURES.show(
+        "low-rank-objective",
         low_rank_sensitivity.figure_of_factors(
             table, plain_look(spec), low_rank_sensitivity.OBJECTIVE, plain=None, grid=FACTORS
         ),
         table,
-        answer=sentence(words.objectives(table) or "one number of factors so far"),
-        key="low-rank-objective",
-        alt=texts.ALTS["low-rank-objective"],
-        caption=texts.CAPTIONS["low-rank-objective"].format(
-            count=count,
-            line=words.line_of(table["seed"].nunique()),
-            seeds=words.seeds_draw(spec),
-            about=words.about(spec),
-        ),
+        words.objectives(table) or "one number of factors so far",
+        count=count,
+        line=words.line_of(table["seed"].nunique()),
+        seeds=words.seeds_draw(spec),
+        about=words.about(spec),
     )
 
 
@@ -206,15 +205,16 @@ def _weights(
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
     }
-    show_figure(
+    FIGURES.show(
+        "low-rank-weights",
         low_rank_sensitivity.figure_of_weights(table, metric, NUCLEAR, COUPLING),
         table,
-        answer=sentence(words.spread(groups, metric)),
-        key="low-rank-weights",
-        alt=texts.ALTS["low-rank-weights"].format(metric=metric),
-        caption=texts.CAPTIONS["low-rank-weights"].format(
-            count=count, clipped=clipped, level=level, about=_about(plain, part, "Plain:")
-        ),
+        words.spread(groups, metric),
+        metric=metric,
+        count=count,
+        clipped=clipped,
+        level=level,
+        about=_about(plain, part, "Plain:"),
     )
     _say(groups, plain, part, metric)
 
@@ -311,17 +311,15 @@ def learning_curves(what: Shown, others: Records) -> None:
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
     table = curves_plot.data(records)
     own = dict.fromkeys(describe(record.spec).method for record in records)
-    show_figure(
+    FIGURES.show(
+        "low-rank-learning",
         curves_plot.figure(table, axis),
         table,
-        answer=sentence(curves_plot.race(table)),
-        key="low-rank-learning",
-        alt=texts.ALTS["low-rank-learning"].format(axis=AXES[axis]),
-        caption=texts.CAPTIONS["low-rank-learning"].format(
-            own=capital("; ".join(own)),
-            least=words.power(curves_plot.LEAST),
-            about=words.about(records[0].spec),
-        ),
+        curves_plot.race(table),
+        axis=AXES[axis],
+        own=capital("; ".join(own)),
+        least=words.power(curves_plot.LEAST),
+        about=words.about(records[0].spec),
     )
     st.markdown(words.of_the_paper(table))
     st.markdown(words.ends_differ(table))

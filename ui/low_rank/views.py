@@ -38,7 +38,9 @@ from ui.shared import selection
 from ui.shared.foreign import describe
 from ui.shared.runs import errors_as_sentences
 from ui.shared.views import VIEW, tabs
-from ui.shell.figures import sentence, show_answer, show_figure, show_table
+from ui.shell.figures import Figures, show_answer, show_figure, show_table
+
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 
 
 def all_queries(what: Shown) -> None:
@@ -47,7 +49,7 @@ def all_queries(what: Shown) -> None:
     share = words.percent(what.choice.share)
     of = "selected " if what.picked else ""
     needs = what.only_picked(what.needs)
-    show_answer(sentence(words.reading(needs, what.choice.share, of)))
+    show_answer(words.reading(needs, what.choice.share, of))
     left, right = st.columns(2, gap="medium")
     with left:
         _histogram(what, dragmode, "k", f"k for {share} of the energy")
@@ -87,15 +89,13 @@ def energy(what: Shown) -> None:
     model, shuffled = (energy_curve.data(found, inside) for found in (what.found, what.shuffled))
     table = energy_curve.together(model, shuffled)
     of = f"the {len(what.picked)} selected of " if what.picked else ""
-    show_figure(
+    FIGURES.show(
+        "energy",
         energy_curve.figure(table, what.look, what.choice.share),
         table,
-        answer=sentence(words.energy_reading(model, shuffled)),
-        key="energy",
-        alt=words.ALTS["energy"],
-        caption=words.CAPTIONS["energy"].format(
-            queries=f"{of}{words.queries(len(what.needs))}", about=describe(what.spec, "train")
-        ),
+        words.energy_reading(model, shuffled),
+        queries=f"{of}{words.queries(len(what.needs))}",
+        about=describe(what.spec, "train"),
     )
 
 

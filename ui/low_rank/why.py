@@ -28,7 +28,9 @@ from ui.low_rank.models import Records, bare, found, plain_with, wait
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
 from ui.shared.foreign import describe
-from ui.shell.figures import sentence, show_answer, show_figure
+from ui.shell.figures import Figures, show_answer
+
+FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
@@ -100,27 +102,24 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
     at_hand = ranks[ranks["C"] == plain.C]
     over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
-    show_answer(sentence(words.law(at_hand)))
+    show_answer(words.law(at_hand))
     left, right = st.columns(2, gap="medium")
     with left:
-        show_figure(
+        FIGURES.show(
+            "rank-by-activity",
             rank_by_activity.figure(activity, look_of(plain)),
             activity,
-            key="rank-by-activity",
-            alt=texts.ALTS["rank-by-activity"],
-            caption=texts.CAPTIONS["rank-by-activity"].format(
-                zero=words.ZERO, about=describe(plain, "train")
-            ),
+            zero=words.ZERO,
+            about=describe(plain, "train"),
         )
     with right:
-        show_figure(
+        FIGURES.show(
+            "rank-by-c",
             rank_by_c.figure(over_C, look_of(plain), plain.C),
             over_C,
-            key="rank-by-c",
-            alt=texts.ALTS["rank-by-c"],
-            caption=texts.CAPTIONS["rank-by-c"].format(
-                queries=in_words(len(queries)), zero=words.ZERO, about=describe(plain, "train")
-            ),
+            queries=in_words(len(queries)),
+            zero=words.ZERO,
+            about=describe(plain, "train"),
         )
     st.markdown(f"{words.lawful_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
 
@@ -130,19 +129,17 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
     (record,) = records
     duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
-    show_answer(sentence(words.staircase(stairs)))
+    show_answer(words.staircase(stairs))
     left, right = st.columns(2, gap="medium")
     with left:
         _steps(what, record, duals)
     with right:
-        show_figure(
+        FIGURES.show(
+            "rank-by-stairs",
             rank_by_stairs.figure(stairs, look_of(record.spec)),
             stairs,
-            key="rank-by-stairs",
-            alt=texts.ALTS["rank-by-stairs"],
-            caption=texts.CAPTIONS["rank-by-stairs"].format(
-                zero=words.ZERO, about=describe(record.spec, "train")
-            ),
+            zero=words.ZERO,
+            about=describe(record.spec, "train"),
         )
     st.markdown(f"{words.off_the_staircase(stairs)} {words.trained_for_this(what.spec, record.spec)}")
 
@@ -153,12 +150,12 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
     position = what.train.query_ids.tolist().index(query)
     block: DualBlock = duals.block(position)
     table = dual_heatmap.data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
-    show_figure(
+    FIGURES.show(
+        "staircase",
         dual_heatmap.figure(table, "block", "score", dual_heatmap.reach(table), "α / C"),
         table,
-        key="staircase",
-        alt=texts.ALTS["staircase"].format(query=query),
-        caption=texts.CAPTIONS["staircase"].format(query=query, about=describe(record.spec, "train")),
+        query=query,
+        about=describe(record.spec, "train"),
     )
 
 
@@ -169,17 +166,14 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     chosen = queries if what.picked else None
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
-    show_figure(
+    FIGURES.show(
+        "rank-by-error",
         rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
-        answer=sentence(words.accuracy(rough, choice.tolerance)),
-        key="rank-by-error",
-        alt=texts.ALTS["rank-by-error"],
-        caption=texts.CAPTIONS["rank-by-error"].format(
-            queries=in_words(len(queries)),
-            diamonds=_diamonds() if len(stopped) else "",
-            about=describe(what.spec, "train"),
-        ),
+        words.accuracy(rough, choice.tolerance),
+        queries=in_words(len(queries)),
+        diamonds=_diamonds() if len(stopped) else "",
+        about=describe(what.spec, "train"),
     )
     st.markdown(f"{words.stopped_early(stopped)} {words.errors_speak_of(what.spec)}")
 

@@ -34,7 +34,7 @@ from ui.shared.controls import control_of, value_from
 from ui.shared.ends import end_page
 from ui.shared.look import ALONE, INK, ON_DARK, is_on
 from ui.shared.sidebar import own_place
-from ui.shell.figures import sentence, show_answer
+from ui.shell.figures import show_answer
 
 SIDE, EXTENT = 57, 1.2
 """Points of the grid along each side, and half its width."""
@@ -149,7 +149,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
     """Draw the answer and the plane; the page ends here if only the first figure is wanted."""
     scene, data = held.scene, held.scene.data
     fit = None if data is None else fit_plane(data, settings, scene.moved)
-    show_answer(sentence(words.EMPTY if fit is None else _answer(fit, settings)))
+    show_answer(words.EMPTY if fit is None else _answer(fit, settings))
     if held.unread:
         st.warning(words.UNREADABLE)
     mount(SCRIPT, KEY, _sent(held, fit, settings), {"changes": (CHANGES, take_changes)})

@@ -172,7 +172,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     show_figure(
         ranked_list.figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
-        answer=sentence(f"query {chosen} has NDCG@10 {ends}"),
+        answer=f"query {chosen} has NDCG@10 {ends}",
         key=drawn,
         alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
@@ -257,7 +257,7 @@ def convergence(record: RunRecord) -> None:
     show_figure(
         plot.figure(table),
         table,
-        answer=sentence(record.status),
+        answer=record.status,
         key="convergence",
         alt=words.NEWTON_ALT if newton else words.TRACE_ALT,
         caption=_spent(record),

@@ -28,7 +28,7 @@ from ui.shared.ends import end_page
 from ui.shared.feature_names import called
 from ui.shared.foreign import escaped
 from ui.shared.look import ALONE, ON_DARK, is_on
-from ui.shell.figures import say_if_nothing_was_learned, sentence, show_answer
+from ui.shell.figures import say_if_nothing_was_learned, show_answer
 from ui.weights import words
 
 TOP = 10
@@ -149,7 +149,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         st.info(words.TOO_MANY_PAIRS.format(n=record.n_pairs))
         return
     names = called(spec, train)
-    show_answer(sentence(answer(record, names)))
+    show_answer(answer(record, names))
     documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
     dark = st.context.theme.type == "dark"
     mount(

@@ -56,7 +56,7 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
     show_figure(
         margin_waterfall.figure(table, margin),
         table,
-        answer=sentence(words.answer(pair, table, margin)),
+        answer=words.answer(pair, table, margin),
         key="why-shares",
         alt=words.SHARES_ALT,
         caption=f"{words.bars(pair.query, escaped(pair.above), escaped(pair.below), abs(float(found.rest)))} "
@@ -102,7 +102,7 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
             crossings.values,
         ),
         margin_curve.data(grid, margin),
-        answer=sentence(words.along(names[feature], crossings, now)),
+        answer=words.along(names[feature], crossings, now),
         key="why-curve",
         alt=words.moving_alt(names[feature]),
         caption=f"{words.moving(len(grid))} {words.looked(crossings.step)} {_about(pair)}",
@@ -135,7 +135,7 @@ def landmarks(pair: Pair) -> None:
     show_figure(
         landmark_shares.figure(rows, rows["name"].tolist()),
         table,
-        answer=sentence(words.landmarks(table, _named(table.head(1), train).iloc[0], exact)),
+        answer=words.landmarks(table, _named(table.head(1), train).iloc[0], exact),
         key="why-landmarks",
         alt=words.LANDMARKS_ALT,
         caption=f"{words.landmarks_caption(landmark_shares.EACH)} {_about(pair)}",
@@ -230,7 +230,7 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
     show_figure(
         left_out_queries.figure(table),
         table,
-        answer=sentence(queries_answer(table)),
+        answer=queries_answer(table),
         key="why-queries",
         alt=words.QUERIES_ALT,
         caption=f"{words.refits(trained, far)} {describe(spec, pair.part)}.",
@@ -357,7 +357,7 @@ def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
     show_figure(
         margin_waterfall.figure(table, float(found.margin)),
         table,
-        answer=sentence(answer(pair, table, float(found.margin))),
+        answer=answer(pair, table, float(found.margin)),
         key="what-if-why-shares",
         alt=f"Feature contributions to the margin of {pair.above} over {pair.below}.",
         caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
