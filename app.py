@@ -7,9 +7,9 @@ before the first visitor.
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui.data.serving import BoundedUploads, giving_back
-from ui.shared.headers import Headers
-from ui.shared.pictures import routes
+from ui.data.serving import BoundedUploads, free_memory
+from ui.shell.figures import routes
+from ui.shell.server import Headers
 
 middleware = [Middleware(Headers), Middleware(BoundedUploads)]
-app = App("router.py", routes=routes(), middleware=middleware, lifespan=giving_back)
+app = App("router.py", routes=routes(), middleware=middleware, lifespan=free_memory)

@@ -2,18 +2,24 @@
 
 import streamlit as st
 
+from ui.controls.link import (
+    VERSION,
+    link_as_opened,
+    message_places,
+    one_entry_a_page,
+    say_what_was_not_offered,
+    say_what_was_not_read,
+)
+from ui.controls.navigation import configure, entry_of
+from ui.controls.settings import go_where_asked
+from ui.controls.sidebar import show_link, sidebar
 from ui.data import uploads
 from ui.defaults import prepare
-from ui.shared.accounts import ask_to_log_in, offer_to_log_out
-from ui.shared.history import one_entry_a_page
-from ui.shared.in_vain import VERSION, place_for_refusals, say_what_was_not_offered
-from ui.shared.link import link_as_opened, say_what_was_not_read
-from ui.shared.look import dress, switches
-from ui.shared.navigation import configure, entry_of
-from ui.shared.runs import datasets, errors_as_sentences
-from ui.shared.settings import go_where_asked
-from ui.shared.sidebar import show_link, sidebar
-from ui.shared.warm import settle
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import add_styles, switches
+from ui.shell.server import settle
+from ui.shell.visitors import ask_to_log_in, offer_to_log_out
+from ui.work.folds import datasets
 
 page = configure()
 try:
@@ -27,9 +33,9 @@ try:
         entry = entry_of(page)
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own)
         offer_to_log_out()
-        vain = place_for_refusals()
+        vain = message_places()
         say_what_was_not_offered(link, vain)  # the sidebar's at once, because a page may be slow
-        dress()
+        add_styles()
         place = st.container()
         try:
             page.run()

@@ -47,7 +47,7 @@ RUNS_KEPT = 2
 FONTS = ("SourceSansVF-Upright", "SourceCodeVF-Upright", "MaterialSymbols")
 _COOKIE = re.compile(r'document\.cookie = "([^=";]+)=([^";]+)')
 _ADDED = re.compile(r'told\.has\("(\w+)"\).*"\1=([^"]*)"', re.DOTALL)
-"""A parameter that a script of the page adds to the address (`ui/shared/history.py`)."""
+"""A parameter that a script of the page adds to the address (`ui/controls/link.py`)."""
 
 
 # files of the frontend ------------------------------------------------------------------------------------

@@ -4,21 +4,19 @@ import streamlit as st
 
 from ui.compare import controls, views, words
 from ui.compare.chosen_runs import given, on_common_folds, opened
+from ui.controls.compared import said
+from ui.controls.navigation import announced
 from ui.controls.widgets import part_shown
-from ui.shared.compared import said
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe, escaped
-from ui.shared.head import head
-from ui.shared.navigation import announced
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
-from ui.shared.visitors import keep_visitor
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import head, tabs
+from ui.shell.texts import describe, escaped
+from ui.shell.visitors import keep_visitor
 
 announced()
 row = head("Compare")
 about = row.container(width="content")
 with row.container(width="content"):
-    controls.start_anew()
+    controls.clear_button()
 with errors_as_sentences():
     what = given(controls.metric_now())
     if untrained := said():

@@ -2,14 +2,12 @@
 
 import streamlit as st
 
+from ui.controls.navigation import experiment
+from ui.controls.requirements import offered
 from ui.convergence import playback, views
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.needs import offered
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import head, tabs
+from ui.shell.texts import describe
 
 spec = experiment()
 head("Convergence", str(describe(spec, "train")))

@@ -1,10 +1,10 @@
 """The data: documents, grades, pairs, and features."""
 
+from ui.controls.navigation import data_only
 from ui.data import uploads, views
-from ui.shared.head import head
-from ui.shared.navigation import data_only
-from ui.shared.runs import errors_as_sentences, fold_of
-from ui.shared.views import tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head, tabs
+from ui.work.folds import fold_of
 
 spec = data_only()
 row = head("Data")

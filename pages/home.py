@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from ui.controls.navigation import experiment
 from ui.home import views, words
-from ui.shared.foreign import data_words
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head
+from ui.shell.texts import data_words
+from ui.work.folds import normalised
 
 spec = experiment()
 head(words.TITLE, f"{data_words(spec)} · validation · {words.HOW}")

@@ -1,12 +1,10 @@
 """Effects of C and of the costs of pairs: ranking quality, seconds, and the top of a ranked list."""
 
+from ui.controls.navigation import OF_COSTS, experiment
 from ui.controls.widgets import part_shown
 from ui.influence import views
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.reads import OF_COSTS
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head, tabs
 
 spec = experiment()
 row = head("Influence of C and costs")

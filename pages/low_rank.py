@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from ui.controls.navigation import experiment
+from ui.controls.requirements import offered
 from ui.low_rank import views
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.head import head
-from ui.shared.jobs import run_or_submit
-from ui.shared.navigation import experiment
-from ui.shared.needs import offered
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import head
+from ui.shell.texts import describe
+from ui.work.folds import normalised
+from ui.work.jobs import run_or_submit
 
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))

@@ -1,12 +1,12 @@
 """The plane: documents to drag, and the scores of a model."""
 
+from ui.controls.navigation import announced
 from ui.playground import views
 from ui.playground.scene import held, to_address
 from ui.playground.views import controls, in_words
 from ui.playground.words import TERMS_HERE, about, landmarks_there_are
-from ui.shared.head import head
-from ui.shared.navigation import announced
-from ui.shared.runs import errors_as_sentences
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head
 
 announced()
 plane, each, settings = controls()

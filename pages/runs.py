@@ -1,11 +1,11 @@
 """All runs that this visitor may see, with actions."""
 
+from ui.controls.navigation import announced
 from ui.runs import views
 from ui.runs.filters import Columns
 from ui.runs.words import TERMS_HERE, found_words
-from ui.shared.head import head
-from ui.shared.navigation import announced
-from ui.shared.runs import errors_as_sentences
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head
 
 announced()
 about = head("Runs", first=TERMS_HERE)

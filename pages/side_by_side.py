@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from ui.controls.navigation import experiment
 from ui.controls.widgets import part_shown
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head
 from ui.side_by_side import views
+from ui.work.folds import normalised
 
 spec = experiment()
 row = head("Side by side")

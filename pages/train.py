@@ -2,16 +2,16 @@
 
 import streamlit as st
 
+from ui.controls.imported import say_of
+from ui.controls.navigation import experiment
 from ui.controls.widgets import part_shown
-from ui.shared.foreign import describe
-from ui.shared.head import head
-from ui.shared.imported import say_of
-from ui.shared.jobs import predicted, run_or_wait
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.views import tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head, tabs
+from ui.shell.texts import describe
 from ui.train import views
 from ui.train.views import downloads
+from ui.work.folds import normalised
+from ui.work.jobs import predicted, run_or_wait
 
 spec = experiment()
 row = head("Train")

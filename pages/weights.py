@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.head import head
-from ui.shared.jobs import run_or_wait
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.settings import baseline
+from ui.controls.navigation import experiment
+from ui.controls.settings import baseline
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import head
+from ui.shell.texts import describe
 from ui.weights import views, words
+from ui.work.folds import normalised
+from ui.work.jobs import run_or_wait
 
 spec = experiment(baseline).but(costs=None)
 row = head("Weights by hand", str(describe(spec, "train")))

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from ui.shared.foreign import describe
-from ui.shared.head import head
-from ui.shared.jobs import run_or_wait
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences
+from ui.controls.navigation import experiment
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head
+from ui.shell.texts import describe
 from ui.what_if import views
 from ui.why.views import pair_of_a_list
+from ui.work.jobs import run_or_wait
 
 spec = experiment()
 head("What if", str(describe(spec)))

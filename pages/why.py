@@ -2,11 +2,10 @@
 
 import streamlit as st
 
+from ui.controls.navigation import experiment
 from ui.controls.widgets import part_shown
-from ui.shared.head import head
-from ui.shared.navigation import experiment
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import tabs
+from ui.shell.errors import errors_as_sentences
+from ui.shell.page import head, tabs
 from ui.why import choices, views
 
 spec = experiment()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -61,6 +62,9 @@ DECLARATIONS = {
 }
 """Modules of rankviz.learning that say what there is; figures and pages may read them."""
 
+APP_LAYERS = ("shell", "work", "controls")
+"""Packages of the app that pages share, each importing only from those before its own; pages' own follow."""
+
 RANK = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
 
@@ -93,6 +97,11 @@ def parts_imported(path: Path) -> set[str]:
 def learning_imported(path: Path) -> set[str]:
     """The modules of rankviz.learning that a file imports."""
     return {name.split(".")[2] for name in imports(path) if name.startswith("rankviz.learning.")}
+
+
+def ui_imported(path: Path) -> set[str]:
+    """The packages of the app that a file imports."""
+    return {name.split(".")[1] for name in imports(path) if name.startswith("ui.")}
 
 
 def label(path: Path) -> str:
@@ -174,6 +183,24 @@ def test_the_app_trains_through_execute_only(path: Path) -> None:
 def test_pages_end_by_end_page_which_forgets_no_press(path: Path) -> None:
     calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     assert "st.stop" not in map(ast.unparse, calls)
+
+
+@each_app_module
+def test_shared_packages_of_the_app_import_one_way(path: Path) -> None:
+    later = dict(zip(APP_LAYERS, range(len(APP_LAYERS)), strict=True))
+    own = later.get(path.parent.name, len(APP_LAYERS))
+    for name in ui_imported(path):
+        assert later.get(name, len(APP_LAYERS)) <= own, f"imports ui.{name}"
+
+
+def test_packages_of_the_app_import_each_other_in_no_circle() -> None:
+    arrows = {path.parent.name: set[str]() for path in APP if path.parent.parent.name == "ui"}
+    for path in APP:
+        if path.parent.name in arrows:
+            arrows[path.parent.name] |= ui_imported(path) & arrows.keys() - {path.parent.name}
+    assert arrows["controls"] == {"shell", "work"}
+    arrows["why"].discard("what_if")  # the last circle, still to be broken
+    assert next(iter(TopologicalSorter(arrows).static_order())) == "shell"
 
 
 @of_each([p for p in CORE if part_of(p) == "plots"])

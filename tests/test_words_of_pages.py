@@ -12,9 +12,9 @@ from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
 from ui.ndcg_vs_m.enough import together
 from ui.runs.views import _says_anything
-from ui.shared.watching import _of_the_current
 from ui.sweep.words import at_the_edge
 from ui.why.words import _percent
+from ui.work.watching import _of_the_current
 
 
 def test_percentages_have_a_space_that_no_line_is_broken_at() -> None:

@@ -174,7 +174,7 @@ _LOOK = """() => {
     if (!app || !main) return {busy: 'no app yet'};
     if (app.dataset.testConnectionState !== 'CONNECTED') return {busy: 'not connected'};
     if (app.dataset.testScriptState !== 'notRunning') return {busy: app.dataset.testScriptState};
-    // the first run of a server may end without a word and begin again (ui/shared/navigation.py)
+    // the first run of a server may end without a word and begin again (ui/controls/navigation.py)
     if (!main.innerText.trim()) return {busy: 'nothing is drawn'};
     const waiting = document.querySelector('[data-testid$="Skeleton"], [data-stale="true"]');
     if (waiting) return {busy: waiting.dataset.testid + ' is waiting'};

@@ -9,7 +9,7 @@ from typing import Any
 from rankviz.common.settings import Powers, Setting, Steps, Typed, every
 from rankviz.models.methods import METHODS
 from rankviz.whatif.samples import SETTINGS as SAMPLE
-from ui.shared.settings import BASELINE_C, METHOD, NORMALISATION
+from ui.controls.settings import BASELINE_C, METHOD, NORMALISATION
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"
 

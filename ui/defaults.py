@@ -20,10 +20,10 @@ from rankviz.store import StoreError
 from rankviz.store.common import keep_for_all, kept_for_all
 from rankviz.store.places import default_folder
 from rankviz.store.workplace import code
-from ui.shared import jobs
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store
-from ui.shared.runs import remembered
+from ui.controls.navigation import ENTRIES
+from ui.work import jobs
+from ui.work.run_store import run_store
+from ui.work.runs import remembered
 
 ENVIRONMENT = "RANKVIZ_PREPARE"
 """Set to "no" to make nothing in advance."""

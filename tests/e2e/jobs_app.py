@@ -4,8 +4,8 @@ import streamlit as st
 
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.runs.spec import RunSpec
-from ui.shared.jobs import run_or_submit
-from ui.shared.runs import errors_as_sentences
+from ui.shell.errors import errors_as_sentences
+from ui.work.jobs import run_or_submit
 
 many = RunSpec(DEMONSTRATION, n_components=500, gamma=0.25)
 hard = many.exact().but(C=16.0, gamma=4.0)

@@ -18,7 +18,7 @@ from test_uploads import upload
 
 from rankviz.datasets import make_data, write_letor
 from tools.browser import Server, app_server, launch, open_page, wait_settled
-from ui.shared.headers import HEADERS
+from ui.shell.server import HEADERS
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no nginx: install Debian's package nginx-light")
 MB = 1 << 20

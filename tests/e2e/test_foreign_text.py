@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from test_uploads import GOOD, upload
 
 from tools.browser import Server, open_page
-from ui.shared.settings import all_settings
+from ui.controls.settings import all_settings
 
 HOSTILE = (
     "![p](https://elsewhere.example/p.png)",

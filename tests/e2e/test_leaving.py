@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-from ui.shared.navigation import ENTRIES, Entry
+from ui.controls.navigation import ENTRIES, Entry
 
 CLOSABLE = ':is([data-testid="stPopoverButton"], [data-testid="stExpander"] summary):visible'
 SECONDS = 20

@@ -10,7 +10,7 @@ from helpers import OF_STORE, assert_no_errors_shown, darken, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
-from ui.shared.in_vain import VERSION
+from ui.controls.link import VERSION
 
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
 DRAWN = [name for name in PAGES if name not in OF_STORE]

@@ -9,7 +9,7 @@ from helpers import OF_STORE, assert_no_errors_shown, figures, finish_training, 
 from playwright.sync_api import Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
-from ui.shared.navigation import ENTRIES
+from ui.controls.navigation import ENTRIES
 
 PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py"))
 OWN_DATA = {entry.file for entry in ENTRIES if entry.own}

@@ -6,10 +6,10 @@ import streamlit as st
 
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.runs.spec import RunSpec
-from ui.shared import jobs, tabs
-from ui.shared.runs import errors_as_sentences
+from ui.shell.errors import errors_as_sentences
+from ui.work import auto_jobs, jobs
 
-tabs.PATIENCE = 5.0
+auto_jobs.PATIENCE = 5.0
 """Seconds, more than a busy machine takes for a reload."""
 jobs.LIVE_LIMIT, jobs.LIVE_IN_ALL = -1.0, math.inf  # all are short, and none is short enough
 specs = [RunSpec(DEMONSTRATION, n_components=100, gamma=0.25, seed=seed) for seed in range(1000)]

@@ -19,15 +19,15 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets import write_letor
 from rankviz.runs.processes import start
 from rankviz.store.roster import at_work
-from ui.shared import views
-from ui.shared.accounts import asked_for
-from ui.shared.faults import LOG
-from ui.shared.fold_memory import FOLDS
-from ui.shared.jobs import _slow
-from ui.shared.run_store import _opened, forget
-from ui.shared.runs import _memory, errors_as_sentences
-from ui.shared.watching import _jobs_of
+from ui.shell import page
+from ui.shell.errors import LOG, errors_as_sentences
+from ui.shell.visitors import asked_for
 from ui.what_if.models import memory
+from ui.work.folds import FOLDS
+from ui.work.jobs import _slow
+from ui.work.run_store import _opened, forget
+from ui.work.runs import _memory
+from ui.work.watching import _jobs_of
 
 
 class Faults(logging.Handler):
@@ -79,13 +79,13 @@ def own_folders(
 
     Workers that a test has had started end with it.
     """
-    monkeypatch.setattr("ui.shared.runs.execute_all", runs_once)
+    monkeypatch.setattr("ui.work.runs.execute_all", runs_once)
     monkeypatch.setenv("RANKVIZ_CACHE", str(parsed_files))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RANKVIZ_PREPARE", "no")
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
     forget()
@@ -107,7 +107,7 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw all tabs of the pages that have to train nothing for them, in place of the open one alone."""
-    only_open = views.tabs
+    only_open = page.tabs
 
     def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
         if not CHEAP_TABS.issuperset(draw):
@@ -117,7 +117,7 @@ def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
             with place, errors_as_sentences():
                 drawn()
 
-    monkeypatch.setattr(views, "tabs", tabs)
+    monkeypatch.setattr(page, "tabs", tabs)
 
 
 @pytest.fixture

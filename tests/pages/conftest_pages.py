@@ -11,7 +11,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import RankingData, make_data
-from ui.shared.terms import glossary
+from ui.shell.terms import glossary
 
 APP = Path(__file__).parents[2] / "router.py"
 

@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 def _script(page: str) -> None:
     import streamlit as st
 
-    from ui.shared.in_vain import say_what_was_not_offered
-    from ui.shared.link import link_as_opened
-    from ui.shared.navigation import ENTRIES
-    from ui.shared.runs import datasets, errors_as_sentences
-    from ui.shared.settings import baseline, spec_from_state
-    from ui.shared.sidebar import show_link, sidebar
+    from ui.controls.link import link_as_opened, say_what_was_not_offered
+    from ui.controls.navigation import ENTRIES
+    from ui.controls.settings import baseline, spec_from_state
+    from ui.controls.sidebar import show_link, sidebar
+    from ui.shell.errors import errors_as_sentences
+    from ui.work.folds import datasets
 
     with errors_as_sentences():
         link = link_as_opened()

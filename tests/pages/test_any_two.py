@@ -13,7 +13,7 @@ from test_home_train import lines
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots.style import second_tone, style_of
-from ui.shared.pins import token
+from ui.controls.models import token
 from ui.side_by_side.words import Pair, about
 
 pytestmark = pytest.mark.usefixtures("every_tab")

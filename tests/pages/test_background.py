@@ -18,10 +18,10 @@ from rankviz.runs.estimate import OVERHEAD, Estimate
 from rankviz.runs.shape import Shape
 from rankviz.store.job_status import JobStatus
 from rankviz.store.tables import families
-from ui.shared import watching
-from ui.shared.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow
-from ui.shared.run_store import run_store
-from ui.shared.watching import jobs
+from ui.work import watching
+from ui.work.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow
+from ui.work.run_store import run_store
+from ui.work.watching import jobs
 
 Opener = Callable[..., AppTest]
 
@@ -37,7 +37,7 @@ def shown_until_done(app: AppTest, seconds: float = 180) -> None:
 def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     assert not figures(app)
     assert [button.label for button in app.button if "job" in button.label] == ["Stop the job"]
@@ -73,7 +73,7 @@ def test_pages_of_many_runs_show_those_that_are_there(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch, name: str, asked: dict[str, Any], said: str
 ) -> None:
     monkeypatch.setattr(
-        "ui.shared.jobs._short",
+        "ui.work.jobs._short",
         lambda costs: [
             cost.spec for cost in costs if cost.spec.C < 1 and "4" not in str(cost.spec.get("costs"))
         ],
@@ -145,7 +145,7 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
 def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
     app = open_page("train", m=10)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
     assert len(jobs().live()) == 1
@@ -177,12 +177,12 @@ def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
 ) -> None:
     damage(tmp_path / "runs")
     assert figures(open_page("train", m=10))
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=5, job="0123456789abcdef" * 2)
     assert figures(app)
     assert f"The database of runs cannot be used: {why}. " in app.warning[0].value
     assert str(tmp_path) not in words(app)
-    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
     app = open_page("train", m=6)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
     assert [one.value for one in app.warning if why in one.value]
@@ -193,10 +193,10 @@ def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
 def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     first = app.query_params["job"]
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", 60.0)
     app.session_state["m"], app.session_state["clin"] = 25, -3
     app.run()
     assert figures(app)
@@ -209,7 +209,7 @@ def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
 def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     next(button for button in app.button if button.label == "Stop the job").click().run()
     app.query_params.clear()  # as a run of the page does that was on its way
@@ -217,7 +217,7 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     assert [button.label for button in app.button if "job" in button.label] == ["Delete the job"]
     assert not figures(app)
     assert any("in the background" in button.label for button in app.button)
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", 60.0)
     _slow().clear()
     app.query_params.clear()
     app.switch_page("pages/why.py").run()
@@ -229,7 +229,7 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
 def test_a_job_whose_progress_cannot_be_read_stops_no_page(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch, news: str
 ) -> None:
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     first = open_page("train", m=10).query_params["job"]
     assert run_store().queue.take("a worker that makes it")
     with run_store().database.writing() as connection:
@@ -237,7 +237,7 @@ def test_a_job_whose_progress_cannot_be_read_stops_no_page(
     app = open_page("train", m=25, job=first)
     assert "starting" in watched(app)
     assert not app.error
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", 60.0)
     _slow().clear()
     assert figures(open_page("train", m=25)), "another visitor is not stopped"
 

@@ -9,7 +9,7 @@ from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from ui.shared.settings import state_of
+from ui.controls.settings import state_of
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)

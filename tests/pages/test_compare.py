@@ -25,9 +25,9 @@ from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from ui.compare.controls import grouped, matching
 from ui.compare.words import best, headline
-from ui.ndcg_vs_m.views import METRICS
-from ui.shared.run_store import keeper, run_store
-from ui.shared.visitors import COOKIE
+from ui.controls.widgets import METRICS
+from ui.shell.visitors import COOKIE
+from ui.work.run_store import keeper, run_store
 
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"

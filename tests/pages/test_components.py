@@ -13,8 +13,8 @@ from conftest_pages import components
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
-from ui.shared import components as shapes
-from ui.shared.components import digits, each, either, number, one_of, pair, record, text, whole
+from ui.shell import components as shapes
+from ui.shell.components import digits, each, either, number, one_of, pair, record, text, whole
 
 Opener = Callable[..., AppTest]
 LARGE = 10**400

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
+from ui.controls.models import MOST, from_token, token
 from ui.convergence.views import spread
-from ui.shared.pins import MOST, from_token, token
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.recipes import Recipe
-from ui.shared.runs import data_roots_of_visitor
+from ui.work.folds import data_roots_of_visitor
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -206,6 +206,6 @@ def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> N
 
 def test_workers_are_told_where_uploads_are(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_page("data"), ("own.txt", text(DATA)))
-    monkeypatch.setattr("ui.shared.visitors.st.session_state", app.session_state)
+    monkeypatch.setattr("ui.shell.visitors.st.session_state", app.session_state)
     found = find_datasets(data_roots_of_visitor())
     assert np.array_equal(open_fold(found["own"], 1).train.y, cyclic_fold(DATA, 1).train.y)

@@ -17,11 +17,11 @@ from rankviz.store.room import FOR_ALL
 from rankviz.store.study import COMMON, StudyStatus
 from rankviz.store.tables import studies
 from ui import defaults
-from ui.shared import jobs
-from ui.shared.accounts import asked_for
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store
-from ui.shared.runs import _memory
+from ui.controls.navigation import ENTRIES
+from ui.shell.visitors import asked_for
+from ui.work import jobs
+from ui.work.run_store import run_store
+from ui.work.runs import _memory
 
 Opener = Callable[..., AppTest]
 
@@ -47,7 +47,7 @@ def kept() -> list[StudyStatus]:
 def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     defaults.main()
     _memory.cache_clear()
-    monkeypatch.setattr("ui.shared.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
+    monkeypatch.setattr("ui.work.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
     for entry in ENTRIES:
         app = AppTest.from_file(defaults.ROUTER, default_timeout=180).switch_page(entry.script).run()
         assert not app.exception

@@ -11,7 +11,7 @@ def script(pressed: str = "") -> None:
     from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-    from ui.shared.ends import end_page
+    from ui.shell.errors import end_page
 
     def hear() -> None:
         st.session_state["heard"] = True

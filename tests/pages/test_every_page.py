@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets import Dataset, Fold, open_fold
 from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS
-from ui.shared import runs
+from ui.work import folds
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -84,7 +84,7 @@ def test_a_broken_file_is_a_sentence_with_its_line(
         asked.add(get_script_run_ctx().page_script_hash)
         return open_fold(data, fold)
 
-    monkeypatch.setattr(runs, "open_fold", opened)
+    monkeypatch.setattr(folds, "open_fold", opened)
     with (tmp_path / "data" / "edge" / "Fold1" / "train.txt").open("a") as file:
         file.write("2 qid:9 1:NaN 2:0.5\n")
     app = open_page(page, data="edge")

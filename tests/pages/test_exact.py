@@ -12,8 +12,8 @@ from test_home_train import lines
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
-from ui.shared.pins import from_token, token
-from ui.shared.settings import state_of
+from ui.controls.models import from_token, token
+from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

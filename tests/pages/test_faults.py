@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError
 from rankviz.common.errors import SettingError
-from ui.shared.faults import FAULT, details
+from ui.shell.errors import details
+from ui.shell.words import FAULT
 
 Opener = Callable[..., AppTest]
 
@@ -24,7 +25,7 @@ def script(kind: str, where: str) -> None:
     from rankviz import DataError
     from rankviz.common.errors import SettingError
     from rankviz.common.progress import StopRequested
-    from ui.shared.runs import errors_as_sentences
+    from ui.shell.errors import errors_as_sentences
 
     errors = {
         "data": DataError("a hole", expected="none", remedy="Fill it."),
@@ -135,7 +136,7 @@ def test_a_page_s_parts_outside_of_blocks_say_sentences_too(
 def fragment_script(guarded: bool) -> None:
     import streamlit as st
 
-    from ui.shared.runs import errors_as_sentences
+    from ui.shell.errors import errors_as_sentences
 
     def broken() -> None:
         raise RuntimeError("out of its mind")
@@ -176,7 +177,7 @@ def test_a_sidebar_that_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch, faults
     def broken() -> None:
         raise OSError("no such disk")
 
-    monkeypatch.setattr("ui.shared.runs.find_datasets", lambda roots: broken())
+    monkeypatch.setattr("ui.work.runs.find_datasets", lambda roots: broken())
     app = AppTest.from_file(str(APP), default_timeout=180).run()
     assert [error.value for error in app.error] == [FAULT]
     assert "OSError: no such disk" in faults.pop()

@@ -20,7 +20,7 @@ from streamlit.delta_generator import DeltaGenerator
 from test_data import Opener, text, upload, with_sidebar
 
 from rankviz.datasets import Dataset, Fold, RankingData, make_data, normalise, open_fold
-from ui.shared.fold_memory import FOLDS, IDLE_SECONDS, FoldKey, FoldMemory, nbytes
+from ui.work.folds import FOLDS, IDLE_SECONDS, FoldKey, FoldMemory, nbytes
 
 
 def fold(first: int) -> Fold:
@@ -126,7 +126,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[RankingData]]:
             parts.extend(map(weakref.ref, fold.parts.values()))
         return fold
 
-    monkeypatch.setattr("ui.shared.runs.open_fold", open_and_note)
+    monkeypatch.setattr("ui.work.folds.open_fold", open_and_note)
     return parts
 
 

@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
-from ui.shared.foreign import escaped, plain
-from ui.shared.runs import _memory
+from ui.shell.texts import escaped, plain
+from ui.work.runs import _memory
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -52,7 +52,7 @@ def test_pages_put_no_name_of_data_into_a_text_as_it_is() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module == "rankviz.runs.description":
                 taken = CORE & {name.name for name in node.names}
-                assert not taken, f"{path.name} takes {taken} from the core, not from ui.shared.foreign"
+                assert not taken, f"{path.name} takes {taken} from the core, not from ui.shell.texts"
 
 
 def test_no_cell_is_a_formula() -> None:

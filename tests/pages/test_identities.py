@@ -19,9 +19,9 @@ from rankviz import RunSpec, execute
 from rankviz.datasets import NORMALISATIONS, find_datasets, normalise, open_fold
 from ui.compare.chosen_runs import Given, opened
 from ui.ndcg_vs_m.words import compare, compared, per_query
-from ui.shared.fold_memory import FOLDS
-from ui.shared.runs import fold_of, normalised, remember
 from ui.what_if.models import memory
+from ui.work.folds import FOLDS, fold_of, normalised
+from ui.work.runs import remember
 
 Opener = Callable[..., AppTest]
 SECONDS = re.compile(r"[\d.]+ s\b")

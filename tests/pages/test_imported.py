@@ -18,9 +18,9 @@ from rankviz.datasets.members import Upload
 from rankviz.store.exchange import LIST
 from ui.runs import actions
 from ui.runs.views import CHOSEN
-from ui.shared.run_store import keeper, run_store
-from ui.shared.visitors import visitor
-from ui.shared.watching import jobs
+from ui.shell.visitors import visitor
+from ui.work.run_store import keeper, run_store
+from ui.work.watching import jobs
 
 Opener = Callable[..., AppTest]
 ME, YOU = "1" * 32, "2" * 32
@@ -33,7 +33,7 @@ def as_visitor(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     """Have pages be opened by who has this secret; returns whose their runs are."""
 
     def put(secret: str) -> str:
-        monkeypatch.setattr("ui.shared.visitors._secret", lambda: secret)
+        monkeypatch.setattr("ui.shell.visitors._secret", lambda: secret)
         return visitor()
 
     return put

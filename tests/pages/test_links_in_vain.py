@@ -9,8 +9,8 @@ from conftest_pages import APP, words
 from sidebar_script import sidebar_alone
 from streamlit.testing.v1 import AppTest
 
-from ui.shared import navigation
-from ui.shared.in_vain import VERSION
+from ui.controls import navigation
+from ui.controls.link import VERSION
 
 Opener = Callable[..., AppTest]
 OF_PAGES = [

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
-from ui.shared.costs import CHOICES, costs_of, state_of_costs
-from ui.shared.link import query_params
-from ui.shared.pins import from_token, token
-from ui.shared.settings import state_of
+from ui.controls.link import query_params
+from ui.controls.models import from_token, token
+from ui.controls.setting_controls import CHOICES, costs_of, state_of_costs
+from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

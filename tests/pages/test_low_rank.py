@@ -130,7 +130,7 @@ def test_only_what_is_shown_is_trained(
         asked.extend(specs := list(specs))
         return runs_once(specs, callback, fold=fold)
 
-    monkeypatch.setattr("ui.shared.runs.execute_all", noted)
+    monkeypatch.setattr("ui.work.runs.execute_all", noted)
     app = open_page("low_rank", m=10)
     assert len(asked) == 1
     for reason, trained in (("accuracy", SOLVER_TOLERANCES), ("staircase", ["hinge"]), ("law", EXPONENTS)):

@@ -24,7 +24,7 @@ from ui.low_rank import sweeps as low_rank_sweeps
 from ui.low_rank.models import SIDEBAR
 from ui.low_rank.models_words import objectives as objectives_in_words
 from ui.low_rank.models_words import of_the_paper, spread
-from ui.shared.runs import RunMemory
+from ui.work.runs import RunMemory
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6)
@@ -35,8 +35,8 @@ LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make all runs while the test waits, and few of them."""
-    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 600.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
     monkeypatch.setattr(low_rank_sweeps, "FACTORS", (1, 2))
     monkeypatch.setattr(low_rank_sweeps, "NUCLEAR", (0.01, 100.0))
     monkeypatch.setattr(low_rank_sweeps, "COUPLING", (0.1, 1.0))
@@ -217,7 +217,7 @@ def test_one_k_alone_says_nothing_of_more_factors() -> None:
 
 
 def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 0.2)
+    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 0.2)
     for view in TABS:
         app = open_page("low_rank", view=view, **LINK)
         if any(button.label == "Train in the background" for button in app.button):

@@ -9,8 +9,8 @@ import pytest
 from conftest_pages import APP
 from streamlit.testing.v1 import AppTest
 
+from ui.controls.navigation import ENTRIES
 from ui.home import views
-from ui.shared.navigation import ENTRIES
 
 
 def test_every_page_is_declared_once() -> None:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.models.methods import METHODS
-from ui.shared.needs import offered, reason, would_do
+from ui.controls.requirements import offered, reason, would_do
 
 SPEC = RunSpec("synthetic-demo", n_components=50)
 
@@ -18,7 +18,7 @@ def script(text: str, names: tuple[str, ...]) -> None:
     import streamlit as st
 
     from rankviz import RunSpec
-    from ui.shared.needs import offered
+    from ui.controls.requirements import offered
 
     menus = {"feature_map": "map", "method": "method"}
     chosen = {name: st.session_state[key] for name, key in menus.items() if key in st.session_state}

@@ -33,8 +33,8 @@ each_method = pytest.mark.parametrize("method", LOW_RANK)
 @pytest.fixture(autouse=True)
 def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make all runs while the test waits."""
-    monkeypatch.setattr("ui.shared.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.shared.jobs.LIVE_IN_ALL", 600.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from rankviz.plots.style import finished
-from ui.shared import pictures
-from ui.shared.look import INK, SIZE, dressed
+from ui.shell import figures
+from ui.shell.figures import INK, SIZE, themed
 
 
 def small_print() -> go.Figure:
@@ -21,7 +21,7 @@ def small_print() -> go.Figure:
 
 
 def test_no_letters_are_smaller_than_the_others_and_all_is_light() -> None:
-    printed = pictures.printable(small_print())
+    printed = figures.printable(small_print())
     text = printed.to_json()
     sizes = re.findall(r'font":\{[^}]*"size":([\d.]+)', text) + re.findall(r"font-size:(\d+)px", text)
     assert len(sizes) > 5
@@ -33,30 +33,30 @@ def test_no_letters_are_smaller_than_the_others_and_all_is_light() -> None:
 def test_the_figure_on_the_page_stays_as_it_is() -> None:
     figure = small_print()
     before = figure.to_json()
-    pictures.break_titles(pictures.printable(figure), 385, 300)
+    figures.break_titles(figures.printable(figure), 385, 300)
     assert figure.to_json() == before
 
 
 def test_large_type_on_the_page_leaves_the_picture_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.shared.look.is_on", lambda _: True)
+    monkeypatch.setattr("ui.shell.page.is_on", lambda _: True)
     figure = small_print()
-    printed = pictures.printable(figure).to_json()
-    dressed(figure)
-    assert pictures.printable(figure).to_json() == printed
+    printed = figures.printable(figure).to_json()
+    themed(figure)
+    assert figures.printable(figure).to_json() == printed
 
 
 def test_titles_longer_than_their_axis_are_broken() -> None:
-    printed = pictures.printable(small_print())
-    pictures.break_titles(printed, 385, 300)
+    printed = figures.printable(small_print())
+    figures.break_titles(printed, 385, 300)
     lines = printed.layout.yaxis.title.text.split("<br>")
     assert len(lines) > 1
-    assert max(map(len, lines)) * pictures.LETTER <= 300 - pictures.AROUND
+    assert max(map(len, lines)) * figures.LETTER <= 300 - figures.AROUND
 
 
 def test_words_of_others_cannot_end_the_script_they_stand_in() -> None:
-    asked = pictures._asking({"id": "x", "about": "</script><img src=x onerror=alert(1)>"})
+    asked = figures._asking({"id": "x", "about": "</script><img src=x onerror=alert(1)>"})
     assert asked.count("<") == 4  # <p>, </p>, <script>, </script>
 
 
 def test_the_font_that_pictures_carry_is_there() -> None:
-    assert pictures.font().stat().st_size > 50_000
+    assert figures.font().stat().st_size > 50_000

@@ -18,7 +18,7 @@ from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVERS
 from rankviz.models.methods import METHODS
-from ui.shared.pins import MOST, from_token, token
+from ui.controls.models import MOST, from_token, token
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 DATA = RunSpec("synthetic-demo", "Fold2", "0f", "query_zscore", n_components=1000, C=2.0**3, tol=1e-3)
@@ -166,7 +166,7 @@ def script() -> None:
     import streamlit as st
 
     from rankviz import RunSpec
-    from ui.shared.pins import buttons, pinned
+    from ui.controls.models import buttons, pinned
 
     spec = RunSpec("synthetic-demo", n_components=200, C=2.0**-4, gamma=2.0**-2)
     st.session_state["found"] = pinned(spec)

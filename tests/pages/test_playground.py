@@ -17,7 +17,7 @@ from rankviz.whatif.plane import fit_plane
 from ui.playground import words as said
 from ui.playground.scene import EDGE, LONGEST, MOST, Document, Held, Scene
 from ui.playground.views import SIDE, letor, packed
-from ui.shared.terms import glossary
+from ui.shell.terms import glossary
 
 Opener = Callable[..., AppTest]
 PUT = {"kind": "put", "x": 0.5, "y": -0.25, "grade": 3, "query": 1}

@@ -17,9 +17,9 @@ from rankviz.datasets import load_demo
 from rankviz.store import StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.tables import records
-from ui.shared import run_store
-from ui.shared.runs import _memory
-from ui.shared.visitors import COOKIE
+from ui.shell.visitors import COOKIE
+from ui.work import run_store
+from ui.work.runs import _memory
 
 SPEC = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 
@@ -37,7 +37,7 @@ def test_what_a_page_makes_is_kept_and_found_again(
     def nothing(*_: object, **__: object) -> None:
         raise AssertionError("it was made again")
 
-    monkeypatch.setattr("ui.shared.runs.execute_all", nothing)
+    monkeypatch.setattr("ui.work.runs.execute_all", nothing)
     app = open_page("train", m=20)
     assert not app.exception
 

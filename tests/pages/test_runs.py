@@ -27,7 +27,7 @@ from ui.runs import actions
 from ui.runs import words as runs_words
 from ui.runs.filters import Columns
 from ui.runs.views import CHOSEN
-from ui.shared.run_store import run_store
+from ui.work.run_store import run_store
 
 Opener = Callable[..., AppTest]
 ME, YOU = "1" * 32, "2" * 32
@@ -52,7 +52,7 @@ def made() -> list[RunRecord]:
 @pytest.fixture
 def as_visitor(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Have pages be opened by who has this secret."""
-    return lambda secret: monkeypatch.setattr("ui.shared.visitors._secret", lambda: secret)
+    return lambda secret: monkeypatch.setattr("ui.shell.visitors._secret", lambda: secret)
 
 
 @pytest.fixture

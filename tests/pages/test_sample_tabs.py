@@ -13,7 +13,7 @@ from test_home_train import decoded, lines
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.metrics.crossed import crossed_interval
 from rankviz.models.methods import METHODS
-from ui.shared import jobs
+from ui.work import jobs
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)

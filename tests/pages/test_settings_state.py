@@ -20,12 +20,12 @@ from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
+from ui.controls.link import VERSION, query_params
+from ui.controls.navigation import OF_COSTS
+from ui.controls.setting_controls import control_of, held, value_from
+from ui.controls.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
+from ui.controls.widgets import Bound
 from ui.low_rank.models import HERE
-from ui.shared.controls import control_of, held, value_from
-from ui.shared.in_vain import VERSION
-from ui.shared.link import query_params
-from ui.shared.reads import OF_COSTS
-from ui.shared.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
@@ -346,14 +346,16 @@ def keys_of_pages() -> set[str]:
     """The keys that the pages' own widgets have, as they stand in the code."""
     found: set[str] = set()
     for path in (APP.parent / "ui").rglob("*.py"):
-        if path.parent.name != "shared" or path.stem in ("folds", "reveal", "selection", "pins"):
+        if path.parent.name not in ("shared", "controls") or path.stem in ("widgets", "selection", "pins"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in vars(Bound) and node.args:
+                    found |= {str(one) for one in constants(node.args[0])}
                 if isinstance(node, ast.keyword) and node.arg == "key":
                     found |= {str(one) for one in constants(node.value)}
                 if isinstance(node, ast.Assign) and "KEY" in ast.unparse(node.targets[0]):
                     found |= {str(one) for one in constants(node.value)}
     found |= {setting.key for setting in HERE.values()}
-    assert {"query", "factors", "plainmodel", "test", "picked"} <= found
+    assert {"query", "factors", "plainmodel", "test", "picked", "upto", "mu"} <= found
     return found
 
 

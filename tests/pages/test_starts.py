@@ -11,7 +11,7 @@ from sidebar_script import sidebar_alone
 from streamlit.testing.v1 import AppTest
 
 from rankviz.runs.starting_points import StartingPoint
-from ui.shared.settings import OF_DATA, SET_FOR, state_of
+from ui.controls.settings import OF_DATA, SET_FOR, state_of
 
 KEYS = [setting.key for setting in OF_DATA]
 USUAL, OWN = [200, -4, -2, -10], [200, -9, -7, -13]
@@ -22,7 +22,7 @@ POINT = StartingPoint({"C": 2.0**-9, "gamma": 2.0**-7}, 2.0**-13, "Found in a te
 def own(data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     """A data set called edge with a starting point that is known here."""
     data_set("small")
-    monkeypatch.setattr("ui.shared.starts.starting_point", lambda fold: POINT)
+    monkeypatch.setattr("ui.controls.sidebar.starting_point", lambda fold: POINT)
 
 
 def now(app: AppTest) -> list[Any]:
@@ -96,7 +96,7 @@ def test_what_the_new_set_has_no_setting_for_stays_and_is_in_the_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = sidebar_alone(data="edge")
-    monkeypatch.setattr("ui.shared.starts._start", lambda dataset: ("", {}))
+    monkeypatch.setattr("ui.controls.sidebar._start", lambda dataset: ("", {}))
     app.selectbox(key="data").set_value("synthetic-demo").run()
     assert now(app) == OWN
     assert {"c", "g", "clin"} <= set(app.query_params)
@@ -125,7 +125,7 @@ def test_a_run_that_is_opened_keeps_its_settings() -> None:
 
 
 def test_large_data_sets_are_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.shared.starts.MOST_BYTES", 10)
+    monkeypatch.setattr("ui.controls.sidebar.MOST_BYTES", 10)
     assert now(sidebar_alone(data="edge")) == USUAL
 
 

@@ -26,9 +26,9 @@ from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
-from ui.shared import runs
-from ui.shared.run_store import forget, run_store
 from ui.sweep.studies import Sweep
+from ui.work.folds import digest_of
+from ui.work.run_store import forget, run_store
 
 Opener = Callable[..., AppTest]
 SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
@@ -117,7 +117,7 @@ def test_what_starts_is_in_the_store_with_the_digests_of_its_data(started: AppTe
     assert (status.total, status.done, status.asked) == (12, 0, RUNNING)
     assert status.study.title == "C × γ, Nyström m = 5, synthetic-demo"
     specs = run_store().studies.specs(study)
-    assert all(spec.digest == runs.digest_of(spec) for spec in specs)
+    assert all(spec.digest == digest_of(spec) for spec in specs)
     assert [spec.but(digest="") for spec in specs] == design_of(study).specs()
     assert "No cell complete yet" in started.header[0].value
 
@@ -233,7 +233,7 @@ def test_a_cell_opens_in_train_without_training(
         made.extend(specs)
         return execute_all(specs, *how, **more)
 
-    monkeypatch.setattr("ui.shared.runs.execute_all", made_now)
+    monkeypatch.setattr("ui.work.runs.execute_all", made_now)
     app = press(app, "open-cell")
     settings = chosen.settings["Fold1"]
     ends = {key: app.session_state[key] for key in ("c", "g")}

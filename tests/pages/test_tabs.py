@@ -9,8 +9,8 @@ from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.store import NoSuchStudy
-from ui.shared import tabs
-from ui.shared.watching import jobs
+from ui.work import auto_jobs
+from ui.work.watching import jobs
 
 Opener = Callable[..., AppTest]
 
@@ -30,8 +30,8 @@ class Noted:
 @pytest.fixture
 def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
     noted = Noted()
-    monkeypatch.setattr(tabs, "jobs", lambda: noted)
-    monkeypatch.setattr(tabs, "WAITING", tabs.Waiting())
+    monkeypatch.setattr(auto_jobs, "jobs", lambda: noted)
+    monkeypatch.setattr(auto_jobs, "WAITING", auto_jobs.Waiting())
     return noted.stopped
 
 
@@ -46,28 +46,28 @@ class Server:
 
 
 def test_the_last_tab_that_leaves_ends_the_job(stopped: list[tuple[str, str]]) -> None:
-    tabs.WAITING.begin("job", "owner", "first")
-    tabs.WAITING.join("job", "second")
-    tabs.leave("job", "first")
+    auto_jobs.WAITING.begin("job", "owner", "first")
+    auto_jobs.WAITING.join("job", "second")
+    auto_jobs.leave("job", "first")
     assert stopped == []
-    tabs.leave("job", "first")
+    auto_jobs.leave("job", "first")
     assert stopped == []
-    tabs.leave("job", "second")
+    auto_jobs.leave("job", "second")
     assert stopped == [("job", "owner")]
-    tabs.leave("job", "second")
+    auto_jobs.leave("job", "second")
     assert len(stopped) == 1
 
 
 def test_a_job_that_somebody_asked_for_goes_on(stopped: list[tuple[str, str]]) -> None:
-    tabs.WAITING.join("asked for", "tab")
-    tabs.leave("asked for", "tab")
+    auto_jobs.WAITING.join("asked for", "tab")
+    auto_jobs.leave("asked for", "tab")
     assert stopped == []
 
 
 def test_a_job_that_was_deleted_is_forgotten(stopped: list[tuple[str, str]]) -> None:
-    tabs.WAITING.begin("deleted", "owner", "tab")
-    tabs.leave("deleted", "tab")
-    assert tabs.WAITING.of("tab") == []
+    auto_jobs.WAITING.begin("deleted", "owner", "tab")
+    auto_jobs.leave("deleted", "tab")
+    assert auto_jobs.WAITING.of("tab") == []
 
 
 @pytest.mark.parametrize(("there", "ended"), [((), ["a", "b"]), (("tab",), [])])
@@ -75,19 +75,19 @@ def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does
     there: tuple[str, ...], ended: list[str], stopped: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for job in ("a", "b"):
-        tabs.WAITING.begin(job, "owner", "tab")
-    tabs.WAITING.begin("c", "owner", "another")
-    monkeypatch.setattr(tabs.runtime, "exists", lambda: True)
-    monkeypatch.setattr(tabs.runtime, "get_instance", lambda: Server(*there))
-    tabs._end_what_waited("tab")
+        auto_jobs.WAITING.begin(job, "owner", "tab")
+    auto_jobs.WAITING.begin("c", "owner", "another")
+    monkeypatch.setattr(auto_jobs.runtime, "exists", lambda: True)
+    monkeypatch.setattr(auto_jobs.runtime, "get_instance", lambda: Server(*there))
+    auto_jobs._end_what_waited("tab")
     assert [job for job, _ in stopped] == ended
 
 
 def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.shared.unasked.REST_SECONDS", 1e9)
-    monkeypatch.setattr("ui.shared.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.auto_jobs.REST_SECONDS", 1e9)
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     assert "job" in app.query_params, "its visitor has waited while it was tried"
     for job in jobs().live():
@@ -96,7 +96,7 @@ def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
     app.run()
     assert "start when you stop changing settings" in words(app)
     assert jobs().live() == []
-    monkeypatch.setattr("ui.shared.unasked.REST_SECONDS", 0.0)
+    monkeypatch.setattr("ui.work.auto_jobs.REST_SECONDS", 0.0)
     app.run()
     assert "longer than predicted" in words(app)
     assert app.query_params["job"]

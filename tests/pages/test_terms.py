@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.shared.terms import PAPERS, TERMS, glossary, meaning, papers_in, terms_in
+from ui.shell.terms import PAPERS, TERMS, glossary, meaning, papers_in, terms_in
 
 ROOT = Path(__file__).parents[2]
 KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")

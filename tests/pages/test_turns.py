@@ -15,8 +15,8 @@ from rankviz.common.progress import Callback, Progress, StopRequested
 from rankviz.datasets import make_fold
 from rankviz.runs.record import RunRecord
 from ui.data import uploads
-from ui.shared import runs
-from ui.shared.turns import Turns
+from ui.work import runs
+from ui.work.runs import Turns
 
 FOLD = make_fold(n_queries=12, documents_per_query=(3, 8), n_features=3, seed=0)
 SPECS = [RunSpec("some", digest=FOLD.digest, feature_map="linear", C=C) for C in (0.5, 1.0, 2.0)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from ui.shared.warm import settle
+from ui.shell.server import settle
 
 
 def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable[..., AppTest]) -> None:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import evaluate
 from rankviz.learning.losses import LOSSES
-from ui.shared.feature_names import given_names
+from ui.controls.feature_names import given_names
 from ui.weights import views
 from ui.weights.views import described, from_a_link, in_a_link, of_query, packed
 

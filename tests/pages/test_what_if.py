@@ -29,12 +29,12 @@ from rankviz.whatif.changes import (
     changed,
     next_document,
 )
-from ui.shared.fold_memory import IDLE_SECONDS
-from ui.shared.foreign import escaped
+from ui.shell.texts import escaped
 from ui.what_if.change_list import LONGEST, Line, applied, decoded, divided, encoded, next_number, sleeps
 from ui.what_if.editors import changes_of, grades, script
 from ui.what_if.models import MODELS, MOST_BYTES, Asked, Memory
 from ui.what_if.words import NOT_TRAINED, NOTHING_YET, of_change
+from ui.work.folds import IDLE_SECONDS
 
 Opener = Callable[..., AppTest]
 FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=3, seed=0)

@@ -14,8 +14,8 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.places import CLUSTER_ENVIRONMENT
 from rankviz.store.study import HERE, SHARDS, TASKS
-from ui.shared.run_store import forget, run_store
-from ui.shared.where import CLUSTER, seen_words
+from ui.work.place import CLUSTER, seen_words
+from ui.work.run_store import forget, run_store
 
 Opener = Callable[..., AppTest]
 WORKER = {"address": "tcp://one", "threads": 2, "memory": 1e9, "limit": 4e9, "tasks": 1}

@@ -21,8 +21,8 @@ from rankviz.whatif.crossings import swaps as turn_at
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.refits import refits_of
-from ui.shared import feature_names, marked
-from ui.shared.foreign import escaped
+from ui.controls import feature_names, marked
+from ui.shell.texts import escaped
 from ui.why import views
 from ui.why.choices import usual_pair
 from ui.why.computations import MOST_REFITS

@@ -19,10 +19,10 @@ from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus
 from rankviz.store.study import DONE, IMPORTED
 from ui.compare import words
-from ui.shared.compared import MOST, RUNS, STUDIES, chosen
-from ui.shared.run_store import run_store
-from ui.shared.runs import recall, remember
-from ui.shared.visitors import visitor
+from ui.controls.compared import MOST, RUNS, STUDIES, chosen
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store
+from ui.work.runs import recall, remember
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,17 @@ from rankviz.store import StoreError
 from rankviz.store.study import DONE
 from ui.compare import words
 from ui.compare.chosen_runs import Given
+from ui.controls.compared import RUNS, STUDIES, add, choose, chosen, send_with_linear
+from ui.controls.models import Option, menu
+from ui.controls.navigation import ENTRIES
+from ui.controls.settings import go_to
 from ui.ndcg_vs_m.views import METRICS
-from ui.shared.compared import RUNS, STUDIES, add, choose, chosen, send_with_linear
-from ui.shared.foreign import escaped
-from ui.shared.look import WAYS
-from ui.shared.models import Option, menu
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.runs import errors_as_sentences
-from ui.shared.settings import go_to
-from ui.shared.visitors import visitor
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
+from ui.shell.page import WAYS
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store, say_what_was_set_aside
 
 _SHOWN_METRIC = "NDCG@10"
 """Mean over runs on the validation part, to tell models apart in the dialog."""
@@ -266,7 +266,7 @@ def _remove(digests: set[str]) -> None:
     choose(RUNS, [one for one in chosen(RUNS) if one not in digests])
 
 
-def start_anew() -> None:
+def clear_button() -> None:
     """Draw a button that removes all models, also if they cannot be compared."""
     if chosen(RUNS) or chosen(STUDIES):
         st.button(

@@ -32,12 +32,13 @@ from rankviz.runs.spec import RunSpec
 from ui.compare import words
 from ui.compare.chosen_runs import Given
 from ui.compare.controls import Asked
-from ui.shared.foreign import escaped
-from ui.shared.models import Option, menu
-from ui.shared.runs import errors_as_sentences, fold_of
-from ui.shared.selection import QUERY
-from ui.shared.settings import SET_FOR, go_to, state_of
+from ui.controls.models import Option, menu
+from ui.controls.selection import QUERY
+from ui.controls.settings import SET_FOR, go_to, state_of
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import escaped
+from ui.work.folds import fold_of
 
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""

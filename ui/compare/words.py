@@ -12,8 +12,8 @@ from rankviz.metrics.significance import queries_in_words, tied
 from rankviz.runs.choice import Choice
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.rules import RULES
-from ui.shared.foreign import escaped
 from ui.shell.figures import sentence
+from ui.shell.texts import escaped
 
 METRIC_HELP = "The compared metric. A study that keeps no metric chooses its cell by it, on validation."
 FURTHER_HELP = "p-values are corrected for all models times metrics."

@@ -12,8 +12,8 @@ from rankviz.common.settings import Powers, Steps
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.runs.spec import RunSpec
-from ui.shared import words
-from ui.shared.runs import datasets
+from ui.shell import words
+from ui.work.folds import datasets
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import keep_held
 from ui.convergence import words
 from ui.convergence.views import from_zero
-from ui.shared.foreign import describe
-from ui.shared.jobs import predicted
-from ui.shared.runs import fold_of
 from ui.shell.figures import Figures
+from ui.shell.texts import describe
+from ui.work.folds import fold_of
+from ui.work.jobs import predicted
 
 FIGURES = Figures(words.ALTS, words.CAPTIONS)
 

@@ -22,15 +22,16 @@ from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
+from ui.controls import models
+from ui.controls.requirements import reason
 from ui.controls.widgets import C_EXPONENTS, Bound
 from ui.convergence import words
-from ui.shared import pins
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING, predicted, run_what_comes
-from ui.shared.needs import reason
-from ui.shared.runs import fold_of, take_turns
+from ui.shell.errors import end_page
 from ui.shell.figures import capital, show_answer, show_figure, show_table
+from ui.shell.texts import describe
+from ui.work.folds import fold_of
+from ui.work.jobs import WAITING, predicted, run_what_comes
+from ui.work.runs import take_turns
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -101,7 +102,7 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
-    pinned = _traced(pins.pinned(spec))
+    pinned = _traced(models.pinned(spec))
     row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
     quantities = {name: quantity.name.capitalize() for name, quantity in QUANTITIES.items()}
     y = row.menu("show", "Quantity", quantities, width=260)
@@ -113,7 +114,7 @@ def controls(spec: RunSpec) -> Choice:
     none = all(plain_of(one) is None for one in chosen)
     both = more.switch("plain", "With and without preconditioner", True, disabled=none)
     with row.place:
-        pins.buttons(spec)
+        models.buttons(spec)
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pinned)

@@ -19,9 +19,9 @@ from streamlit.starlette import App
 
 from rankviz.common.memory import return_freed_memory
 from ui.data.upload_memory import HELD
-from ui.shared.fold_memory import FOLDS
-from ui.shared.run_store import look_after
 from ui.what_if.models import memory
+from ui.work.folds import FOLDS
+from ui.work.run_store import look_after
 
 LOOK_SECONDS = 5
 _UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
@@ -66,7 +66,7 @@ class BoundedUploads:
 
 
 @asynccontextmanager
-async def giving_back(_: App) -> AsyncIterator[None]:
+async def free_memory(_: App) -> AsyncIterator[None]:
     """Free files and folds, and continue sweeps, every few seconds while the server runs."""
     watch = asyncio.create_task(_look_again_and_again())
     try:

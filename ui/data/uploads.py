@@ -15,11 +15,10 @@ from rankviz.datasets.upload_folders import note_use, remove, remove_expired
 from rankviz.datasets.upload_room import room_of
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
 from ui.data import upload_memory, words
-from ui.shared.fold_memory import FOLDS
-from ui.shared.foreign import escaped
-from ui.shared.runs import TELL_EVERY, datasets, look_again, own_root, turn
-from ui.shared.turns import Turns
-from ui.shared.visitors import keep_visitor
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor
+from ui.work.folds import FOLDS, datasets, look_again, own_root
+from ui.work.runs import TELL_EVERY, Turns, turn
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
 _FAILED = "upload-failed"  # since the last success: keeps the form open

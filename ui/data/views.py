@@ -32,9 +32,9 @@ from ui.data.words import (
     rows,
     synthetic,
 )
-from ui.shared.runs import fold_later
-from ui.shared.terms import meaning
 from ui.shell.figures import show_figure, show_table, tiles
+from ui.shell.terms import meaning
+from ui.work.folds import fold_later
 
 PARTS = ("train", "vali")
 

@@ -15,7 +15,7 @@ from rankviz.datasets.upload_folders import KEEP_DAYS
 from rankviz.datasets.uploads import LIMITS
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
-from ui.shared.foreign import data_words
+from ui.shell.texts import data_words
 
 PART = "Models learn from the training part. Choose settings on the validation part."
 ADD = "Bring your own data"

@@ -14,16 +14,15 @@ from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, say_what_is_left_out
+from ui.controls.navigation import ENTRIES
+from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.home import words
 from ui.ndcg_vs_m.enough import enough
-from ui.shared.approximations import approximate_specs, say_what_is_left_out
-from ui.shared.curves import choices, is_curve, kernels, names
-from ui.shared.foreign import describe
-from ui.shared.jobs import run_or_submit
-from ui.shared.navigation import ENTRIES
-from ui.shared.settings import baseline, spec_from_state
 from ui.shell.figures import definition_caption, say_if_nothing_was_learned, sentence, show_figure
+from ui.shell.texts import describe
+from ui.work.jobs import run_or_submit
 
 METRIC = "NDCG@10"
 GRID = tuple(m for m in COMPONENTS if m <= 500)

@@ -21,16 +21,16 @@ from rankviz.plots.style import look_of
 from rankviz.runs.description import Description, in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.navigation import CURRENT_MODEL
+from ui.controls.setting_controls import table_of
+from ui.controls.settings import baseline, baseline_is_set
 from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds
 from ui.influence import words
-from ui.shared.costs import table
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import WAITING, run_what_comes
-from ui.shared.reads import CURRENT_MODEL
-from ui.shared.runs import fold_of, normalised
-from ui.shared.settings import baseline, baseline_is_set
+from ui.shell.errors import end_page
 from ui.shell.figures import Figures, capital, definition_caption, say_if_nothing_was_learned, show_table
+from ui.shell.texts import describe, escaped
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import WAITING, run_what_comes
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
@@ -267,7 +267,7 @@ def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:
 
 
 def _table(values: dict[str, float], by_query: bool) -> Costs:
-    return table([values["l10"], values["l20"], values["l21"]], by_query=by_query)
+    return table_of([values["l10"], values["l20"], values["l21"]], by_query=by_query)
 
 
 def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:

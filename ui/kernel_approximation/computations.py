@@ -24,7 +24,7 @@ from rankviz.features import KERNELS, Drawn, Kernel
 from rankviz.plots import kernel_entries, kernel_residual
 from rankviz.plots import kernel_spectrum as spectrum_plot
 from rankviz.runs.spec import RunSpec
-from ui.shared.runs import fold_of, normalised
+from ui.work.folds import fold_of, normalised
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from rankviz.plots import (
 )
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
+from ui.controls.setting_controls import value_from
+from ui.controls.settings import spec_from_state
 from ui.controls.widgets import COMPONENTS, keep_held
 from ui.kernel_approximation import computations
 from ui.kernel_approximation.computations import Asked, errors
@@ -42,11 +44,9 @@ from ui.kernel_approximation.words import (
     seconds_words,
     variant_words,
 )
-from ui.shared.controls import value_from
-from ui.shared.foreign import describe
-from ui.shared.runs import normalised
-from ui.shared.settings import spec_from_state
 from ui.shell.figures import Figures, capital, show_table
+from ui.shell.texts import describe
+from ui.work.folds import normalised
 
 FIGURES = Figures(ALTS, CAPTIONS)
 

@@ -22,8 +22,8 @@ from rankviz.plots.style import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
-from ui.shared import selection
-from ui.shared.runs import normalised
+from ui.controls import selection
+from ui.work.folds import normalised
 
 HINGE = "hinge"
 """The loss of the factorised and the regularised model."""

@@ -31,6 +31,9 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls import selection
+from ui.controls.setting_controls import control_of, value_from
+from ui.controls.settings import spec_from_state
 from ui.controls.widgets import C_EXPONENTS, part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
@@ -46,12 +49,9 @@ from ui.low_rank.words import (
     power_of_ten,
     queries,
 )
-from ui.shared import selection
-from ui.shared.controls import control_of, value_from
-from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import predicted
-from ui.shared.settings import spec_from_state
 from ui.shell.figures import Figures, capital, sentence, show_answer, show_table
+from ui.shell.texts import describe, escaped
+from ui.work.jobs import predicted
 
 FIGURES = Figures(ALTS, CAPTIONS)
 

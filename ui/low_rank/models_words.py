@@ -18,7 +18,7 @@ from rankviz.plots.low_rank_style import MODELS, NAMES
 from rankviz.runs.spec import RunSpec
 from ui.low_rank.computations import HINGE
 from ui.low_rank.words import middle, off, percent, queries
-from ui.shared.foreign import describe
+from ui.shell.texts import describe
 
 if TYPE_CHECKING:
     from ui.low_rank.models import Settings

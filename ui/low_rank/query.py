@@ -15,8 +15,8 @@ from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
 from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
 from ui.low_rank.computations import PART, Cut, Shown, cut_losses, duals_of
-from ui.shared.foreign import describe
 from ui.shell.figures import Figures, show_answer, show_figure, two_places
+from ui.shell.texts import describe
 
 FIGURES = Figures(words.ALTS, words.CAPTIONS)
 

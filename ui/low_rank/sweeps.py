@@ -37,8 +37,8 @@ from ui.low_rank.models import (
     settings,
     wait,
 )
-from ui.shared.foreign import describe
 from ui.shell.figures import Figures, capital, sentence, show_figure, show_table
+from ui.shell.texts import describe
 
 FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 

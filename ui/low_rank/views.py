@@ -18,6 +18,7 @@ from rankviz.datasets import RankingData
 from rankviz.plots import dim_histogram, energy_curve
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls import selection
 from ui.low_rank import models, query, sweeps, why, words
 from ui.low_rank.computations import (
     BLOCK,
@@ -34,11 +35,10 @@ from ui.low_rank.computations import (
 )
 from ui.low_rank.models import Records, bare
 from ui.low_rank.query import Query
-from ui.shared import selection
-from ui.shared.foreign import describe
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import VIEW, tabs
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import Figures, show_answer, show_figure, show_table
+from ui.shell.page import VIEW, tabs
+from ui.shell.texts import describe
 
 FIGURES = Figures(words.ALTS, words.CAPTIONS)
 

@@ -27,8 +27,8 @@ from ui.low_rank.computations import HINGE, ZEROS, Shown
 from ui.low_rank.models import Records, bare, found, plain_with, wait
 from ui.low_rank.words import power_of_ten
 from ui.low_rank.words import queries as in_words
-from ui.shared.foreign import describe
 from ui.shell.figures import Figures, show_answer
+from ui.shell.texts import describe
 
 FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from rankviz.features import EXACT
 from rankviz.plots.style import style_of
 from rankviz.runs.record import RunRecord
+from ui.controls.curves import listed
 from ui.ndcg_vs_m.words import compared, of_look, verdict
-from ui.shared.curves import listed
 
 Verdicts = Mapping[int, int]
 """m -> better (1), worse (−1) or not distinguishable (0)."""

@@ -17,17 +17,17 @@ from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
+from ui.controls.curves import kernels
+from ui.controls.settings import baseline
 from ui.controls.widgets import Bound
 from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 from ui.ndcg_vs_m.views import Settings
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS
-from ui.shared.curves import kernels
-from ui.shared.foreign import describe
-from ui.shared.jobs import WAITING
-from ui.shared.runs import normalised
-from ui.shared.settings import baseline
-from ui.shared.views import VIEW
 from ui.shell.figures import Figures, sentence, show_table
+from ui.shell.page import VIEW
+from ui.shell.texts import describe
+from ui.work.folds import normalised
+from ui.work.jobs import WAITING
 
 DRAWS = 5
 MOST_DRAWS = 20

@@ -24,16 +24,21 @@ from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.curves import (
+    approximate_specs,
+    described,
+    is_curve,
+    kernels,
+    listed,
+    names,
+    say_what_is_left_out,
+)
+from ui.controls.selection import QUERY
+from ui.controls.settings import baseline, open_run, spec_from_state
 from ui.controls.widgets import COMPONENTS, METRICS, THIS, Bound, chosen_folds
 from ui.ndcg_vs_m.enough import enough
 from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look, reading, seconds_in_words
-from ui.shared.approximations import approximate_specs, say_what_is_left_out
-from ui.shared.curves import described, is_curve, kernels, listed, names
-from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import predicted, run_what_comes
-from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.selection import QUERY
-from ui.shared.settings import baseline, open_run, spec_from_state
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import (
     Figures,
     capital,
@@ -44,6 +49,9 @@ from ui.shell.figures import (
     show_figure,
     show_table,
 )
+from ui.shell.texts import describe, escaped
+from ui.work.folds import normalised
+from ui.work.jobs import predicted, run_what_comes
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 LARGEST_AT_ONCE = 500

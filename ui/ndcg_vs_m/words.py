@@ -14,7 +14,7 @@ from rankviz.metrics.significance import Comparison, compare
 from rankviz.plots.style import approximations, look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
-from ui.shared.curves import is_curve, listed
+from ui.controls.curves import is_curve, listed
 
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
 HELP = {

@@ -1,6 +1,6 @@
 // What the plane is computed with: no page is needed for any of it, and tests/js/playground.test.js tries it.
 
-import { bytes } from "../shared/bytes.js";
+import { bytes } from "../shell/bytes.js";
 import { ACROSS, DIAGONAL } from "./shapes.js";
 
 // The surfaces of all steps: 16-bit integers with a scale, as packing.py sends them.

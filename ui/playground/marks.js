@@ -1,6 +1,6 @@
 // What can be grasped: documents and landmarks, and beside them the arrow w and how far a kernel reaches.
 
-import { shape } from "../shared/elements.js";
+import { shape } from "../shell/elements.js";
 import { placeOfName } from "./geometry.js";
 import { DIAMOND, SHAPES } from "./shapes.js";
 

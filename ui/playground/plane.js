@@ -3,7 +3,7 @@
 // Python sends documents and model (ui/playground/views.py); what is done here is told on drop as changes with
 // numbers, repeated until they come back as seen. Until then they are made here, under the old model.
 
-import { made, shape } from "../shared/elements.js";
+import { made, shape } from "../shell/elements.js";
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
 import {
   after, clamped, crests, documentsOf, ends, mixed, nextId, pairsOf, surfaces, tallied, valueAt,

@@ -1,6 +1,6 @@
 // The way of training from zero: played, or step by step.
 
-import { made } from "../shared/elements.js";
+import { made } from "../shell/elements.js";
 
 const SECONDS = 0.7; // of a step
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.datasets.plane import FEATURES, make_plane
-from ui.shared.components import each, record, text, whole
+from ui.shell.components import each, record, text, whole
 
 EDGE = 1.15
 """Largest coordinate of documents and landmarks; the plane extends a little beyond."""

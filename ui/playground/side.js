@@ -1,7 +1,7 @@
 // What stands beside the plane: how it is read, and K against K̃.
 
-import { bytes } from "../shared/bytes.js";
-import { made } from "../shared/elements.js";
+import { bytes } from "../shell/bytes.js";
+import { made } from "../shell/elements.js";
 import { drawMatrix, rgb } from "./draw.js";
 
 export class Side {

@@ -1,6 +1,6 @@
 // The row above the plane: what a document is, and what is done with it.
 
-import { made, shape } from "../shared/elements.js";
+import { made, shape } from "../shell/elements.js";
 import { SHAPES } from "./shapes.js";
 
 export const PAIRS = { misordered: "Misordered pairs", all: "All pairs", none: "No pairs" };

@@ -27,14 +27,14 @@ from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots.playback import kept
 from rankviz.plots.style import GRADE_COLOURS, style_of
 from rankviz.whatif.plane import PlaneFit, best_direction, fit_plane
+from ui.controls.setting_controls import control_of, value_from
+from ui.controls.sidebar import own_place
 from ui.playground import words
 from ui.playground.scene import CHANGES, EDGE, KEY, MOST, WAVES, Held, Scene, take_changes
-from ui.shared.components import mount
-from ui.shared.controls import control_of, value_from
-from ui.shared.ends import end_page
-from ui.shared.look import ALONE, INK, ON_DARK, is_on
-from ui.shared.sidebar import own_place
-from ui.shell.figures import show_answer
+from ui.shell.components import mount
+from ui.shell.errors import end_page
+from ui.shell.figures import INK, ON_DARK, show_answer
+from ui.shell.page import ALONE, is_on
 
 SIDE, EXTENT = 57, 1.2
 """Points of the grid along each side, and half its width."""

@@ -21,16 +21,17 @@ from rankviz.store.errors import StoreError
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.marks import NOTE_LENGTH
 from rankviz.store.study import DONE, IMPORTED
+from ui.controls.imported import train_again
+from ui.controls.navigation import ENTRIES
+from ui.controls.settings import open_run, state_of
 from ui.data import upload_memory
 from ui.runs import words
 from ui.runs.views import choose
-from ui.shared.foreign import escaped
-from ui.shared.imported import train_again
-from ui.shared.navigation import ENTRIES
-from ui.shared.run_store import run_store
-from ui.shared.runs import datasets, digest_of, errors_as_sentences
-from ui.shared.settings import open_run, state_of
-from ui.shared.visitors import visitor
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
+from ui.work.folds import datasets, digest_of
+from ui.work.run_store import run_store
 
 _GONE = "runs-gone"
 MOST_COMPARED = 100

@@ -18,9 +18,9 @@ from rankviz.datasets import NORMALISATIONS
 from rankviz.models.methods import METHODS
 from rankviz.store.study import STATES
 from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
+from ui.controls.settings import METHOD, NORMALISATION
 from ui.controls.widgets import start_index
-from ui.shared.foreign import escaped
-from ui.shared.settings import METHOD, NORMALISATION
+from ui.shell.texts import escaped
 
 _NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
 DATASET = replace(_NAMED, name="dataset", symbol="data", label="Data set", key="d")

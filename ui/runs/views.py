@@ -16,16 +16,16 @@ from rankviz.common.settings import Whole
 from rankviz.plots import many_runs
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
+from ui.controls import imported
+from ui.controls.sidebar import own_place
 from ui.controls.widgets import note_looks, start_index
 from ui.runs import actions, filters, words
 from ui.runs.filters import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here
-from ui.shared import imported
-from ui.shared.foreign import escaped
-from ui.shared.run_store import run_store, say_what_was_set_aside
-from ui.shared.sidebar import own_place
-from ui.shared.visitors import keep_visitor, visitor
 from ui.shell.figures import show_answer, show_figure, show_table
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor, visitor
+from ui.work.run_store import run_store, say_what_was_set_aside
 
 CHOSEN = "runs-chosen"
 """Session key of the digests of the chosen runs."""

@@ -10,8 +10,8 @@ from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
 from ui.runs.filters import Columns, Shown
-from ui.shared.foreign import data_words, describe
-from ui.shared.run_store import run_store
+from ui.shell.texts import data_words, describe
+from ui.work.run_store import run_store
 
 ALL_HELP = "Selects all filtered runs, or none."
 TRAIN_AGAIN_HELP = "Trains the run here and compares both results."

@@ -5,29 +5,190 @@ See docs/decisions/0032-how-a-page-is-built.md.
 
 from __future__ import annotations
 
+import json
+import re
+import textwrap
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.io import from_json
+from starlette.requests import Request
+from starlette.responses import FileResponse
+from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.spreadsheets import as_csv
 from rankviz.datasets import RankingData
 from rankviz.metrics import NDCG, evaluate
+from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 from rankviz.runs.record import RunRecord
-from ui.shared import words
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe, escaped, plain
-from ui.shared.look import ALONE, dressed, is_on
-from ui.shared.pictures import offer
-from ui.shared.terms import papers_in, terms_in
+from ui.shell import words
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.page import ALONE, LARGE, is_on
+from ui.shell.terms import papers_in, terms_in
+from ui.shell.texts import describe, escaped, plain
+
+MEASURED = "Arial, Liberation Sans, sans-serif"
+"""Font for measuring text: wider than the font in pictures, and as wide as its substitute."""
+LETTER, AROUND = 7.5, 90
+"""Pixels of an average letter, and of the margins around the axes."""
+ADDRESS = "pictures"
+SCRIPT = Path(__file__).with_name("picture.js")
+_AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
+PAPER = {
+    "layout": {
+        "xaxis": _AXIS | {"showgrid": False, "linecolor": "#8a8a86", "showline": True},
+        "yaxis": _AXIS,
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+    }
+}
+"""Always light, like paper."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A canvas in pixels: its width, its height (or its share of the figure's), and the drawn width."""
+
+    canvas: int
+    height: float
+    width: float
+    unit: str
+
+    def canvas_of(self, own: float) -> list[int]:
+        """Return width and height of the canvas for a figure of that height."""
+        return [self.canvas, round(self.height * own if self.height <= 1 else self.height)]
+
+
+SIZES: dict[str, Size | None] = {
+    "as shown": None,
+    "slide 16:9, large type": Size(880, 495, 1280, "px"),
+    "paper, one column, 85 mm": Size(385, 0.8, 85, "mm"),
+    "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
+}
+"""Text has 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
+
+
+def routes() -> list[Route]:
+    """Return the server's route to `SCRIPT`, below its base path."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    below = f"/{base}/{ADDRESS}" if base else f"/{ADDRESS}"
+    return [Route(f"{below}/{SCRIPT.name}", _script)]
+
+
+async def _script(_: Request) -> FileResponse:
+    return FileResponse(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+
+@st.fragment
+@errors_as_sentences()
+def offer(figure: go.Figure, key: str, caption: str) -> None:
+    """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
+    size = st.selectbox(
+        "Picture",
+        list(SIZES),
+        key=f"{key}-size",
+        help="SVG carries its font; PNG has 300 dots per inch on paper.",
+    )
+    row = st.container(horizontal=True, gap="small")
+    for kind in ("svg", "png"):
+        if row.button(kind.upper(), key=f"{key}-{kind}", width="stretch"):
+            job = _job(figure, key, SIZES[size], kind) | {"about": plain(caption)}
+            st.html(_asking(job), unsafe_allow_javascript=True)
+
+
+def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str, Any]:
+    printed = printable(figure)
+    drawn = {"canvas": None, "width": None, "unit": "px"}
+    if size is not None:
+        canvas = size.canvas_of(printed.layout.height)
+        drawn = {"canvas": canvas, "width": size.width, "unit": size.unit}
+        break_titles(printed, *canvas)
+    return drawn | {
+        "id": f"picture-{uuid.uuid4().hex}",
+        "key": key,
+        "name": f"{key}.{kind}",
+        "format": kind,
+        "figure": json.loads(printed.to_json()),
+        "font": f"static/media/{font().name}",
+    }
+
+
+def printable(figure: go.Figure) -> go.Figure:
+    """Return a copy on white, without interactive parts and without small text."""
+    small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
+    copy = with_text_style(go.Figure(_enlarged(json.loads(small))), INK["light"], SIZE)
+    copy.update_layout(template=PAPER, font_family=MEASURED)
+    if copy.layout.sliders:
+        copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)
+    return copy
+
+
+def _enlarged(part: Any) -> Any:
+    """Return parts of a figure with text of at least the usual size."""
+    if isinstance(part, list):
+        return [_enlarged(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    larger = {name: _enlarged(inner) for name, inner in part.items()}
+    for name, inner in larger.items():
+        if name.endswith("font") and isinstance(inner.get("size"), int | float):
+            inner["size"] = max(inner["size"], SIZE)
+    return larger
+
+
+def break_titles(figure: go.Figure, width: int, height: int) -> None:
+    """Break axis titles that are longer than their axis on a canvas of that size."""
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        low, high = axis.domain or (0, 1)
+        room = (high - low) * ((width if axis.plotly_name.startswith("x") else height) - AROUND)
+        if axis.title.text:
+            lines = textwrap.wrap(axis.title.text, max(12, round(room / LETTER)), break_long_words=False)
+            axis.title.text = "<br>".join(lines)
+
+
+def font() -> Path:
+    """Return the page's font, which comes with Streamlit and may be embedded (SIL Open Font License)."""
+    return next(
+        (Path(st.__file__).parent / "static" / "static" / "media").glob("SourceSansVF-Upright*.woff2")
+    )
+
+
+def _asking(job: dict[str, Any]) -> str:
+    """Return HTML that makes the browser create a picture: a status line, and a script with the job."""
+    words = json.dumps(job).replace("<", "\\u003c")
+    return (
+        f'<p id="{job["id"]}" role="status">Making the picture …</p>'
+        f'<script>import("./{ADDRESS}/{SCRIPT.name}").then(({{ save }}) => save({words}))</script>'
+    )
+
 
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
+SIZE, LARGE_SIZE = 13, 19
+"""Font sizes in figures, in pixels; the page's own are 15 and 20."""
+HEIGHT_ALONE = 490
+"""Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
+INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
+"""Text colours in figures: contrast at least 7:1 on either background."""
+
+# colours of methods and guides, lightened for a dark background (as in .streamlit/config.toml)
+ON_DARK = {"#0072B2": "#3d9bd9", "#D55E00": "#e8742a", "#7f7f7f": "#a6a6a6", "#CC79A7": "#d891b8"}
+ON_DARK |= {"#009E73": "#2bb58c", "#000000": "#ffffff", "#882255": "#c75a88"}
+ON_DARK |= {second_tone(light): second_tone(dark, "#10201e", 0.7) for light, dark in ON_DARK.items()}
+ON_DARK |= {"#fefefe": "#10201e"}  # text on areas that are dark in the light theme, and light in the dark one
+# zero has the background's colour in either theme; missing values differ from both
+ON_DARK |= dict(zip(DIVERGING, ("#fdb863", "#a85c12", "#191918", "#6a5aa8", "#b8aee6"), strict=True))
+ON_DARK |= {NO_VALUE: "#3e3e3b"}
+# grades run dark to light there, so that higher ones stand out on either background
+ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 Selecting = Literal["ignore", "rerun"] | Callable[[], None]
 """What a selection in a figure does: nothing, rerun the page, or call a function before the rerun."""
 CONFIG = {
@@ -100,7 +261,7 @@ def show_figure(
     if answer:
         show_answer(answer)
     event = st.plotly_chart(
-        dressed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
+        themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
     with row.popover("About this figure", icon=":material/info:", help="What the figure shows."):
@@ -189,3 +350,49 @@ def say_if_nothing_was_learned(record: RunRecord) -> None:
             words.NOTHING_LEARNED,
             icon=":material/info:",
         )
+
+
+def themed(figure: go.Figure) -> go.Figure:
+    """Return the figure with readable text in the current theme's colours; large if chosen."""
+    dark, large = st.context.theme.type == "dark", is_on(LARGE)
+    figure = _on_dark(figure) if dark else figure
+    if large or is_on(ALONE):
+        figure = go.Figure(figure)  # pictures use the original figure
+    if large:
+        _thicken(figure)
+    figure = with_text_style(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+    if is_on(ALONE):
+        figure.update_layout(height=HEIGHT_ALONE)
+    return figure
+
+
+def with_text_style(figure: go.Figure, colour: str, size: int) -> go.Figure:
+    """Set the figure's text colour and size in pixels, and return the figure."""
+    ink = {"color": colour, "size": size}
+    axis = {"tickfont": ink, "title_font": ink, "automargin": True}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    # Plotly writes powers of ten 25 % larger than other ticks
+    powers = {"type": "log", "exponentformat": "power", "tickvals": None}
+    figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
+    figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
+    return figure.update_layout(font=ink, title_font=ink, legend_font=ink, hoverlabel_font_size=size)
+
+
+def _on_dark(figure: go.Figure) -> go.Figure:
+    text = figure.to_json()
+    for light, dark in ON_DARK.items():
+        text = text.replace(light, dark)
+    return from_json(text)
+
+
+def _thicken(figure: go.Figure) -> None:
+    """Enlarge lines and markers for the last row of an audience."""
+    for trace in figure.data:
+        line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
+        if getattr(line, "width", None):
+            line.width *= 1.6
+        if isinstance(getattr(marker, "size", None), int | float):
+            marker.size *= 1.4
+    for note in figure.layout.annotations:
+        note.font.size = LARGE_SIZE

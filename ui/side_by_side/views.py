@@ -15,15 +15,11 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query, ranked_list, score_scatter
 from rankviz.runs.spec import RunSpec
+from ui.controls import marked, models, selection
+from ui.controls.curves import approximate_specs, say_what_is_left_out
+from ui.controls.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
 from ui.ndcg_vs_m.views import METRICS
-from ui.shared import marked, pins, selection
-from ui.shared.approximations import approximate_specs, say_what_is_left_out
-from ui.shared.ends import end_page
-from ui.shared.jobs import run_or_wait
-from ui.shared.look import ALONE, is_on
-from ui.shared.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
-from ui.shared.runs import errors_as_sentences
-from ui.shared.views import VIEW, begin_with_the_first
+from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
     definition_caption,
     say_if_nothing_was_learned,
@@ -32,10 +28,12 @@ from ui.shell.figures import (
     show_figure,
     show_table,
 )
+from ui.shell.page import ALONE, VIEW, begin_with_the_first, is_on
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, about, marked_document, query_reading, reading, tau_text
 from ui.why.choices import CURRENT
 from ui.why.choices import offer as offer_why
+from ui.work.jobs import run_or_wait
 
 LENGTHS = (10, 20)
 SHORTEST = 420  # pixels of the score scatter next to a short list
@@ -171,7 +169,7 @@ def controls(spec: RunSpec) -> Choice:
     """Draw the page's own controls."""
     options = of_the_sidebar(st.session_state)
     first, second = usual_two(st.session_state)
-    options |= of_pins(pins.pinned(spec))
+    options |= of_pins(models.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
@@ -184,7 +182,7 @@ def controls(spec: RunSpec) -> Choice:
         help=words.METRIC_HELP,
     )
     with row:
-        pins.buttons(spec)
+        models.buttons(spec)
     return Choice(left, right, metric)
 
 

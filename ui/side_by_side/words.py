@@ -15,9 +15,9 @@ from rankviz.plots.per_query import ROUNDING, Sides, sides
 from rankviz.runs.description import Description
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.shared.foreign import describe, escaped
-from ui.shared.models import Two
+from ui.controls.models import Two
 from ui.shell.figures import sentence
+from ui.shell.texts import describe, escaped
 
 FIRST_HELP = "The table below has all documents."
 SCORES_HELP = "Both subtract the query's mean; standardised also divides by the standard deviation."

@@ -24,15 +24,15 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
-from ui.shared.ends import end_page
-from ui.shared.foreign import escaped
-from ui.shared.jobs import shape_of
-from ui.shared.run_store import run_store, workers
-from ui.shared.runs import data_roots_of_visitor, datasets, digest_of
-from ui.shared.texts import told
-from ui.shared.visitors import visitor
+from ui.controls.setting_controls import told
+from ui.shell.errors import end_page
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
 from ui.sweep import words
 from ui.sweep.words import axes_in_words, title_of
+from ui.work.folds import data_roots_of_visitor, datasets, digest_of
+from ui.work.jobs import shape_of
+from ui.work.run_store import run_store, workers
 
 AXES = "axes"
 """Key of the menu of settings that vary."""

@@ -19,15 +19,15 @@ from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS, Preset
 from rankviz.runs.rules import RULES
 from rankviz.runs.sweep_table import settings_of
-from ui.shared.foreign import escaped
-from ui.shared.runs import datasets
-from ui.shared.settings import open_run, state_of
-from ui.shared.views import tabs
+from ui.controls.settings import open_run, state_of
 from ui.shell.figures import show_figure, show_table
+from ui.shell.page import tabs
+from ui.shell.texts import escaped
 from ui.sweep import words
 from ui.sweep.design import specs_of, start_sweep
 from ui.sweep.studies import CLICKED, Sweep, opened, show_sweeps, sweeps, trying
 from ui.sweep.words import cell_words, curve_answer, over, parallel_answer, worth_answer
+from ui.work.folds import datasets
 
 NUMBERS = (1, 3, 5, 10, 20)
 

@@ -23,14 +23,14 @@ from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import NoSuchStudy, StoreError, StudyStatus
 from rankviz.store.study import HERE, RUNNING
-from ui.shared.foreign import escaped
-from ui.shared.run_store import run_store, workers
-from ui.shared.runs import errors_as_sentences
-from ui.shared.visitors import visitor
-from ui.shared.where import line
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import escaped
+from ui.shell.visitors import visitor
 from ui.sweep import words
 from ui.sweep.design import KIND, LONGEST_TITLE, STUDY, design_from
 from ui.sweep.words import at_work, cell_words, pace, time_left
+from ui.work.place import line
+from ui.work.run_store import run_store, workers
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,13 @@ from rankviz.runs.rules import RULES
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
+from ui.controls.navigation import announced, experiment
 from ui.ndcg_vs_m.views import METRICS
-from ui.shared.foreign import escaped
-from ui.shared.head import head
-from ui.shared.look import ALONE, WAYS, is_on
-from ui.shared.navigation import announced, experiment
-from ui.shared.run_store import say_what_was_set_aside, workers
-from ui.shared.runs import errors_as_sentences
-from ui.shared.visitors import keep_visitor, visitor
-from ui.shared.where import say_what_is_seen, threads_of, where
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
+from ui.shell.page import ALONE, WAYS, head, is_on
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor, visitor
 from ui.sweep import studies, words
 from ui.sweep.design import STUDY, Prospect, design_controls, prospect_of, start_sweep
 from ui.sweep.results import below, click, clicked, one_cell
@@ -40,6 +37,8 @@ from ui.sweep.studies import (
     trying,
 )
 from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
+from ui.work.place import say_what_is_seen, threads_of, where
+from ui.work.run_store import say_what_was_set_aside, workers
 
 TITLE = "Sweep"
 NOTHING = pd.Series(dtype=float)

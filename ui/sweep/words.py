@@ -17,8 +17,8 @@ from rankviz.runs.designs import Design
 from rankviz.runs.estimate import in_words
 from rankviz.runs.remaining import roughly
 from rankviz.runs.rules import RULES
-from ui.shared.foreign import describe, escaped
-from ui.shared.runs import stage_words
+from ui.shell.texts import describe, escaped
+from ui.work.runs import stage_words
 
 if TYPE_CHECKING:
     from ui.sweep.design import Prospect

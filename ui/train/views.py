@@ -33,15 +33,11 @@ from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
-from ui.shared import marked, pins
-from ui.shared.foreign import describe
-from ui.shared.models import Option, Two, menu, of_pins
-from ui.shared.needs import offered
-from ui.shared.runs import fold_later
-from ui.shared.selection import QUERY
-from ui.shared.settings import baseline
-from ui.shared.terms import meaning
-from ui.shared.where import where
+from ui.controls import marked, models
+from ui.controls.models import Option, Two, menu, of_pins
+from ui.controls.requirements import offered
+from ui.controls.selection import QUERY
+from ui.controls.settings import baseline
 from ui.shell.figures import (
     capital,
     definition_caption,
@@ -52,8 +48,12 @@ from ui.shell.figures import (
     show_table,
     tiles,
 )
+from ui.shell.terms import meaning
+from ui.shell.texts import describe
 from ui.train import words
 from ui.why.choices import offer as offer_why
+from ui.work.folds import fold_later
+from ui.work.place import where
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -64,7 +64,7 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
     usual = style_of(LINEAR).name
-    options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(pins.pinned(spec))
+    options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(models.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(
         row.container(width=360),
@@ -76,7 +76,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     )
     with row:
         metric = _curve()
-        pins.buttons(spec)
+        models.buttons(spec)
     return chosen.spec(), metric, where(row, SHARDS)
 
 

@@ -22,13 +22,13 @@ from rankviz.plots.style import grade_colour
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.paths import walk
+from ui.controls.feature_names import called
 from ui.controls.widgets import keep_held
-from ui.shared.components import each, mount, number, pair, record, text, whole
-from ui.shared.ends import end_page
-from ui.shared.feature_names import called
-from ui.shared.foreign import escaped
-from ui.shared.look import ALONE, ON_DARK, is_on
-from ui.shell.figures import say_if_nothing_was_learned, show_answer
+from ui.shell.components import each, mount, number, pair, record, text, whole
+from ui.shell.errors import end_page
+from ui.shell.figures import ON_DARK, say_if_nothing_was_learned, show_answer
+from ui.shell.page import ALONE, is_on
+from ui.shell.texts import escaped
 from ui.weights import words
 
 TOP = 10

@@ -1,6 +1,6 @@
 // What weights are worth on a training part: scores, objective, pairs in order, NDCG. No page is needed for it.
 
-import { bytes } from "../shared/bytes.js";
+import { bytes } from "../shell/bytes.js";
 
 export class Weighing {
   // As packing.py sends it: X column by column as 32-bit numbers, grades, where queries begin.

@@ -3,7 +3,7 @@
 // Python sends the documents once (ui/weights/views.py); all that moves is computed here. Weights at rest are told
 // to Python, which keeps them in the link. "Back to the optimum" asks it for Newton's steps from where one stands.
 
-import { made } from "../shared/elements.js";
+import { made } from "../shell/elements.js";
 import { listen } from "./told.js";
 import { Weighing, between, moved } from "./weighing.js";
 

@@ -31,8 +31,8 @@ from rankviz.whatif.changes import (
     next_document,
 )
 from rankviz.whatif.lookup import index_of_document, place_of_query
-from ui.shared.foreign import escaped
-from ui.shared.in_vain import VERSION, shortened
+from ui.controls.link import VERSION, shortened
+from ui.shell.texts import escaped
 
 _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
 """Kinds in the order of application; others take the place of `Change`."""

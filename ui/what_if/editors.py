@@ -27,15 +27,16 @@ from rankviz.whatif.changes import (
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.turning import preferring
 from rankviz.whatif.typed import typed_documents
-from ui.shared.components import digits, either, one_of, record, whole
-from ui.shared.feature_names import called
-from ui.shared.foreign import escaped
-from ui.shared.link import frozen_link
-from ui.shared.runs import errors_as_sentences, normalised
+from ui.controls.feature_names import called
+from ui.controls.link import frozen_link
+from ui.shell.components import digits, either, one_of, record, whole
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import escaped
 from ui.what_if import change_list, words
 from ui.what_if.change_list import LONGEST, Line, applied, next_number, plain_label, sleeps
 from ui.what_if.lists import Lists, names_of
 from ui.what_if.words import of_change
+from ui.work.folds import normalised
 
 _PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
 

@@ -14,7 +14,7 @@ from rankviz.datasets.statistics import document_names
 from rankviz.plots.style import GRADE_COLOURS
 from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import Outcome
-from ui.shared.look import ON_DARK
+from ui.shell.figures import ON_DARK
 
 EVEN = 0.179
 """Luminance at which black and white text have equal contrast, √(1.05 · 0.05) − 0.05."""

@@ -20,7 +20,7 @@ from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
 from rankviz.whatif.outcomes import Outcome, WhatIf
-from ui.shared.fold_memory import IDLE_SECONDS
+from ui.work.folds import IDLE_SECONDS
 
 MODELS, OUTCOMES = 4, 64
 MOST_BYTES = 1e9

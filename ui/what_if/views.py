@@ -27,19 +27,21 @@ from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turned import Turned, count_turned, turned_pairs
 from rankviz.whatif.turning import RULE
+from ui.controls.feature_names import in_their_words
 from ui.controls.widgets import keep_held
-from ui.shared.components import mount
-from ui.shared.feature_names import in_their_words
-from ui.shared.foreign import describe, plain
-from ui.shared.jobs import LIVE_BYTES, predicted
-from ui.shared.look import ALONE, is_on
-from ui.shared.runs import errors_as_sentences, fold_of, normalised, recall, take_turns
+from ui.shell.components import mount
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, show_figure, show_table
+from ui.shell.page import ALONE, is_on
+from ui.shell.texts import describe, plain
 from ui.what_if import change_list, editors, words
 from ui.what_if.change_list import Line, applied, plain_label
 from ui.what_if.lists import Lists, component_data, lists, names_of
 from ui.what_if.models import Asked, asked
 from ui.what_if.words import METRIC, OF_THE_PART, OfQuery, answer
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import LIVE_BYTES, predicted
+from ui.work.runs import recall, take_turns
 
 MOST_PAIRS = 2e8
 """Largest number of document pairs searched for changed order: about a second."""

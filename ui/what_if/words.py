@@ -21,7 +21,7 @@ from rankviz.whatif.changes import (
     next_document,
 )
 from rankviz.whatif.lookup import index_of_document, place_of_query
-from ui.shared.foreign import escaped
+from ui.shell.texts import escaped
 from ui.what_if.lists import Lists, names_of
 
 WEIGHT_HELP = "Multiplies this query's pairs in training."

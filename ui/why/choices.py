@@ -17,17 +17,17 @@ from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls import feature_names, models
+from ui.controls.models import Option, menu, of_pins, of_the_sidebar
+from ui.controls.requirements import offered
+from ui.controls.settings import go_to, go_where_asked
 from ui.controls.widgets import keep_held
-from ui.shared import feature_names, pins
-from ui.shared.ends import end_page
-from ui.shared.foreign import describe, escaped
-from ui.shared.jobs import run_or_wait
-from ui.shared.models import Option, menu, of_pins, of_the_sidebar
-from ui.shared.needs import offered
-from ui.shared.runs import normalised
-from ui.shared.settings import go_to, go_where_asked
+from ui.shell.errors import end_page
+from ui.shell.texts import describe, escaped
 from ui.why import words
 from ui.why.words import button_help
+from ui.work.folds import normalised
+from ui.work.jobs import run_or_wait
 
 QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of the choices, also their names in the address."""
@@ -123,7 +123,7 @@ def controls(
 def model(place: Any, spec: RunSpec) -> RunSpec:
     """Draw the menu of models; return the chosen one: the sidebar's, or another known to the app."""
     options = {CURRENT: Option("current model", lambda: spec)}
-    options |= of_the_sidebar(st.session_state) | of_pins(pins.pinned(spec))
+    options |= of_the_sidebar(st.session_state) | of_pins(models.pinned(spec))
     return menu(place, "Model", options, CURRENT, OF, words.MODEL).spec()
 
 

@@ -16,9 +16,9 @@ from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_al
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.looks import POINTS
 from rankviz.whatif.margins import MarginExplanation, explain_margin
-from ui.shared.runs import normalised
 from ui.what_if.models import asked
 from ui.why.choices import Pair
+from ui.work.folds import normalised
 
 MOST_REFITS, MOST_SECONDS = 10, 2.0
 """Largest number of refits without single queries, and seconds in which they may begin."""

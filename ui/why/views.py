@@ -25,13 +25,12 @@ from rankviz.whatif.landmarks import alike_together
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
-from ui.shared.ends import end_page
-from ui.shared.feature_names import called
-from ui.shared.foreign import describe, escaped
-from ui.shared.needs import offered
-from ui.shared.runs import errors_as_sentences, normalised
-from ui.shared.settings import go_to
+from ui.controls.feature_names import called
+from ui.controls.requirements import offered
+from ui.controls.settings import go_to
+from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import describe, escaped
 from ui.what_if import change_list
 from ui.what_if.change_list import plain_label
 from ui.what_if.lists import Lists
@@ -40,6 +39,7 @@ from ui.what_if.words import ONE_DOCUMENT, SAME
 from ui.why import computations, words
 from ui.why.choices import Pair, choose, in_address
 from ui.why.words import NEEDS, WHAT_IT_IS, answer
+from ui.work.folds import normalised
 
 FEATURE = "move"
 """Query parameter with the number of the moved feature."""

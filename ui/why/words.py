@@ -9,7 +9,7 @@ import pandas as pd
 
 from rankviz.common.numbers import counted, percent, with_minus
 from rankviz.whatif.crossings import Crossings, Swap, Swaps
-from ui.shared.foreign import escaped
+from ui.shell.texts import escaped
 
 if TYPE_CHECKING:
     from ui.why.choices import Pair

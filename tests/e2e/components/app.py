@@ -5,6 +5,6 @@ from pathlib import Path
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui.shared.headers import Headers
+from ui.shell.server import Headers
 
 app = App(Path(__file__).with_name("page.py"), middleware=[Middleware(Headers)])

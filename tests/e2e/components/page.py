@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.shared.components import mount, number
+from ui.shell.components import mount, number
 
 place = st.session_state.setdefault("place", 10)
 mount(

@@ -1,0 +1,146 @@
+"""Contents of the Compare page: runs by digest and studies by id, in session and address.
+
+The sidebar of any page can send the current model there: its run on the current fold, and the visitor's
+stored runs on other folds and with other seeds.
+
+See docs/decisions/0025-state-shared-by-pages.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.runs.spec import RunSpec
+from rankviz.store.study import DONE
+from ui.controls.link import refuse
+from ui.controls.settings import baseline, go_to, spec_from_state
+from ui.shell import words
+from ui.shell.errors import errors_as_sentences
+from ui.shell.visitors import visitor
+from ui.work.folds import fold_of
+from ui.work.run_store import keeper, run_store
+
+RUNS, STUDIES = "runs", "studies"
+NOTE = "compare-said"
+"""Session key of messages about sent models, until they are shown."""
+MOST = 200
+"""Largest number of runs opened, and in an address."""
+_ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
+"""Digests of runs, ids of studies, and keys of imported runs."""
+
+
+def chosen(key: str) -> list[str]:
+    """Return the digests (`RUNS`) or ids (`STUDIES`) to compare, and put them into the address."""
+    state, told = st.session_state, st.query_params.get(key)
+    if key not in state or told not in (None, state.get(_written(key))):  # from a link of another page
+        asked = told.split(",") if told else []
+        state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
+        if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
+            refuse(key, ",".join(unknown))
+    found: list[str] = state[key]
+    if found:
+        state[_written(key)] = st.query_params[key] = ",".join(found)
+    elif key in st.query_params:
+        del st.query_params[key]
+    return found
+
+
+def _written(key: str) -> str:
+    """Return the session key of the value last written to the address."""
+    return f"{key}-written"
+
+
+def choose(key: str, ids: Iterable[str]) -> None:
+    """Compare these instead of the former ones (a callback)."""
+    st.session_state[key] = _unlike(ids)
+
+
+def add(key: str, ids: Iterable[str]) -> None:
+    """Compare these too (a callback)."""
+    choose(key, [*chosen(key), *ids])
+
+
+def _unlike(ids: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(ids))[:MOST]
+
+
+def send_button() -> None:
+    """Draw a button that adds the sidebar's model to the comparison."""
+    st.button(
+        "Compare this model",
+        key="send-to-compare",
+        icon=":material/rule:",
+        width="stretch",
+        on_click=send,
+        help=words.COMPARE,
+    )
+
+
+@errors_as_sentences()
+def send() -> None:
+    """Add the runs of the sidebar's model, and open the page (a callback)."""
+    _send([spec_from_state(st.session_state)])
+
+
+@errors_as_sentences()
+def send_with_linear() -> None:
+    """Add the runs of the sidebar's model and its linear model, and open the page (a callback)."""
+    _send([baseline(st.session_state), spec_from_state(st.session_state)])
+
+
+def _send(specs: Iterable[RunSpec]) -> None:
+    keeper().settle()  # stores pending runs of the previous page
+    for spec in dict.fromkeys(specs):
+        known = spec.but(digest=fold_of(spec).digest)
+        made = run_store().records.made([known.hash])
+        run_store().records.claim(list(made), visitor())
+        add(RUNS, [*made, *_alike(known)])
+        if not made:
+            st.session_state.setdefault(NOTE, []).append(known)
+    go_to("compare")
+
+
+def said() -> list[RunSpec]:
+    """Return once the sent models without a stored run on the current fold."""
+    found: list[RunSpec] = st.session_state.pop(NOTE, [])
+    return found
+
+
+def _alike(spec: RunSpec) -> list[str]:
+    """Return a visitor's runs of the same model on other folds and with other seeds."""
+    store = run_store()
+    table = store.listing.seen_by(visitor())
+    if table.empty:
+        return []
+    drawn = drawn_by(spec)
+    fixed = {name: value for name, value in spec.values.items() if name not in drawn}
+    fixed |= {"dataset": spec.dataset, "normalisation": spec.normalisation, "method": spec.method}
+    there = table["state"] == DONE
+    for name, value in fixed.items():
+        there &= _equal(table[name], value) if name in table else value is None
+    seen = store.listing.seen_among(list(table.index[there])[:MOST], visitor())
+    return [digest for digest, (one, _) in seen.items() if _same_model(one, spec, drawn)]
+
+
+def drawn_by(spec: RunSpec) -> list[str]:
+    """Return the settings of a run that only control random draws."""
+    return [name for name, setting in spec.declared().items() if setting.draws]
+
+
+def _equal(column: pd.Series, value: object) -> pd.Series:
+    if value is None:
+        return column.isna()
+    if isinstance(value, tuple):  # JSON has lists
+        return column.map(lambda one: isinstance(one, list | tuple) and tuple(one) == value)
+    return column == value
+
+
+def _same_model(one: RunSpec, spec: RunSpec, drawn: Sequence[str]) -> bool:
+    """Return True if a run is of the same model, and on the same data if on the same fold."""
+    own = {name: one.get(name) for name in drawn}
+    same = spec.but(fold=one.fold, digest=one.digest, **own) == one
+    return same and (one.fold != spec.fold or one.digest == spec.digest)

@@ -1,0 +1,229 @@
+"""The address of a page: every setting of the sidebar in its widget's format, and the address as opened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rankviz.common.numbers import superscript
+from rankviz.common.settings import Powers, Setting
+from ui.controls.setting_controls import Control, control_of
+from ui.controls.settings import BASELINE_C, all_settings
+from ui.shell import words
+from ui.shell.texts import escaped
+from ui.shell.words import not_available, other_version
+
+VERSION = "2"
+"""Version of the defaults, in each link: a value equal to its default is not in the address."""
+LONGEST = 40
+"""Signs of a value from an address that are shown; what is longer is cut."""
+_ICON = ":material/link_off:"
+_JUDGED, _VAIN, _PLACE = "link-judged", "link-in-vain", "link-refused"
+
+
+def shortened(text: str) -> str:
+    """Escape a text from an address for Markdown, shortened if long."""
+    return escaped(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+def message_places() -> DeltaGenerator:
+    """Create the places where router and pages report rejected parameters; return the router's place."""
+    place = st.empty()
+    st.session_state[_PLACE] = st.container()
+    return place
+
+
+def refuse(key: str, text: str) -> None:
+    """Report at once an unknown value of a parameter that a page reads itself, because it may end early."""
+    st.session_state.get(_PLACE, st).warning(not_available(key, shortened(text)), icon=_ICON)
+
+
+def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> None:
+    """Warn at `place` of link parameters that drawn widgets did not accept, each until it is changed.
+
+    A parameter is checked once: in the run in which its widget first reads the address.
+    """
+    judged: set[str] = st.session_state.setdefault(_JUDGED, set())
+    vain: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_VAIN, {})
+    now = dict(_held({*link, *vain} - {"data"}))
+    for key in [key for key in link if key in now and key not in judged]:
+        judged.add(key)
+        if not any(_alike(link[key], written) for written in now[key]):
+            vain[key] = link[key], now[key]
+    for key in [key for key, (_, then) in vain.items() if now.get(key, then) != then]:
+        del vain[key]
+    told = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
+    if (version := link.get("v", VERSION)) != VERSION:
+        told.append(other_version(shortened(version)))
+    if told:
+        place.warning(" ".join(told), icon=_ICON)
+
+
+def _held(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the values of widgets bound to these parameters, as in an address.
+
+    Streamlit has no public function for a widget's text in the address, such as an option's label.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    drawn = context.session_state._state._new_widget_state.widget_metadata
+    with context.session_state.query_params() as params:
+        bound = {key: params.get_binding_for_param(key) for key in keys}
+    for key, binding in bound.items():
+        if binding is not None and binding.widget_id in drawn and key in st.session_state:
+            raw = drawn[binding.widget_id].serializer(st.session_state[key])
+            yield key, [_written(value) for value in (raw if isinstance(raw, list | tuple) else [raw])]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _alike(text: str, written: str) -> bool:
+    """Return True if two texts of an address mean the same: numbers have several forms."""
+    try:
+        return Decimal(text) == Decimal(written)
+    except InvalidOperation:
+        return text == written or text.lower() == written in ("true", "false")
+
+
+def _in_words(key: str, text: str, then: Sequence[str]) -> str:
+    """Describe the rejected value and its replacement, with the sidebar's names of settings."""
+    setting = next((one for one in all_settings() if key in control_of(one).keys), None)
+    if setting is None or key != setting.key:
+        return not_available(key, shortened(text), shortened(", ".join(then)) or "none")
+    wordy = setting.options or setting is BASELINE_C or len(setting.symbol) > 2
+    name = setting.label if wordy else setting.symbol
+    words = then[0]
+    if isinstance(setting.offer, Powers):  # an address has exponents
+        words = setting.told(control_of(setting).taken(st.session_state[key])).removeprefix(
+            f"{setting.symbol} = "
+        )
+    return not_available(name, _asked(setting, text), escaped(words))
+
+
+def _asked(setting: Setting, text: str) -> str:
+    """Format a value from an address for a setting; an exponent as its power."""
+    digits = text.removeprefix("-")
+    if isinstance(setting.offer, Powers) and digits.isascii() and digits.isdigit() and len(digits) <= 4:
+        return f"{setting.offer.base}{superscript(int(text))}"
+    return shortened(text)
+
+
+def query_params(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return widget values as query parameters; Streamlit reads options there by their labels."""
+    controls = _controls()
+    labels = {
+        key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
+    }
+    return {"v": VERSION} | labels
+
+
+def _controls() -> dict[str, Control]:
+    """Return the controls of all settings, by the keys of their widgets."""
+    controls = map(control_of, all_settings())
+    return {key: control for control in controls for key in control.keys}
+
+
+def frozen_link() -> str:
+    """Return the page's address with every setting of the sidebar, including defaults."""
+    sidebar_s = query_params(_set_now())
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
+
+
+def _set_now() -> dict[str, Any]:
+    """Return the values of the sidebar's drawn widgets."""
+    return {key: st.session_state[key] for key in ("data", "fold", *_controls()) if key in st.session_state}
+
+
+def link_as_opened() -> dict[str, str]:
+    """Return the address at the start of this run, before widgets drop unknown values."""
+    told = st.query_params.to_dict()
+    _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
+    return told
+
+
+def _beyond_numbers(text: str) -> bool:
+    """Return True if a text is an infinite number or NaN: Streamlit's widgets fail on these.
+
+    Also for nonzero numbers that round to 0: the address would keep both.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return not math.isfinite(number) or (
+        number == 0 and any(sign in "123456789" for sign in text.lower().split("e")[0])
+    )
+
+
+def _leave_out(keys: Sequence[str]) -> None:
+    """Remove parameters from the address before widgets read it; Streamlit has no public function for it."""
+    for key in keys:
+        del st.query_params[key]
+    context = get_script_run_ctx()
+    if keys and context is not None:
+        with context.session_state.query_params() as params:
+            params.set_initial_query_params_from_current()
+
+
+def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> None:
+    """Report address parameters that nothing on the drawn page reads.
+
+    By then the state contains all bound widgets and the app's own parameters.
+    """
+    told = {key: text for key, text in link.items() if _beyond_numbers(text)} | st.query_params.to_dict()
+    unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
+    if unread:
+        named = ", ".join(f"{shortened(key)} = {shortened(told[key])}" for key in unread)
+        place.caption(f":material/link_off: {words.ignored(named)}")
+
+
+OF_THE_APP = ("v", "job")
+"""Parameters without a value in any widget or page."""
+
+
+_SCRIPT = """<script>
+if (!history.replacesOnOnePage) {{
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const whole = (url) => {{
+    const to = new URL(url ?? "", location.href), told = to.searchParams;
+    const missing = told.has("{name}") ? "" : (told.size ? "&" : "?") + "{name}={value}";
+    return to.pathname + to.search + missing + to.hash;
+  }};
+  history.pushState = (state, title, url) => {{
+    const samePage = new URL(url ?? "", location.href).pathname === location.pathname;
+    if (samePage) replace(state, title, whole(url));
+    else push(state, title, url);
+  }};
+  history.replacesOnOnePage = true;
+  replace(history.state, "", whole(location.href));
+}}
+</script>"""
+"""Streamlit adds an entry for each parameter that a script sets, such as a started job."""
+
+
+def one_entry_a_page(name: str, value: str) -> None:
+    """Make the browser replace the history entry when a page's parameters change.
+
+    One parameter is in every address. At first the browser sets it, later we do too. Parameters set by the
+    first run of a script arrive before the browser knows it. Those set later by a fragment lack the browser's
+    parameters.
+    """
+    st.html(_SCRIPT.format(name=name, value=value), unsafe_allow_javascript=True)
+    if st.session_state.setdefault(_TOLD, False):
+        st.query_params[name] = value
+    st.session_state[_TOLD] = True
+
+
+_TOLD = "history-told"

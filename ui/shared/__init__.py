@@ -1,1 +1,0 @@
-"""Shared by the pages: settings, cached data and runs, jobs, and how figures are shown."""

@@ -1,0 +1,90 @@
+"""The head of a page: title, subject in one line, glossary, and the switch that reveals the test part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui.shell.errors import errors_as_sentences
+from ui.shell.terms import offer_terms
+
+
+def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGenerator:
+    """Draw title, glossary and subject; return their row.
+
+    `first` are the first terms of the page's glossary.
+    """
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.title(title, width="content", anchor=False)
+    with row:
+        offer_terms(first)
+    if about:
+        row.caption(about, width="content")
+    return row
+
+
+TITLE = "page-title"
+"""Session key of the current page's title."""
+VIEW = "view"
+"""The query parameter that names the open tab."""
+_OF = "view-of-page"
+
+
+def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
+    """Draw tabs by their names; errors appear in their tab."""
+    begin_with_the_first()
+    places = st.tabs(list(draw), key=VIEW, bind="query-params", on_change="rerun")
+    for tab, drawn in zip(places, draw.values(), strict=True):
+        if tab.open:
+            with tab, errors_as_sentences():
+                drawn()
+
+
+def begin_with_the_first() -> None:
+    """Close a tab that was opened on another page, before tabs are drawn."""
+    here = st.session_state.get(TITLE)
+    if st.session_state.setdefault(_OF, here) != here and VIEW not in st.query_params:
+        st.session_state.pop(VIEW, None)
+    st.session_state[_OF] = here
+
+
+WAYS = "ways"
+"""Key prefix of containers that a page without results needs, even when only its figure is shown."""
+LARGE, ALONE = "large", "alone"
+"""Keys of the switches for large type, and for the first figure alone."""
+SWITCHES = (
+    (LARGE, "Large type", "For a projector: letters of 20 pixels, thick lines, black on white."),
+    (ALONE, "First figure alone", "Only a page's first figure with its answer, and the controls beside it."),
+)
+"""Keys, labels and help texts of the switches."""
+
+
+def _css(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+_STYLE = _css("page.css")
+_STYLE_OF = {LARGE: _css("page-large.css"), ALONE: _css("page-alone.css")}
+
+
+def is_on(key: str) -> bool:
+    """Return True if a switch is on; in the first run its widget has not read the address yet."""
+    asked = st.query_params.get(key, "").lower() == "true"
+    return bool(st.session_state.get(key, asked))
+
+
+def add_styles() -> None:
+    """Put the app's styles on the page, including those of active switches."""
+    styles = [_STYLE, *(_STYLE_OF[key] for key in _STYLE_OF if is_on(key))]
+    st.html(f"<style>{''.join(styles)}</style>")
+
+
+def switches() -> None:
+    """Draw the switches of the appearance in the head of the sidebar."""
+    place = st.sidebar.container(key="look").popover("Large type, one figure", type="tertiary")
+    for key, label, hint in SWITCHES:
+        st.session_state[key] = is_on(key)  # keeps it in the address of the next page
+        place.toggle(label, key=key, bind="query-params", help=hint)

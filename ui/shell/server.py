@@ -1,0 +1,66 @@
+"""Headers of every answer: other sites cannot frame the app, and pages fetch from no other host.
+
+Streamlit sets none, but an app can add them (`app.py`). The browser enforces them. So even a text shown as
+HTML by mistake can fetch nothing.
+
+See docs/decisions/0022-security-in-the-browser.md.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Awaitable, Callable, MutableMapping
+from functools import cache
+from typing import Any
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+POLICY = {
+    "default-src": "'self'",
+    # Streamlit's page, the documentation and ui/shell/visitors.py have inline scripts
+    "script-src": "'self' 'unsafe-inline'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'self'",
+}
+"""Policy for our pages: allowed sources, scripts and frames."""
+
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # the address contains the state: what somebody looks at
+}
+_ENCODED = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
+
+
+class Headers:
+    """Adds `HEADERS` to the answers of an application, and replaces its own."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer, and add the headers to the start of each answer."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                others = [(name, value) for name, value in message["headers"] if name.lower() not in _ENCODED]
+                message["headers"] = [*others, *_ENCODED.items()]
+            await send(message)
+
+        await self._application(scope, receive, send_with_headers)
+
+
+@cache
+def settle() -> None:
+    """Collect once, after the first page, and make the collector skip all present objects."""
+    gc.collect()
+    gc.freeze()

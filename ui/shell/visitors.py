@@ -1,0 +1,85 @@
+"""Accounts, on a server whose secrets have a section [auth]: visitors must log in first.
+
+The provider identifies visitors by OpenID Connect; Streamlit stores the result in a signed cookie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from functools import cache
+
+import streamlit as st
+
+from rankviz.common.errors import SettingError
+from ui.shell import words
+from ui.shell.errors import end_page
+
+
+@cache
+def asked_for() -> bool:
+    """Return True if this server requires accounts; cached, because Streamlit reads secrets each time."""
+    return "is_logged_in" in st.user
+
+
+def account() -> str | None:
+    """Return this visitor's account; None on a server without accounts, or before login.
+
+    Raises `SettingError` if the provider names no account.
+    """
+    if not asked_for() or not st.user.get("is_logged_in"):
+        return None
+    issuer, subject = st.user.get("iss"), st.user.get("sub")
+    if not issuer or not subject:
+        raise SettingError("the login provider gives no account (iss, sub): it must support OpenID Connect")
+    return f"{issuer}\n{subject}"
+
+
+def ask_to_log_in() -> None:
+    """Show only the login to visitors who are not logged in, if accounts are required."""
+    if not asked_for() or st.user.get("is_logged_in"):
+        return
+    st.title("rankviz")
+    st.write(words.LOG_IN)
+    st.button("Log in", key="log-in", type="primary", on_click=st.login)
+    end_page()
+
+
+def offer_to_log_out() -> None:
+    """Show who is logged in and a logout button in the sidebar."""
+    if account() is None:
+        return
+    with st.sidebar:
+        st.caption("Logged in as")
+        st.text(str(st.user.get("name") or st.user.get("email") or st.user.get("sub")))
+        st.button("Log out", key="log-out", on_click=st.logout)
+
+
+COOKIE = "rankviz_visitor"
+_SECRET = re.compile(r"[0-9a-f]{32}")
+_KEEP = """<script>
+document.cookie = "{cookie}={secret}; path=/; max-age=31536000; SameSite=Strict"
+    + (location.protocol === "https:" ? "; Secure" : "");
+</script>"""
+
+
+def visitor() -> str:
+    """Return this visitor's digest; the same in all their tabs, after reloads and restarts."""
+    return hashlib.blake2b((account() or _secret()).encode(), digest_size=16).hexdigest()
+
+
+def keep_visitor() -> None:
+    """Make the browser store the visitor's secret, if it has not and there is no account."""
+    if account() is not None:
+        return
+    secret = _secret()
+    if st.context.cookies.get(COOKIE) != secret:
+        st.html(_KEEP.format(cookie=COOKIE, secret=secret), unsafe_allow_javascript=True)
+
+
+def _secret() -> str:
+    if COOKIE not in st.session_state:
+        kept = str(st.context.cookies.get(COOKIE, ""))
+        st.session_state[COOKIE] = kept if _SECRET.fullmatch(kept) else secrets.token_hex(16)
+    return str(st.session_state[COOKIE])

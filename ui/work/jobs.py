@@ -1,0 +1,305 @@
+"""Runs for a page: from memory, made while the visitor waits, or made by a job that the page watches.
+
+See docs/decisions/0019-live-or-in-the-background.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+
+import streamlit as st
+
+from rankviz.common.numbers import counted
+from rankviz.runs.estimate import (
+    Estimate,
+    budget_now,
+    check_budget,
+    estimate,
+    in_words,
+    total_in_words,
+    total_seconds,
+)
+from rankviz.runs.in_shards import why_not_in_shards
+from rankviz.runs.rates import LAPTOP
+from rankviz.runs.record import RunRecord
+from rankviz.runs.shape import Shape
+from rankviz.runs.spec import RunSpec
+from rankviz.store import StoreError
+from rankviz.store.job_status import JobStatus
+from rankviz.store.study import HERE
+from ui.shell import words
+from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor, visitor
+from ui.work import run_store
+from ui.work.auto_jobs import go_on, let_go, note_on, start, wait_too
+from ui.work.folds import fold_of
+from ui.work.place import say_what_is_seen, threads_of
+from ui.work.run_store import keeper
+from ui.work.runs import NoTurn, TookTooLong, recall, remember, run, twins
+from ui.work.watching import PARAMETER, STOPPED, jobs, watch
+
+LIVE_SECONDS, LIVE_IN_ALL = 2.0, 5.0
+"""Largest predicted seconds of runs made while the visitor waits, each and all together."""
+LIVE_BYTES = 1e9
+"""Largest predicted bytes of runs made by the server, which must stay alive; workers make larger ones. A
+factor with 11,000 rows alone takes as much."""
+LIVE_LIMIT = 2.0
+"""Seconds after which slower runs continue as a job, which can be watched and stopped."""
+_REFUSED = "refused-runs"
+"""Session key of requested runs that were refused, and the reason."""
+WAITING = ":material/hourglass_empty:"
+TURN_PATIENCE = 0.3
+"""Largest seconds of waiting for other visitors' runs; then a visitor's own continue as a job."""
+
+
+def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord]:
+    """Return the records of specs for a page that needs them all; the page ends here until they exist."""
+    found = [record for record in run_or_submit(specs, title=title, place=place) if record is not None]
+    if len(found) < len(specs):
+        end_page()
+    return found
+
+
+def run_what_comes(
+    specs: Sequence[RunSpec],
+    *,
+    title: str,
+    together: Callable[[RunSpec], Hashable],
+    needed: Callable[[RunSpec], bool] = lambda _: True,
+) -> dict[RunSpec, RunRecord]:
+    """Return the records that a page can show now: of runs that belong together all, or none.
+
+    A message says that more will come while any is missing. If no needed one can be shown, the page ends
+    here. Only the job shows the number of finished runs, because it updates while the page stays.
+    """
+    found = dict(zip(specs, run_or_submit(specs, title=title), strict=True))
+    there = {spec: record for spec, record in found.items() if record is not None}
+    waiting = {together(spec) for spec in found.keys() - there.keys()}
+    whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
+    if not any(map(needed, whole)):
+        st.info(words.NO_POINT_YET, icon=WAITING)
+        end_page()
+    if waiting:
+        st.caption(words.MORE_TO_COME)
+    return whole
+
+
+def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord | None]:
+    """Return the records of specs, None for those that do not exist yet.
+
+    Records from memory or earlier jobs are used. Of the rest, runs predicted to take at most two seconds are
+    made now, if all together take a few seconds; they continue as a job if they take longer. For others the
+    cost and a button are shown; pressing it shows the job with its progress. The page reruns as the job
+    grows. If `place` is a cluster, runs that it can make are made there only on request.
+    Raises `DataError` if a run would not fit into memory.
+    """
+    folds = {(spec.dataset, spec.fold): spec for spec in specs}
+    digests = {place: fold_of(spec).digest for place, spec in folds.items()}
+    known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
+    let_go(known)
+    named = _named_job(title)  # before the search for records, so that runs finished by now are found
+    found = _found(known)
+    missing = list(dict.fromkeys(spec for spec in known if spec not in found))
+    job = _job_for(missing, named) if missing else None
+    other, own = st.container(), st.container()  # both always, so that nothing below moves when a job ends
+    if named is not None and named.live and (job is None or job.id != named.id):
+        with other:  # it belongs to other settings, but its visitor should not lose it
+            watch(named, place=title)
+    if missing:
+        with own:
+            found |= _work_on(known, missing, job, title, place)
+    keeper().keep(visitor(), found.values())
+    keep_visitor()  # so that they belong to the visitor tomorrow, too
+    return [found.get(spec) for spec in known]
+
+
+def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
+    """Return records from memory or from earlier jobs, which are then stored in memory."""
+    remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
+    unknown = [spec for spec in specs if spec not in remembered]
+    for record in run_store.find([*unknown, *twins(unknown)]).values():
+        remember(record)
+    return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
+
+
+def _work_on(
+    wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str, place: str
+) -> dict[RunSpec, RunRecord]:
+    """Show the job for the missing records, or make them now, or offer to; return those made now."""
+    watched, offered = st.container(), st.container()
+    if job is not None and job.live:
+        with watched:
+            _follow(job, title, wanted)
+        return {}
+    shapes = {spec.digest: _shape(spec.digest, spec) for spec in missing}
+    budget = budget_now()  # once: it reads a dozen files of the system
+    costs = {spec: estimate(spec, shapes[spec.digest], budget=budget) for spec in missing}
+    if place != HERE:
+        there = {
+            spec: costs.pop(spec) for spec in missing if not why_not_in_shards(spec, shapes[spec.digest])
+        }
+        if there:
+            with offered:
+                _offer_there(list(there.values()), title, place)
+    if costs:
+        check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
+    laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in costs]
+    ended = job is not None and job.state != "finished"  # stopped or failed: nothing continues automatically
+    short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
+    note = _make_now(short)
+    if job is not None:
+        with watched:
+            watch(job, place=title, wanted=wanted)
+    late = [spec for spec in short if recall(spec) is None]
+    with watched:
+        going_on = bool(late) and (_share(late, title, wanted) or go_on(late, title, note, wanted))
+    left = [cost for spec, cost in costs.items() if recall(spec) is None]
+    if left and not going_on:
+        with offered:
+            _offer(left, title)
+    return {spec: record for spec in missing if (record := recall(spec)) is not None}
+
+
+def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
+    """Draw the runs' cost on the cluster, the cluster's state, and a button to start them there."""
+    threads, runs, there = threads_of(place), counted(len(predicted), "run"), ""
+    if threads:  # unknown until the cluster has answered
+        seconds = in_words(total_seconds(predicted) / threads)
+        there = f", at best **{seconds}** with {counted(threads, 'thread')} of the cluster"
+    text, action = st.columns([4, 2], vertical_alignment="center")
+    text.markdown(f"Training {runs} will take {total_in_words(predicted)} on this machine{there}.")
+    with text:
+        say_what_is_seen(place)
+    missing = [cost.spec for cost in predicted]
+    action.button(
+        "Train on the cluster",
+        key=f"train-there-{title}",
+        icon=":material/lan:",
+        type="primary",
+        width="stretch",
+        on_click=_submit,
+        args=(missing, title, place),
+    )
+    _say_why_refused(missing)
+
+
+def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
+    """Show the live job that makes these runs too; return True if there is one now."""
+    job = _job_for(late, None)
+    if job is not None:
+        _follow(job, title, wanted)
+    return job is not None
+
+
+def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
+    """Show a job with runs for this page, and keep it running."""
+    wait_too(job.id)
+    watch(job, place=title, note=note_on(job), wanted=wanted)
+
+
+def _make_now(short: list[RunSpec]) -> str:
+    """Make runs while the visitor waits; return why they continue as a job, "" if not tried."""
+    if _slow() & set(short):
+        return ""
+    try:
+        # if another visitor has tried meanwhile, they continue in that job
+        run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
+    except TookTooLong:
+        _slow().update(spec for spec in short if recall(spec) is None)
+        return words.SLOW
+    except NoTurn:
+        return words.CROWDED
+    return ""
+
+
+@cache
+def _slow() -> set[RunSpec]:
+    """Return the specs that took longer than predicted: they are not tried again while a visitor waits."""
+    return set()
+
+
+def _short(costs: Iterable[Estimate]) -> list[RunSpec]:
+    """Return the runs to make while the visitor waits: short and small ones, if all together are short."""
+    short = [cost for cost in costs if cost.seconds <= LIVE_SECONDS and cost.bytes <= LIVE_BYTES]
+    return [cost.spec for cost in short] if total_seconds(short) <= LIVE_IN_ALL else []
+
+
+def predicted(spec: RunSpec) -> Estimate:
+    """Predict seconds and bytes of one run."""
+    return estimate(spec, shape_of(spec))
+
+
+def shape_of(spec: RunSpec) -> Shape:
+    """Return the sizes of a spec's fold."""
+    return _shape(fold_of(spec).digest, spec)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shape(digest: str, _spec: RunSpec) -> Shape:
+    return Shape.of(fold_of(_spec))
+
+
+def _named_job(title: str) -> JobStatus | None:
+    """Return the job in the page's address, if there is one, else the last stopped one with its title.
+
+    Other pages ignore a stopped job: they make its short runs at once.
+    """
+    with suppress(StoreError):  # there is none, or it was deleted
+        return jobs().status(st.query_params.get(PARAMETER, ""))
+    with suppress(StoreError):
+        stopped = jobs().status(st.session_state.get(STOPPED, ""))
+        return stopped if stopped.title == title else None
+    return None
+
+
+def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
+    """Return the job for these specs: that of the address, a live one of the visitor's, or any live one.
+
+    The last must make all of them. So the common requests of a class are made once.
+    """
+    wanted = set(missing)
+    if named is not None and wanted & set(named.specs):
+        return named
+    live = list[JobStatus]()
+    with suppress(StoreError):  # if the store is out of reach, short runs are still made
+        live = jobs().live()
+    own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
+    others = [job for job in live if wanted <= set(job.specs)]
+    return next(iter((*reversed(own), *others)), None)
+
+
+def _offer(predicted: list[Estimate], title: str) -> None:
+    """Draw the cost of runs, and a button to start them."""
+    missing = [cost.spec for cost in predicted]
+    runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
+    text, action = st.columns([4, 2], vertical_alignment="center")
+    text.markdown(words.cost(runs, total_in_words(predicted)))
+    action.button(
+        "Train in the background",
+        key=f"train-in-background-{title}",
+        icon=":material/play_arrow:",
+        type="primary",
+        width="stretch",
+        on_click=_submit,
+        args=(missing, title),
+    )
+    _say_why_refused(missing)
+
+
+def _say_why_refused(missing: list[RunSpec]) -> None:
+    refused, why = st.session_state.get(_REFUSED, ([], ""))
+    if refused == missing:
+        st.warning(escaped(why), icon=":material/error:")
+
+
+@errors_as_sentences()
+def _submit(missing: list[RunSpec], title: str, place: str = HERE) -> None:
+    """Start a job (a callback), or record why not: the visitor has too many, or it cannot be stored."""
+    st.session_state.pop(_REFUSED, None)
+    try:
+        start(missing, title, place)
+    except StoreError as error:
+        st.session_state[_REFUSED] = missing, str(error)

@@ -1,0 +1,244 @@
+"""Folds and runs for the pages: opened once, trained once, cached by their keys."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from threading import Condition, Lock
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.common.progress import Progress
+from rankviz.models.settings import STARTS
+from rankviz.runs.families import families
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import execute_all
+from rankviz.runs.spec import RunSpec
+from ui.shell.words import WAITING
+from ui.work.folds import fold_of
+
+
+class Turns:
+    """A queue of threads; `every` is the seconds between calls of `wait`."""
+
+    def __init__(self, every: float) -> None:
+        self._every, self._queue, self._changed = every, deque[object](), Condition()
+
+    @contextmanager
+    def taken(self, wait: Callable[[], None]) -> Iterator[None]:
+        """Join the queue and continue at its head; `wait` is called meanwhile, and may raise."""
+        place = object()
+        with self._changed:
+            self._queue.append(place)
+        try:
+            while not self._first(place):
+                wait()
+            yield
+        finally:
+            with self._changed:
+                self._queue.remove(place)
+                self._changed.notify_all()
+
+    def _first(self, place: object) -> bool:
+        with self._changed:
+            return self._changed.wait_for(lambda: self._queue[0] is place, self._every)
+
+
+STAGES = {
+    "starting": "loading the libraries",
+    "data": "reading the data",
+    "features": "computing features",
+    "pairs": "listing preference pairs",
+    "newton": "training",
+    "evaluate": "scoring documents",
+}
+
+
+def stage_words(stage: str) -> str:
+    """Return a stage of a run in words; a method's own stages keep their names."""
+    return STAGES.get(stage, stage)
+
+
+TELL_EVERY = 0.1
+"""Seconds between progress messages to the browser."""
+
+
+class RunMemory:
+    """The latest records by spec, shared by all visitors: the same record for the same spec.
+
+    At most `size`, and at most `LATEST` if their dual variables exceed `solution_bytes`.
+    """
+
+    LATEST = 64
+
+    def __init__(self, size: int, solution_bytes: float = math.inf) -> None:
+        self._size, self._bytes, self._lock = size, solution_bytes, Lock()
+        self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
+
+    def get(self, spec: RunSpec) -> RunRecord | None:
+        """Return the record of a spec, if it is still here."""
+        with self._lock:
+            if spec in self._records:
+                self._records.move_to_end(spec)
+            return self._records.get(spec)
+
+    def all(self) -> list[RunRecord]:
+        """Return the present records."""
+        with self._lock:
+            return list(self._records.values())
+
+    def put(self, record: RunRecord) -> None:
+        """Store a record, and drop the least recently used."""
+        with self._lock:
+            self._records[record.spec] = record
+            kept = sum(found.nbytes for one in self._records.values() for found in one.solution.values())
+            while len(self._records) > (self._size if kept <= self._bytes else self.LATEST):
+                _, old = self._records.popitem(last=False)
+                kept -= sum(found.nbytes for found in old.solution.values())
+
+
+@cache
+def _memory() -> RunMemory:
+    """Return the instance for the server; not a Streamlit cache, which any visitor's browser may empty."""
+    # room for a curve over m, seeds and folds: about 150 kB each, plus dual variables, 7 MB on OHSUMED
+    return RunMemory(size=1024, solution_bytes=1e9)
+
+
+def recall(spec: RunSpec) -> RunRecord | None:
+    """Return the record of a spec (with its digest), if it is in memory.
+
+    A run that started from zero without a choice serves requests for zero, and vice versa.
+    """
+    record = _memory().get(spec)
+    for twin in twins([spec]) if record is None else ():
+        other = _memory().get(twin)
+        if other is not None and other.start == "zero":
+            return replace(other, spec=spec)
+    return record
+
+
+def twins(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Return the specs of the same runs with the other starts."""
+    return [
+        spec.but(start=start) for spec in specs if "start" in spec for start in STARTS if start != spec.start
+    ]
+
+
+def remembered() -> list[RunRecord]:
+    """Return all records in memory."""
+    return _memory().all()
+
+
+def remember(record: RunRecord) -> None:
+    """Store a record for later requests of its spec."""
+    _memory().put(record)
+
+
+class TookTooLong(Exception):  # noqa: N818 - a fact about a run, not an error
+    """Raised if runs made while the visitor waits take too long."""
+
+
+class NoTurn(Exception):  # noqa: N818 - a fact about other visitors, not an error
+    """Raised if a visitor's runs cannot begin, because those of other visitors take too long."""
+
+
+def run(
+    *specs: RunSpec,
+    seconds: float = math.inf,
+    patience: float = math.inf,
+    unless: Callable[[], bool] = lambda: False,
+) -> list[RunRecord]:
+    """Return the records of specs: from memory, or trained now with progress.
+
+    Visitors take turns, because parallel fits only slow each other down. Runs that another visitor trained
+    meanwhile are reused. Raises `TookTooLong` once training has taken this many seconds, without waiting.
+    Raises `NoTurn` after waiting for `patience` seconds, not counting those in which another visitor trains
+    the same, or if `unless` returns True at the turn. Finished records are kept.
+    """
+    line, deadline, told = st.empty(), time.monotonic() + seconds, -math.inf
+    known = [spec.but(digest=fold_of(spec).digest) for spec in specs]
+    found = {spec: record for spec in known if (record := recall(spec)) is not None}
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now > deadline:
+            line.empty()
+            raise TookTooLong
+        if now - told < TELL_EVERY:  # a message to the browser takes longer than a short run
+            return
+        told = now
+        counted = f"model {len(found) + 1} of {len(specs)}: " if len(specs) > 1 else ""
+        line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
+
+    for family in families(spec for spec in known if spec not in found):
+        words = WAITING
+        with turn(_TRAINING, line, words, patience, partial(_MAKING.issuperset, family)) as waited:
+            deadline, patience = deadline + waited, patience - waited
+            if unless():
+                raise NoTurn
+            found |= {spec: record for spec in family if (record := recall(spec)) is not None}
+            left = [spec for spec in family if spec not in found]
+            with _making(spec for spec in known if spec not in found):
+                for spec, record in execute_all(left, tell, fold=fold_of(family[0])) if left else ():
+                    remember(record)
+                    found[spec] = record
+    line.empty()
+    return [found[spec] for spec in known]
+
+
+@contextmanager
+def turn(
+    turns: Turns,
+    line: DeltaGenerator,
+    words: str,
+    patience: float = math.inf,
+    shared: Callable[[], bool] = lambda: False,
+) -> Iterator[float]:
+    """Wait for this visitor's turn, and say so; yield the seconds of waiting, or raise `NoTurn`.
+
+    Waiting while the other's work is `shared` does not count.
+    """
+    began = idle = time.monotonic()
+
+    def wait() -> None:
+        nonlocal idle
+        now = time.monotonic()
+        if shared():
+            idle = now
+        elif now - idle > patience:
+            line.empty()
+            raise NoTurn
+        line.progress(0.0, words)  # ends here if the visitor has moved on
+
+    with turns.taken(wait):
+        yield time.monotonic() - began
+
+
+@contextmanager
+def take_turns(line: DeltaGenerator) -> Iterator[None]:
+    """Hold this visitor's turn for training."""
+    with turn(_TRAINING, line, WAITING):
+        yield
+
+
+@contextmanager
+def _making(specs: Iterable[RunSpec]) -> Iterator[None]:
+    """Record these as being made, in this turn and the next ones."""
+    _MAKING.update(specs)
+    try:
+        yield
+    finally:
+        _MAKING.clear()
+
+
+_MAKING: set[RunSpec] = set()
+"""Runs of the visitor who has the turn."""
+_TRAINING = Turns(TELL_EVERY)
+"""Number of visitors whose runs are made while they wait: a family of runs is one turn."""
