@@ -24,6 +24,9 @@ from ui.shell.visitors import visitor
 from ui.work.run_store import run_store
 from ui.work.runs import recall, remember
 
+MOST_MODELS = 40
+"""Largest number of models: the figure has a row for each."""
+
 
 @dataclass(frozen=True)
 class ChosenBy:
@@ -65,10 +68,6 @@ def _cell(
     runs = results(design, table)
     digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]
     return frozenset(digests.dropna()), words.study_note(title, choice, found.cells, len(design.folds))
-
-
-MOST_MODELS = 40
-"""Largest number of models: the figure has a row for each."""
 
 
 @dataclass(frozen=True)

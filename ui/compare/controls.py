@@ -18,7 +18,6 @@ from rankviz.common.settings import Setting, every
 from rankviz.features import LINEAR
 from rankviz.models.methods import METHODS
 from rankviz.runs.labels import look_of
-from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
 from rankviz.store.study import DONE
 from ui.compare import words
@@ -27,7 +26,7 @@ from ui.controls.compared import RUNS, STUDIES, add, choose, chosen, send_with_l
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import go_to
-from ui.ndcg_vs_m.views import METRICS
+from ui.ndcg_vs_m.views import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import WAYS
@@ -40,6 +39,7 @@ _SHOWN_METRIC = "NDCG@10"
 MOST_ROWS = 200
 """Number of models in the dialog, the latest first; a search finds older ones."""
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
+BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
 
 
 def button() -> None:
@@ -157,9 +157,6 @@ def _studies() -> None:
         st.rerun()
 
 
-BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
-
-
 @dataclass(frozen=True)
 class Asked:
     """Values of the controls: label of the baseline, metrics with the leading one first, and the test."""
@@ -183,30 +180,13 @@ def metric_now() -> str:
 def controls(models: Sequence[Contestant], what: Given) -> Asked:
     """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    baseline = _baseline(row, models, what.baseline)
-    metric = row.container(width=125).selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index("NDCG@10"),
-        key=METRIC,
-        bind="query-params",
-        help=words.METRIC_HELP,
+    baseline, bound = _baseline(row, models, what.baseline), Bound(row)
+    metric = bound.menu(METRIC, "Metric", METRICS, "NDCG@10", width=125, help=words.METRIC_HELP)
+    others = [name for name in METRICS if name != metric]
+    further = bound.several(
+        FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP
     )
-    further = row.container(width=185).multiselect(
-        "Further metrics",
-        [name for name in METRICS if name != metric],
-        key=FURTHER,
-        bind="query-params",
-        placeholder="none",
-        help=words.FURTHER_HELP,
-    )
-    test = row.container(width=150).selectbox(
-        "Test",
-        list(TESTS),
-        key=TEST,
-        bind="query-params",
-        help=words.TEST_HELP,
-    )
+    test = bound.menu(TEST, "Test", list(TESTS), width=150, help=words.TEST_HELP)
     _models(row, models)
     return Asked(baseline, (metric, *further), test)
 
@@ -220,15 +200,11 @@ def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) ->
         state[kept] = texts[asked]  # any run of a model represents it
     elif kept in state:
         del state[kept]  # its model was removed
-    options = {one.key: Option(one.label, partial(_spec_of, one)) for one in models}
+    options = {one.key: Option(one.label, lambda one=one: one.spec) for one in models}
     linear = next((one for one in models if look_of(one.spec) == LINEAR), models[0])
     first = texts.get(pinned, linear.key)
     hint = words.BASELINE_HELP
     return menu(row.container(width=230), "Baseline", options, first, BASELINE, hint).label
-
-
-def _spec_of(one: Contestant) -> RunSpec:
-    return one.spec
 
 
 def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:

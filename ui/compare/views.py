@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -35,6 +34,7 @@ from ui.compare.controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
 from ui.controls.settings import SET_FOR, go_to, state_of
+from ui.controls.widgets import Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import escaped
@@ -42,6 +42,26 @@ from ui.work.folds import fold_of
 
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""
+LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
+SLICES = {kind: kind for kind in (LENGTH, RELEVANT, DIFFICULTY)} | {OWN: "own selection of queries"}
+OTHER = "model-beside"
+TESTS_COLUMNS = {
+    "difference": ("difference", "Mean over queries, model minus baseline."),
+    "low": ("low, 95 %", "Lower end of the paired interval."),
+    "high": ("high, 95 %", "Upper end of the paired interval."),
+    "better": ("better", "Queries with a gain."),
+    "worse": ("worse", "Queries with a loss."),
+    "even": ("even", "Queries without a difference."),
+    "randomisation": ("p, randomisation", f"{words.ABOUT_P} Random signs, 9,999 times."),
+    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
+    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
+    "effect": ("effect", words.EFFECT_HELP),
+    "holm": ("p, Holm", words.HOLM_HELP),
+    "benjamini_hochberg": ("p, Benjamini–Hochberg", words.BH_HELP),
+}
+"""Columns of the table of tests: heading and help."""
+FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
+"""Display language and file extension of each format."""
 
 
 def compared(what: Given, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
@@ -68,15 +88,12 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
     )
     said = [escaped(note) for note in found.notes]
     if len(found.matched.contestants) > 2:
-        said += [words.tally(found, asked.metric), sentence(escaped(_chosen(found, asked, part)))]
+        runs = tuple(run.key for one in found.matched.contestants for run in one.runs)
+        chosen = _best_of(runs, part, asked, found)
+        said += [words.tally(found, asked.metric), sentence(escaped(chosen))]
     if part == "vali":
         said.append(words.ON_VALIDATION)
     st.markdown(" ".join(said))
-
-
-def _chosen(found: Comparison, asked: Asked, part: str) -> str:
-    key = tuple(run.key for one in found.matched.contestants for run in one.runs)
-    return _best_of(key, part, asked, found)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -117,11 +134,7 @@ def metrics(found: Comparison, part: str) -> None:
             "low": number("low, 95 %", format="%.4f"),
             "high": number("high, 95 %", format="%.4f"),
             "fold_sd": number("SD of folds", format="%.4f", help=words.FOLD_SD_HELP),
-            "seed_sd": number(
-                "SD of seeds",
-                format="%.4f",
-                help=words.SEED_SD_HELP,
-            ),
+            "seed_sd": number("SD of seeds", format="%.4f", help=words.SEED_SD_HELP),
         },
         alt="Models by metric.",
     )
@@ -136,9 +149,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
         table,
         key="compared-cutoffs",
         alt="NDCG at every cut-off, by model.",
-        caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part))
-        + words.about(found.matched.contestants, part)
-        + ".",
+        caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
     )
 
 
@@ -184,34 +195,16 @@ def differing(models: Sequence[Contestant]) -> pd.DataFrame:
     )
 
 
-LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
-LABELS = {OWN: "own selection of queries"}
-
-
 def slices(found: Comparison, asked: Asked, part: str) -> None:
     """Draw every model's difference to the baseline in each slice."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    kind = row.container(width=260).selectbox(
-        "Slices by",
-        (LENGTH, RELEVANT, DIFFICULTY, OWN),
-        format_func=lambda one: LABELS.get(one, one),
-        key="slices",
-        bind="query-params",
-        help=words.SLICES_HELP,
-    )
-    text = ""
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"))
+    kind, text = row.menu("slices", "Slices by", SLICES, width=260, help=words.SLICES_HELP), ""
     if kind == OWN:
-        text = row.text_input(
-            "Queries",
-            key="ids",
-            bind="query-params",
-            placeholder="12, 40, 57",
-            help=words.IDS_HELP,
-        )
+        text = row.text("ids", "Queries", placeholder="12, 40, 57", help=words.IDS_HELP)
         if not text.strip():
             st.info(words.NAME_QUERIES)
             return
-    slicing = _slicing(found, asked, part, str(kind), str(text))
+    slicing = _slicing(found, asked, part, kind, text)
     table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
     show_figure(
         compared_slices.figure(table, asked.metric),
@@ -275,35 +268,6 @@ def _facts_of(digests: tuple[str, ...], part: str, _specs: list[RunSpec]) -> pd.
     return query_facts(fold.parts[part] for _, fold in folds)
 
 
-OTHER = "model-beside"
-ABOUT_P = words.ABOUT_P
-HELP = {
-    "label": "model",
-    "difference": ("difference", "Mean over queries, model minus baseline."),
-    "low": ("low, 95 %", "Lower end of the paired interval."),
-    "high": ("high, 95 %", "Upper end of the paired interval."),
-    "better": ("better", "Queries with a gain."),
-    "worse": ("worse", "Queries with a loss."),
-    "even": ("even", "Queries without a difference."),
-    "randomisation": (
-        "p, randomisation",
-        f"{words.ABOUT_P} Random signs, 9,999 times.",
-    ),
-    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
-    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
-    "effect": ("effect", words.EFFECT_HELP),
-    "holm": (
-        "p, Holm",
-        words.HOLM_HELP,
-    ),
-    "benjamini_hochberg": (
-        "p, Benjamini–Hochberg",
-        words.BH_HELP,
-    ),
-}
-"""Columns of the table of tests: name and help."""
-
-
 def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
     """Draw the differences of one model by query, the tests of all, and the queries."""
     other = _other(found, asked)
@@ -330,23 +294,19 @@ def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
 def _other(found: Comparison, asked: Asked) -> Contestant:
     """Draw a menu of models; return the one whose wins and losses are drawn."""
     others = found.matched.others(asked.baseline)
-    options = {one.key: Option(one.label, partial(_spec_of, one)) for one in others}
+    options = {one.key: Option(one.label, lambda one=one: one.spec) for one in others}
     best = next(one for one in others if one.label == words.best(found, asked.metric))
     place = st.container(width=300)
     label = menu(place, "Model", options, best.key, OTHER, words.OTHER_HELP).label
     return next(one for one in others if one.label == label)
 
 
-def _spec_of(one: Contestant) -> RunSpec:
-    return one.spec
-
-
 def _tests(found: Comparison) -> None:
     """Draw all tests of all models by all metrics."""
     columns: dict[str, Any] = {"label": "model"}
-    for name, (label, told) in ((name, said) for name, said in HELP.items() if isinstance(said, tuple)):
-        whole = name in ("better", "worse", "even")
-        columns[name] = st.column_config.NumberColumn(label, help=told, format="%d" if whole else "%.4f")
+    for name, (heading, help_text) in TESTS_COLUMNS.items():
+        digits = "%d" if name in ("better", "worse", "even") else "%.4f"
+        columns[name] = st.column_config.NumberColumn(heading, help=help_text, format=digits)
     show_table(found.deltas, hide_index=True, column_config=columns, alt="Models by metric.")
     if found.family > 1:
         st.caption(words.CORRECTED.format(family=found.family))
@@ -402,17 +362,10 @@ def _ask(page: str, spec: RunSpec, query: Any) -> None:
     go_to(page)
 
 
-FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
-"""Display language and file extension of each format."""
-
-
 def export(found: Comparison, part: str) -> None:
     """Draw the table in the chosen format, to copy or download."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    chosen = row.segmented_control(
-        "Format", list(FORMATS), default="LaTeX", required=True, key="format", bind="query-params"
-    )
-    name = str(chosen or "LaTeX")
+    name = Bound(row).buttons("format", "Format", list(FORMATS))
     text = _written(found, part, name)
     language, ending = FORMATS[name]
     row.download_button(

@@ -16,7 +16,7 @@ from rankviz.plots import playback as plot
 from rankviz.plots.style import look_of
 from rankviz.runs.playback import Playback, play, playable
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound
 from ui.convergence import words
 from ui.convergence.views import from_zero
 from ui.shell.figures import Figures
@@ -68,6 +68,7 @@ def not_playable(spec: RunSpec) -> str:
 
 
 def _made(spec: RunSpec, fold: Fold) -> Playback | None:
+    """Return the repeated run; None, with a message, if it is too large, or too long and not asked for."""
     cost = predicted(spec)
     key = f"play-{spec.hash}"
     if fold.train.n_documents > MOST_DOCUMENTS:
@@ -90,16 +91,9 @@ def _query(train: RankingData) -> int:
     """Return the position of the query chosen for the animation: by default one with several grades."""
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
-    chosen = st.selectbox(
-        "Query of the training part",
-        ids,
-        keep_held("pq", ids, several[0] if several else 0),
-        key="pq",
-        bind="query-params",
-        width=260,
-        help=words.HELP["pq"],
-    )
-    return ids.index(int(chosen))
+    first = several[0] if several else 0
+    chosen = Bound(helps=words.HELP).held_menu("pq", "Query of the training part", ids, first, width=260)
+    return ids.index(chosen)
 
 
 def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:

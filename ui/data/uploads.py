@@ -14,6 +14,7 @@ from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.upload_folders import note_use, remove, remove_expired
 from rankviz.datasets.upload_room import room_of
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
+from ui.controls.widgets import Bound
 from ui.data import upload_memory, words
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
@@ -204,45 +205,19 @@ def _generator() -> None:
 
 
 def _knobs() -> Recipe:
-    bound = {"bind": "query-params"}
-    first, second, third = st.columns(3)
-    queries = first.slider("Queries", 5, 1000, _KNOBS.queries, key="gq", help=words.QUERIES, **bound)
-    smallest, largest = second.slider(
-        "Documents per query",
-        1,
-        300,
-        (_KNOBS.smallest, _KNOBS.largest),
-        key="gd",
-        help=words.SIZES,
-        **bound,
-    )
-    features = third.slider("Features", 1, 100, _KNOBS.features, key="gf", help="All from 0 to 1.", **bound)
-    first, second, third = st.columns(3)
-    nonlinearity = first.slider(
-        "Non-linearity ν",
-        0.0,
-        1.0,
-        _KNOBS.nonlinearity,
-        0.05,
-        key="gv",
-        help=words.NONLINEARITY,
-        **bound,
-    )
-    noise = second.slider(
-        "Noise σ",
-        0.0,
-        3.0,
-        _KNOBS.noise,
-        0.1,
-        key="gn",
-        help=words.NOISE,
-        **bound,
-    )
-    grades = third.slider("Grades", 2, 5, _KNOBS.grades, key="gg", help="0 is the most frequent.", **bound)
-    seed = st.columns(3)[0].number_input(
-        "Seed of the data", 0, 2**31 - 1, _KNOBS.seed, key="gs", help="Of all random draws.", **bound
-    )
-    return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, int(seed))
+    usual, sizes = _KNOBS, (_KNOBS.smallest, _KNOBS.largest)
+    first, second, third = map(Bound, st.columns(3))
+    queries = first.slider("gq", "Queries", 5, 1000, usual.queries, help=words.QUERIES)
+    smallest, largest = second.slider("gd", "Documents per query", 1, 300, sizes, help=words.SIZES)
+    features = third.slider("gf", "Features", 1, 100, usual.features, help="All from 0 to 1.")
+    first, second, third = map(Bound, st.columns(3))
+    about_nu, about_noise = {"step": 0.05, "help": words.NONLINEARITY}, {"step": 0.1, "help": words.NOISE}
+    nonlinearity = first.slider("gv", "Non-linearity ν", 0.0, 1.0, usual.nonlinearity, **about_nu)
+    noise = second.slider("gn", "Noise σ", 0.0, 3.0, usual.noise, **about_noise)
+    grades = third.slider("gg", "Grades", 2, 5, usual.grades, help="0 is the most frequent.")
+    last = Bound(st.columns(3)[0])
+    seed = last.number("gs", "Seed of the data", 0, 2**31 - 1, usual.seed, help="Of all random draws.")
+    return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, seed)
 
 
 def _sentence(error: ValueError) -> str:

@@ -20,8 +20,7 @@ from rankviz.datasets.statistics import CORRELATION
 from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
-from ui.controls import widgets
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound, part_shown
 from ui.data import words
 from ui.data.words import (
     counted,
@@ -36,25 +35,13 @@ from ui.shell.figures import show_figure, show_table, tiles
 from ui.shell.terms import meaning
 from ui.work.folds import fold_later
 
-PARTS = ("train", "vali")
-
 
 def part_chosen(spec: RunSpec) -> str:
     """Return the chosen part: training or validation, or the test part once it is revealed."""
-    if widgets.part_shown(spec) == "test":
+    if part_shown(spec) == "test":
         return "test"
-    return str(
-        st.segmented_control(
-            "Part",
-            PARTS,
-            default=PARTS[0],
-            required=True,
-            format_func=PART_NAMES.__getitem__,
-            key="part",
-            bind="query-params",
-            help=words.PART,
-        )
-    )
+    parts = {part: PART_NAMES[part] for part in ("train", "vali")}
+    return str(Bound().buttons("part", "Part", parts, help=words.PART))
 
 
 def what_it_is(spec: RunSpec, fold: Fold) -> None:
@@ -129,15 +116,8 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     data = fold.parts[part]
     ids = [int(q) for q in data.query_ids]
     first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
-    chosen = st.selectbox(
-        "Query",
-        ids,
-        keep_held("query", ids, first),
-        key="query",
-        bind="query-params",
-        filter_mode="contains",
-        help="Of the part shown.",
-    )
+    about = {"filter_mode": "contains", "help": "Of the part shown."}
+    chosen = Bound().held_menu("query", "Query", ids, first, **about)
     table = query_heatmap.data(data, ids.index(chosen))
     drawn = query_heatmap.thinned(table)
     thinned = (
@@ -157,14 +137,8 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw one feature in every query, before and after each normalisation."""
     labels = _features(fold.parts[part].digest, fold.parts[part])["label"].tolist()
-    chosen = st.selectbox(
-        "Feature",
-        labels,
-        key="feature",
-        bind="query-params",
-        filter_mode="contains",
-        help="The feature to draw.",
-    )
+    about = {"filter_mode": "contains", "help": "The feature to draw."}
+    chosen = Bound().menu("feature", "Feature", labels, **about)
     number = labels.index(chosen) + 1
     table = _normalisations(fold.digest, part, number, fold)
     total = fold.parts[part].n_queries

@@ -42,6 +42,7 @@ PAIR = "A preference pair is two documents of one query with different grades."
 HISTOGRAMS_ALT = "Documents by grade; queries by documents, relevant share and pairs."
 FEATURES_ALT = "Correlation of each feature with the grade, and its range."
 DOWNLOAD = "As read, before normalisation, with all features and exact values."
+ALREADY = "This file is here already."
 
 
 def not_here(name: str) -> str:
@@ -112,8 +113,6 @@ def normalised(feature: str) -> str:
 
 
 # files in memory
-
-ALREADY = "This file is here already."
 
 
 def let_go(minutes: int, seconds: int) -> str:

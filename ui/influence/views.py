@@ -35,6 +35,11 @@ from ui.work.jobs import WAITING, run_what_comes
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
 """Varied settings, and words for a model without them."""
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
+LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
+"""Keys of the sliders, their names, and he2009's values (§4.2)."""
+LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+LIST_LENGTH = 10
 
 
 @dataclass(frozen=True)
@@ -111,13 +116,6 @@ def about(spec: RunSpec, settings: Settings, part: str) -> Description:
     if len(settings.folds) == 1:
         return described
     return replace(described, data=f"{escaped(spec.dataset)}, {len(settings.folds)} folds pooled")
-
-
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
-LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
-"""Keys of the sliders, their names, and he2009's values (§4.2)."""
-LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-LIST_LENGTH = 10
 
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:

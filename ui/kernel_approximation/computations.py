@@ -26,6 +26,17 @@ from rankviz.plots import kernel_spectrum as spectrum_plot
 from rankviz.runs.spec import RunSpec
 from ui.work.folds import fold_of, normalised
 
+PART, QUERY_PART = "train", "vali"
+SECONDS_AT_ONCE = 0.8
+"""Seconds of computing draws before the figure is drawn; the rest follows."""
+LARGEST_BLOCK = 100  # most documents in a heat map: two of them have 20,000 cells
+TOGETHER = {
+    "frobenius": ("frobenius", "maximum"),
+    "maximum": ("frobenius", "maximum"),
+    "spectral": ("spectral",),
+}
+"""Norms computed together: the spectral one takes longer than the rest of a draw."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -74,18 +85,6 @@ def kernel_of(spec: RunSpec) -> Kernel:
     """Return the kernel that is approximated."""
     kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
     return kernel
-
-
-PART, QUERY_PART = "train", "vali"
-SECONDS_AT_ONCE = 0.8
-"""Seconds of computing draws before the figure is drawn; the rest follows."""
-LARGEST_BLOCK = 100  # most documents in a heat map: two of them have 20,000 cells
-TOGETHER = {
-    "frobenius": ("frobenius", "maximum"),
-    "maximum": ("frobenius", "maximum"),
-    "spectral": ("spectral",),
-}
-"""Norms computed together: the spectral one takes longer than the rest of a draw."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import COMPONENTS, keep_held
+from ui.controls.widgets import COMPONENTS, Bound
 from ui.kernel_approximation import computations
 from ui.kernel_approximation.computations import Asked, errors
 from ui.kernel_approximation.words import (
@@ -119,36 +119,13 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
 
 
 def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    norm = row.segmented_control(
-        "Error",
-        NORMS,
-        format_func=kernel_error.NORM_NAMES.__getitem__,
-        key="errnorm",
-        default=NORMS[0],
-        required=True,
-        bind="query-params",
-        help=HELP["errnorm"],
-    )
-    draws = row.container(width=170).slider(
-        "Draws",
-        1,
-        10,
-        DRAWS,
-        key="draws",
-        bind="query-params",
-        help=HELP["draws"].format(deciding=DECIDING),
-    )
-    upto = row.container(width=200).select_slider(
-        "Up to m",
-        COMPONENTS[3:],
-        LARGEST_AT_ONCE,
-        key="errupto",
-        bind="query-params",
-        help=HELP["errupto"],
-    )
-    others = _other_ways(row.popover("More", help=HELP["more"]), ways)
-    return str(norm or NORMS[0]), others, int(draws), int(upto)
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = Bound(place, HELP)
+    norm = row.buttons("errnorm", "Error", {norm: kernel_error.NORM_NAMES[norm] for norm in NORMS})
+    about_draws = HELP["draws"].format(deciding=DECIDING)
+    draws = row.slider("draws", "Draws", 1, 10, DRAWS, width=170, help=about_draws)
+    upto = row.steps("errupto", "Up to m", COMPONENTS[3:], LARGEST_AT_ONCE, width=200)
+    return norm, _other_ways(place.popover("More", help=HELP["more"]), ways), draws, upto
 
 
 def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:
@@ -298,15 +275,7 @@ def residual(asked: Asked) -> None:
     """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
     part = normalised(asked.spec).parts[computations.QUERY_PART]
     queries = [int(q) for q in part.query_ids]
-    chosen = st.selectbox(
-        "Query",
-        queries,
-        keep_held("kq", queries),
-        key="kq",
-        bind="query-params",
-        help=HELP["kq"],
-        width=240,
-    )
+    chosen = Bound(helps=HELP).held_menu("kq", "Query", queries, width=240)
     position = queries.index(chosen)
     n = len(part.y[part.query_slice(position)])
     table = computations.residuals(asked, position)

@@ -37,6 +37,12 @@ SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 """Shares of the energy to keep, in per cent."""
 RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks for truncated dual variables."""
+SELECTED_PART = "train"
+"""Part of the selected queries: α belongs to it."""
+HOW = (
+    "Click a bar to select or deselect its queries; a box selects bars by their middle. The selection "
+    "holds in every tab and in the menu of queries."
+)
 
 
 @dataclass(frozen=True)
@@ -204,14 +210,6 @@ def _truncated(
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _one_cut(spec: RunSpec, query: int, position: int, _truncator: Truncator, _part: RankingData) -> _Ranked:
     return _Ranked.of(_truncator.one_query(position, RANKS), _part)
-
-
-SELECTED_PART = "train"
-"""Part of the selected queries: α belongs to it."""
-HOW = (
-    "Click a bar to select or deselect its queries; a box selects bars by their middle. The selection "
-    "holds in every tab and in the menu of queries."
-)
 
 
 def toolbar(what: Shown) -> str:

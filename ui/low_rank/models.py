@@ -34,7 +34,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls import selection
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import C_EXPONENTS, part_shown
+from ui.controls.widgets import C_EXPONENTS, Bound, part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.computations import HINGE, Shown, toolbar
@@ -56,6 +56,27 @@ from ui.work.jobs import predicted
 FIGURES = Figures(ALTS, CAPTIONS)
 
 METRICS = ("NDCG@10", "MAP")
+Records = Mapping[RunSpec, RunRecord | None]
+"""The records of `specs`; None for missing ones."""
+SIDEBAR = "the current model's C"
+CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
+HERE = {
+    FACTORS: replace(FACTORS, key="factors"),
+    NUCLEAR: replace(NUCLEAR, key="nuclear"),
+    COUPLING: replace(COUPLING, key="coupling"),
+}
+"""Settings of both models, with this page's own keys if it has controls for them."""
+C_KEY = "clow"
+PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
+PLAIN_KEY = "plainmodel"
+WIDTH = 175  # pixels: the longest label with its help fits in one line; the rest wraps
+MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
+AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
+PRINTED = pd.DataFrame(
+    [(49, 109, 420, 8, 5, 5), (45, 205, 7482, 92, 5, 6), (35, 320, 27153, 234, 5, 15)],
+    columns=["query", "documents", "pairs", "plain", "factorised", "regularised"],
+)
+"""xu2019 Table 6: OHSUMED fold 1."""
 
 
 def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
@@ -69,11 +90,7 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
         column_config={
             "objective": number(format="%.6g", help=texts.COLUMN_HELP["objective"]),
             "hinge": number("½‖w‖² + C·hinge", format="%.6g", help=texts.COLUMN_HELP["hinge"]),
-            "dual": number(
-                "Σα − ½‖w‖²",
-                format="%.6g",
-                help=texts.COLUMN_HELP["dual"],
-            ),
+            "dual": number("Σα − ½‖w‖²", format="%.6g", help=texts.COLUMN_HELP["dual"]),
             "gap": number("duality gap", format="percent", help=texts.COLUMN_HELP["gap"]),
             **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.4f") for metric in METRICS},
             "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
@@ -114,23 +131,6 @@ def _settings(spec: RunSpec) -> str:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _values(spec: RunSpec, _duals: Duals) -> tuple[float, float]:
     return hinge_values(_duals)
-
-
-Records = Mapping[RunSpec, RunRecord | None]
-"""The records of `specs`; None for missing ones."""
-
-SIDEBAR = "the current model's C"
-CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
-HERE = {
-    FACTORS: replace(FACTORS, key="factors"),
-    NUCLEAR: replace(NUCLEAR, key="nuclear"),
-    COUPLING: replace(COUPLING, key="coupling"),
-}
-"""Settings of both models, with this page's own keys if it has controls for them."""
-C_KEY = "clow"
-PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
-PLAIN_KEY = "plainmodel"
-WIDTH = 175  # pixels: the longest label with its help fits in one line; the rest wraps
 
 
 @dataclass(frozen=True)
@@ -181,14 +181,8 @@ def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
 
 def control_of_C() -> None:
     """Draw the control of C of both models."""
-    st.selectbox(
-        "C of both",
-        CS,
-        format_func=lambda c: c if isinstance(c, str) else power_of_two(2.0**c),
-        key=C_KEY,
-        bind="query-params",
-        help=HELP["clow"],
-    )
+    options = {c: c if c == SIDEBAR else power_of_two(2.0**c) for c in CS}
+    Bound(helps=HELP).menu(C_KEY, "C of both", options)
 
 
 def usual(spec: RunSpec) -> RunSpec:
@@ -243,16 +237,7 @@ def control_of_plain(spec: RunSpec, C: float) -> None:
     """Draw the choice of the plain model, if there are two."""
     if spec.method != USUAL or plain_hinge(spec, C) is None:
         return
-    st.segmented_control(
-        "Plain model",
-        list(PLAIN),
-        format_func=PLAIN.__getitem__,
-        default="hinge",
-        required=True,
-        key=PLAIN_KEY,
-        bind="query-params",
-        help=HELP["plainmodel"],
-    )
+    Bound(helps=HELP).buttons(PLAIN_KEY, "Plain model", PLAIN)
 
 
 def bare(spec: RunSpec) -> RunSpec:
@@ -293,15 +278,6 @@ def wait(what: str = "This figure appears") -> None:
     st.info(
         f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
     )
-
-
-MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
-AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
-PRINTED = pd.DataFrame(
-    [(49, 109, 420, 8, 5, 5), (45, 205, 7482, 92, 5, 6), (35, 320, 27153, 234, 5, 15)],
-    columns=["query", "documents", "pairs", "plain", "factorised", "regularised"],
-)
-"""xu2019 Table 6: OHSUMED fold 1."""
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
@@ -349,37 +325,10 @@ def show(what: Shown, others: Records) -> None:
 
 def _view() -> tuple[str, str, str]:
     """Draw the menus; return the matrices of the regularised model, the measure, and the axis."""
-    which = st.segmented_control(
-        "Regularised: matrices counted",
-        list(MATRICES),
-        format_func=MATRICES.__getitem__,
-        default="low_rank",
-        required=True,
-        key="regmatrix",
-        bind="query-params",
-        help=HELP["regmatrix"],
-    )
-    measure = st.segmented_control(
-        "Shown",
-        list(rank_by_model.MEASURES),
-        format_func={"rank": "rank", "k": "k for the share of the energy"}.__getitem__,
-        default="rank",
-        required=True,
-        key="shown",
-        bind="query-params",
-        help=HELP["shown"],
-    )
-    against = st.segmented_control(
-        "Against",
-        list(AGAINST),
-        format_func=AGAINST.__getitem__,
-        default="largest_rank",
-        required=True,
-        key="rankagainst",
-        bind="query-params",
-        help=HELP["rankagainst"],
-    )
-    return str(which or "low_rank"), str(measure or "rank"), str(against or "largest_rank")
+    bound = Bound(helps=HELP)
+    measures = {"rank": "rank", "k": "k for the share of the energy"}
+    which = bound.buttons("regmatrix", "Regularised: matrices counted", MATRICES)
+    return which, bound.buttons("shown", "Shown", measures), bound.buttons("rankagainst", "Against", AGAINST)
 
 
 def _spectra(what: Shown, records: Mapping[str, RunRecord], which: str) -> dict[str, Spectra]:

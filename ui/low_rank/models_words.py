@@ -27,6 +27,13 @@ MATRIX_WORDS = {
     "low_rank": "its low-rank A, as in the paper",
     "alpha": "its dual variables α",
 }
+NO_QUERY_STEPS = (
+    ":gray[The paper's steps by query are left out: they need rows of features, such as Nyström's. The exact "
+    "kernel of so many documents has none.]"
+)
+ALIKE = 1e-5
+"""Objectives that differ by a smaller share count as equal."""
+TABLE_7 = "Diamonds: Table 7, taken as test results (the paper names no part). "
 
 
 def is_plain_hinge(spec: RunSpec) -> bool:
@@ -134,12 +141,6 @@ def _percent(share: float) -> str:
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
-NO_QUERY_STEPS = (
-    ":gray[The paper's steps by query are left out: they need rows of features, such as Nyström's. The exact "
-    "kernel of so many documents has none.]"
-)
-
-
 def power(value: float) -> str:
     """Format a number as 10⁻⁵ if it is a power of ten."""
     return small(value).removeprefix("1.0 × ")
@@ -181,11 +182,6 @@ def ends_differ(table: pd.DataFrame) -> str:
         "regularized": f"The regularised one is convex: its runs differ by incomplete convergence{left}.",
     }
     return " ".join(words for model, words in said.items() if model in last.index)
-
-
-ALIKE = 1e-5
-"""Objectives that differ by a smaller share count as equal."""
-TABLE_7 = "Diamonds: Table 7, taken as test results (the paper names no part). "
 
 
 def line_of(seeds: int) -> str:

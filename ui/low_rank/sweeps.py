@@ -16,7 +16,7 @@ from rankviz.plots import low_rank_sensitivity
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import Bound, part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.computations import Shown
@@ -59,6 +59,7 @@ PRINTED = pd.DataFrame(
     index=[1, 3, 5, 10, 20],
 )
 """xu2019 Table 7, by K: OHSUMED fold 1."""
+AXES = {"iteration": "iterations", "seconds": "seconds"}
 
 
 def sweep_specs(spec: RunSpec) -> list[RunSpec]:
@@ -105,39 +106,17 @@ def sensitivity(what: Shown, others: Records) -> None:
 
 
 def _controls(spec: RunSpec) -> tuple[str, str, str]:
-    """Draw the menus; return sweep, metric and part (`specs` reads seeds and C)."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    sweep = row.segmented_control(
-        "Sweep over",
-        list(SWEEPS),
-        format_func=SWEEPS.__getitem__,
-        default="factors",
-        required=True,
-        key=SWEEP_KEY,
-        bind="query-params",
-        help=texts.HELP["sweep"],
-    )
-    metric = row.container(width=150).selectbox(
-        "Metric",
-        METRICS if sweep == "weights" else (*METRICS, low_rank_sensitivity.OBJECTIVE),
-        key="sweepmetric",
-        bind="query-params",
-        help=texts.HELP["sweepmetric"],
-    )
-    with row.container(width=WIDTH):
+    """Draw the menus; return sweep, metric and part (`sweep_specs` reads seeds and C)."""
+    place = st.container(horizontal=True, vertical_alignment="bottom")
+    row = Bound(place, texts.HELP)
+    sweep = row.buttons(SWEEP_KEY, "Sweep over", SWEEPS)
+    metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_sensitivity.OBJECTIVE)
+    metric = row.menu("sweepmetric", "Metric", metrics, width=150)
+    with place.container(width=WIDTH):
         control_of_C()
-    row.container(width=150).slider(
-        "Seeds",
-        1,
-        5,
-        SEEDS,
-        key=SEEDS_KEY,
-        bind="query-params",
-        disabled=sweep == "weights",
-        help=texts.HELP["fseeds"],
-    )
-    with row:
-        return str(sweep or "factors"), str(metric), part_shown(spec)
+    row.slider(SEEDS_KEY, "Seeds", 1, 5, SEEDS, disabled=sweep == "weights", width=150)
+    with place:
+        return sweep, metric, part_shown(spec)
 
 
 def _factors(
@@ -254,9 +233,6 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
         )
 
 
-AXES = {"iteration": "iterations", "seconds": "seconds"}
-
-
 def curve_specs(spec: RunSpec) -> list[RunSpec]:
     """Return both models with both of their solvers."""
     return affordable(_curves_wanted(spec, settings(spec)))
@@ -287,23 +263,14 @@ def _out_of_place(solver: str, spec: RunSpec) -> bool:
 def learning_curves(what: Shown, others: Records) -> None:
     """Draw the curves of the existing runs, and their final status."""
     row, chosen = controls(what.spec)
-    axis = row.segmented_control(
-        "Against",
-        list(AXES),
-        format_func=AXES.__getitem__,
-        default="seconds",
-        required=True,
-        key="learnaxis",
-        bind="query-params",
-        help=texts.HELP["learnaxis"],
-    )
+    axis = Bound(row, texts.HELP).buttons("learnaxis", "Against", AXES, "seconds")
     plain = bare(what.spec)
     if in_kernel_space(plain):
         st.markdown(words.NO_QUERY_STEPS)
     records = found(_curves_wanted(plain, chosen), others)
     there = [record for record in records if record is not None]
     if there:
-        _curves(what, there, str(axis or "seconds"))
+        _curves(what, there, axis)
     if len(there) < len(records):
         wait("The figure appears" if not there else "The rest appears")
 
@@ -341,11 +308,7 @@ def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
             "seconds": number(format="%.2f"),
             "objective": number(format="%.7g", help=texts.COLUMN_HELP["learned"]),
             "above": number("above the best", format="%.1e"),
-            "gap": number(
-                "gap",
-                format="%.1e",
-                help=texts.COLUMN_HELP["first_order"],
-            ),
+            "gap": number("gap", format="%.1e", help=texts.COLUMN_HELP["first_order"]),
             "start": "started from",
         },
     )

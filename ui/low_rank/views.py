@@ -19,6 +19,7 @@ from rankviz.plots import dim_histogram, energy_curve
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import selection
+from ui.controls.widgets import Bound
 from ui.low_rank import models, query, sweeps, why, words
 from ui.low_rank.computations import (
     BLOCK,
@@ -41,6 +42,21 @@ from ui.shell.page import VIEW, tabs
 from ui.shell.texts import describe
 
 FIGURES = Figures(words.ALTS, words.CAPTIONS)
+ORDERS = {"grade": "grade, then score", "score": "score"}
+BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
+WIDTH = 175
+"""Width in pixels: three controls and a button fit in one row on a laptop, two controls on a phone."""
+SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
+    "Why so low?": why.specs,
+    "Three models": models.specs,
+    "Learning curves": sweeps.curve_specs,
+    "Sensitivity": sweeps.sweep_specs,
+}
+"""Specs of the runs of tabs, besides the page's own."""
+OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
+"""Tabs on models with their own dual variables."""
+COUNTED = ("One query", "Energy", "Why so low?")
+"""Tabs that show the selected queries but do not select any."""
 
 
 def all_queries(what: Shown) -> None:
@@ -128,9 +144,7 @@ def numbers(what: Shown) -> None:
     """Draw the table; its ticked rows are the selected queries of the whole page."""
     every = table_of(what)
     row = st.container(horizontal=True, vertical_alignment="center")
-    only = row.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help=words.HELP["onlypicked"]
-    )
+    only = Bound(row, words.HELP).switch("onlypicked", "Selected queries only")
     if what.picked:
         selection.count(row, len(what.picked), len(every))
     table = what.only_picked(every) if only else every
@@ -191,106 +205,27 @@ def _columns(what: Shown) -> dict[str, Any]:
         "law": number("rank if all active", help=told["law"]),
         "Dim_share": number(f"Dim, {share}", format="percent", help=told["dim"]),
         "Dim_100": number("Dim, 100 %", format="percent", help=told["dim_100"]),
-        "stable_rank": number(
-            "stable rank",
-            format="%.2f",
-            help=told["stable_rank"],
-        ),
+        "stable_rank": number("stable rank", format="%.2f", help=told["stable_rank"]),
         "nuclear": number("nuclear norm", format="%.4g", help=told["nuclear"]),
     }
 
 
-ORDERS = {"grade": "grade, then score", "score": "score"}
-BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
-WIDTH = 175
-"""Width in pixels: three controls and a button fit in one row on a laptop, two controls on a phone."""
-
-
 def chosen(row: DeltaGenerator) -> Choice:
     """Draw the row and return its choices; the menu of queries comes later, once they are known."""
-    k = row.container(width=WIDTH).select_slider(
-        "Keep rank k",
-        RANKS,
-        1,
-        key="k",
-        bind="query-params",
-        help=words.HELP["k"],
-    )
-    share = row.container(width=WIDTH).select_slider(
-        "Share of the energy",
-        SHARES,
-        90,
-        format_func=lambda share: f"{share} %",
-        key="t",
-        bind="query-params",
-        help=words.HELP["t"],
-    )
-    more = row.popover("More", help=words.HELP["more"])
-    with more:
-        matrix, zero, order, beside, scale = _more()
-    return Choice(
-        matrix=str(matrix or "block"),
-        share=share / 100,
-        tolerance=float(zero or RANK_TOLERANCE),
-        scale=str(scale or "documents"),
-        k=int(k),
-        order=str(order or "grade"),
-        beside=str(beside or "cut"),
-    )
-
-
-def _more() -> tuple[str | None, float | None, str | None, str | None, str | None]:
-    matrix = st.segmented_control(
-        "Matrix of α",
-        list(MATRICES),
-        format_func=lambda name: MATRICES[name].label,
-        key="matrix",
-        default="block",
-        required=True,
-        bind="query-params",
-        help=words.HELP["matrix"],
-    )
-    order = st.segmented_control(
-        "Documents sorted by",
-        list(ORDERS),
-        format_func=ORDERS.__getitem__,
-        key="order",
-        default="grade",
-        required=True,
-        bind="query-params",
-        help=words.HELP["order"],
-    )
-    beside = st.segmented_control(
-        "Beside it",
-        list(BESIDE),
-        format_func=BESIDE.__getitem__,
-        key="beside",
-        default="cut",
-        required=True,
-        bind="query-params",
-        help=words.HELP["beside"],
-    )
-    zero = st.segmented_control(
-        "Zero: σ up to … of the largest",
-        ZEROS,
-        format_func=words.power_of_ten,
-        default=RANK_TOLERANCE,
-        required=True,
-        key="zero",
-        bind="query-params",
-        help=words.HELP["zero"],
-    )
-    scale = st.segmented_control(
-        "Dimensions counted as",
-        list(dim_histogram.SCALES),
-        format_func=lambda name: dim_histogram.SCALES[name].label,
-        default="documents",
-        required=True,
-        key="counted",
-        bind="query-params",
-        help=words.HELP["counted"],
-    )
-    return matrix, zero, order, beside, scale
+    first = Bound(row, words.HELP)
+    k = first.steps("k", "Keep rank k", RANKS, 1, width=WIDTH)
+    shares = {share: f"{share} %" for share in SHARES}
+    share = first.steps("t", "Share of the energy", shares, 90, width=WIDTH)
+    more = first.at(row.popover("More", help=words.HELP["more"]))
+    matrices = {name: kind.label for name, kind in MATRICES.items()}
+    matrix = more.buttons("matrix", "Matrix of α", matrices, "block")
+    order = more.buttons("order", "Documents sorted by", ORDERS)
+    beside = more.buttons("beside", "Beside it", BESIDE)
+    zeros = {zero: words.power_of_ten(zero) for zero in ZEROS}
+    zero = more.buttons("zero", "Zero: σ up to … of the largest", zeros, RANK_TOLERANCE)
+    scales = {name: scale.label for name, scale in dim_histogram.SCALES.items()}
+    scale = more.buttons("counted", "Dimensions counted as", scales, "documents")
+    return Choice(matrix, share / 100, zero, scale, k, order, beside)
 
 
 def query_menu(place: DeltaGenerator, what: Shown) -> None:
@@ -299,26 +234,7 @@ def query_menu(place: DeltaGenerator, what: Shown) -> None:
     if st.session_state.get(BLOCK) not in queries:
         st.session_state[BLOCK] = what.query
     of = f"the {len(queries)} selected" if what.picked else f"{len(queries)}"
-    place.selectbox(
-        f"Query, of {of}",
-        queries,
-        key=BLOCK,
-        bind="query-params",
-        help=words.HELP["block"],
-    )
-
-
-SPECS: dict[str, Callable[[RunSpec], list[RunSpec]]] = {
-    "Why so low?": why.specs,
-    "Three models": models.specs,
-    "Learning curves": sweeps.curve_specs,
-    "Sensitivity": sweeps.sweep_specs,
-}
-"""Specs of the runs of tabs, besides the page's own."""
-OTHER_MODELS = ("Three models", "Learning curves", "Sensitivity")
-"""Tabs on models with their own dual variables."""
-COUNTED = ("One query", "Energy", "Why so low?")
-"""Tabs that show the selected queries but do not select any."""
+    Bound(place, words.HELP).menu(BLOCK, f"Query, of {of}", queries)
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:

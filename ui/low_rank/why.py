@@ -21,6 +21,7 @@ from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_err
 from rankviz.plots.style import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import Bound
 from ui.low_rank import why_words as words
 from ui.low_rank import words as texts
 from ui.low_rank.computations import HINGE, ZEROS, Shown
@@ -67,17 +68,8 @@ def show(what: Shown, others: Records) -> None:
 
 def _chosen() -> Reason:
     row = st.container(horizontal=True, vertical_alignment="center")
-    name = row.segmented_control(
-        "Reason",
-        list(REASONS),
-        format_func=lambda name: REASONS[name].label,
-        default="law",
-        required=True,
-        key=WHY,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    chosen = REASONS[str(name or "law")]
+    labels = {name: reason.label for name, reason in REASONS.items()}
+    chosen = REASONS[Bound(row).buttons(WHY, "Reason", labels, label_visibility="collapsed")]
     row.popover("Theory", icon=":material/menu_book:").markdown(chosen.theory)
     row.popover("xu2019", icon=":material/article:").markdown(words.PAPER)
     return chosen

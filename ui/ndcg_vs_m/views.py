@@ -57,6 +57,8 @@ FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 LARGEST_AT_ONCE = 500
 NOTHING_YET = "no level to compare with yet"
 AXES = {"m": "features m", "seconds": "seconds"}
+FIGURES = Figures(ALTS, CAPTIONS)
+LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
 @dataclass(frozen=True)
@@ -254,10 +256,6 @@ def _open_selected(event: Any, found: list[RunRecord]) -> None:
             on_click=open_run,
             args=(record.spec,),
         )
-
-
-FIGURES = Figures(ALTS, CAPTIONS)
-LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
 @st.fragment

@@ -26,6 +26,13 @@ LONGEST = 1200
 """Largest number of characters of changes by hand in an address."""
 _ITEM = re.compile(r"(\d{1,3})(?:\.(-?\d{1,3})\.(-?\d{1,3})\.(\d)\.(\d))?")
 _LANDMARK = re.compile(r"z(\d{1,3})\.(-?\d{1,3})\.(-?\d{1,3})")
+KEY, LINE = "plane", "docs"
+"""Keys of the component, and of the changes by hand in the address."""
+_HELD = "plane-held"
+CHANGES = each(record(rev=whole, kind=text))
+"""Shape of the browser's messages; `Scene.after` checks the rest of a change."""
+FURTHEST = 200
+"""Number of changes that can be undone."""
 
 
 class Document(NamedTuple):
@@ -168,15 +175,6 @@ def _number(told: Any) -> int:
     if not 0 <= number < 1000:
         raise ValueError("no number of anything in the plane")
     return number
-
-
-KEY, LINE = "plane", "docs"
-"""Keys of the component, and of the changes by hand in the address."""
-_HELD = "plane-held"
-CHANGES = each(record(rev=whole, kind=text))
-"""Shape of the browser's messages; `Scene.after` checks the rest of a change."""
-FURTHEST = 200
-"""Number of changes that can be undone."""
 
 
 @dataclass

@@ -38,6 +38,50 @@ from ui.shell.page import ALONE, is_on
 
 SIDE, EXTENT = 57, 1.2
 """Points of the grid along each side, and half its width."""
+PLANE = Setting(
+    name="plane",
+    symbol="set",
+    label="Documents",
+    domain=Choice(PLANES),
+    default="ring",
+    help=words.PLANE_HELP,
+    key="pset",
+)
+EACH = Setting(
+    name="plane_each",
+    symbol="documents",
+    label="Documents of each query",
+    domain=N_COMPONENTS.domain,
+    default=16,
+    help=words.EACH_HELP,
+    key="peach",
+    offer=Typed(1, MOST_EACH),
+)
+MAP = replace(FEATURE_MAP, name="plane_map", default=LINEAR, key="pmap")
+M = replace(
+    N_COMPONENTS,
+    name="plane_m",
+    default=12,
+    start=None,
+    key="pm",
+    offer=Steps((1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100)),
+)
+C = replace(LOSS_WEIGHT, name="plane_C", default=1.0, start=None, key="pc", offer=Powers(-12, 10))
+PLANE_GAMMA = replace(GAMMA, name="plane_gamma", default=4.0, start=None, key="pg", offer=Powers(-4, 6))
+PLANE_LOSS = replace(LOSS, name="plane_loss", key="ploss")
+PLANE_SEED = replace(
+    SEED,
+    name="plane_seed",
+    help=words.SEED_HELP,
+    key="pseed",
+)
+ALL = (PLANE, EACH, PLANE_SEED, MAP, M, PLANE_GAMMA, C, PLANE_LOSS)
+PARAMETERS = {MAP: "feature_map", M: "n_components", PLANE_GAMMA: "gamma", C: "C", PLANE_LOSS: "loss"}
+"""Settings of `RankSVM`, including the seed."""
+ENOUGH = 1e-4
+"""Tolerance of training: a smaller one changes no picture and doubles the time of the hinge."""
+OF = {M: N_COMPONENTS, PLANE_GAMMA: GAMMA}
+"""The feature map's setting for each of these: read if the map reads it."""
 
 
 def packed(scene: Scene, fit: PlaneFit | None) -> dict[str, Any]:
@@ -219,52 +263,6 @@ def _words(scene: Scene, fit: PlaneFit | None, *, dark: bool) -> dict[str, Any]:
         "full": words.FULL.format(most=MOST),
         "side": side | {"goal": words.goal(dark=dark)},
     }
-
-
-PLANE = Setting(
-    name="plane",
-    symbol="set",
-    label="Documents",
-    domain=Choice(PLANES),
-    default="ring",
-    help=words.PLANE_HELP,
-    key="pset",
-)
-EACH = Setting(
-    name="plane_each",
-    symbol="documents",
-    label="Documents of each query",
-    domain=N_COMPONENTS.domain,
-    default=16,
-    help=words.EACH_HELP,
-    key="peach",
-    offer=Typed(1, MOST_EACH),
-)
-MAP = replace(FEATURE_MAP, name="plane_map", default=LINEAR, key="pmap")
-M = replace(
-    N_COMPONENTS,
-    name="plane_m",
-    default=12,
-    start=None,
-    key="pm",
-    offer=Steps((1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100)),
-)
-C = replace(LOSS_WEIGHT, name="plane_C", default=1.0, start=None, key="pc", offer=Powers(-12, 10))
-PLANE_GAMMA = replace(GAMMA, name="plane_gamma", default=4.0, start=None, key="pg", offer=Powers(-4, 6))
-PLANE_LOSS = replace(LOSS, name="plane_loss", key="ploss")
-PLANE_SEED = replace(
-    SEED,
-    name="plane_seed",
-    help=words.SEED_HELP,
-    key="pseed",
-)
-ALL = (PLANE, EACH, PLANE_SEED, MAP, M, PLANE_GAMMA, C, PLANE_LOSS)
-PARAMETERS = {MAP: "feature_map", M: "n_components", PLANE_GAMMA: "gamma", C: "C", PLANE_LOSS: "loss"}
-"""Settings of `RankSVM`, including the seed."""
-ENOUGH = 1e-4
-"""Tolerance of training: a smaller one changes no picture and doubles the time of the hinge."""
-OF = {M: N_COMPONENTS, PLANE_GAMMA: GAMMA}
-"""The feature map's setting for each of these: read if the map reads it."""
 
 
 def controls() -> tuple[str, int, dict[str, Any]]:

@@ -36,6 +36,9 @@ from ui.work.run_store import run_store
 _GONE = "runs-gone"
 MOST_COMPARED = 100
 """Largest number of runs in the address of the Compare page."""
+MOST_TAKEN = 1000
+"""Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
+_VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
 
 
 def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
@@ -189,11 +192,6 @@ def _open(spec: RunSpec, brought: bool) -> None:
         disabled=bool(why),
         help=escaped(why) if why else does or "With its settings.",
     )
-
-
-MOST_TAKEN = 1000
-"""Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
-_VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
 
 
 def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from rankviz.models.methods import METHODS
 from rankviz.store.study import STATES
 from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
 from ui.controls.settings import METHOD, NORMALISATION
-from ui.controls.widgets import start_index
+from ui.controls.widgets import Bound
 from ui.shell.texts import escaped
 
 _NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
@@ -28,11 +28,33 @@ FOLD = replace(_NAMED, name="fold", symbol="fold", label="Fold", key="f")
 _NORMALISED = replace(
     NORMALISATION, quiet=True, caption=lambda name: f"normalised: {NORMALISATIONS[name].label}"
 )
+BOUND = Bound()
 PARTS = {"vali": "validation", "train": "training", "test": "test"}
 SMALL = 1e-3
 """Smaller numbers are written as powers of ten."""
 MOST_TOLD = 8
 """Largest number of common settings to list; the others are counted."""
+SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
+    "find",
+    "study",
+    "state",
+    "starred",
+    "whose",
+    "by",
+    "metric",
+    "atleast",
+    "deleted",
+)
+"""Keys of the widgets, and names in the address; those of settings begin with `OF_SETTING`."""
+OF_SETTING = "only_"
+USUAL_METRIC = "NDCG@10"
+ALL, OWN, SHARED = "all", "own", "shared by others"
+MOST_STOPS = 200
+"""Largest number of values of a slider; of more, values at even ranks are used."""
+PHRASES = ("dataset", "fold", "method", "feature_map", "kernel", "loss", "solver")
+"""Settings covered by the search, by label and name."""
+_NOTHING: dict[type, Any] = {str: "", list: [], bool: False, float: 0.0}
+"""Values of widgets without a filter, by type."""
 
 
 def known() -> dict[str, tuple[Setting, ...]]:
@@ -173,27 +195,6 @@ def of_parts(names: Sequence[str], parts: Sequence[str], table: pd.DataFrame) ->
     return {column: title for column, title in wanted.items() if column in table}
 
 
-SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
-    "find",
-    "study",
-    "state",
-    "starred",
-    "whose",
-    "by",
-    "metric",
-    "atleast",
-    "deleted",
-)
-"""Keys of the widgets, and names in the address; those of settings begin with `OF_SETTING`."""
-OF_SETTING = "only_"
-USUAL_METRIC = "NDCG@10"
-ALL, OWN, SHARED = "all", "own", "shared by others"
-MOST_STOPS = 200
-"""Largest number of values of a slider; of more, values at even ranks are used."""
-PHRASES = ("dataset", "fold", "method", "feature_map", "kernel", "loss", "solver")
-"""Settings covered by the search, by label and name."""
-
-
 @dataclass(frozen=True)
 class Shown:
     """The result of the filters.
@@ -221,9 +222,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     known = metrics(table.columns)
     if not known:
         return ""
-    at = start_index(METRIC, known, USUAL_METRIC)
-    help_text = "Mean over a part's queries."
-    return str(st.selectbox("Metric", known, at, key=METRIC, bind="query-params", help=help_text))
+    return str(BOUND.menu(METRIC, "Metric", known, USUAL_METRIC, help="Mean over a part's queries."))
 
 
 def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
@@ -248,25 +247,18 @@ def reset() -> None:
         del st.query_params[key]
 
 
-_NOTHING: dict[type, Any] = {str: "", list: [], bool: False, float: 0.0}
-"""Values of widgets without a filter, by type."""
-
-
 def is_a_filter(key: str) -> bool:
     """Return True for a key of a filter's widget."""
     return key in set(KEYS) - {METRIC, DELETED} or key.startswith(OF_SETTING)
 
 
 def _search() -> str:
-    return str(
-        st.text_input(
-            "Search",
-            key=SEARCH,
-            bind="query-params",
-            placeholder="data, method, map, tag, note",
-            icon=":material/search:",
-            help="Finds runs that contain all words in their data, method, settings, tags or note.",
-        )
+    return BOUND.text(
+        SEARCH,
+        "Search",
+        placeholder="data, method, map, tag, note",
+        icon=":material/search:",
+        help="Finds runs that contain all words in their data, method, settings, tags or note.",
     )
 
 
@@ -294,17 +286,8 @@ def _choice(label: str, key: str, options: Sequence[Any], written: Mapping[Any, 
     """Draw a menu of values; drop values from a link that do not exist."""
     if key in st.session_state:
         st.session_state[key] = [one for one in st.session_state[key] if one in options]
-    return list(
-        st.multiselect(
-            label,
-            options,
-            key=key,
-            bind="query-params",
-            format_func=lambda one: written.get(one, str(one)),
-            placeholder="all",
-            help=hint,
-        )
-    )
+    labels = {one: written.get(one, str(one)) for one in options}
+    return BOUND.several(key, label, labels, [], placeholder="all", help=hint)
 
 
 def _by_names(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -322,26 +305,16 @@ def _by_state(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         chosen = _choice("State", STATE, states, {}, "Progress or result.")
         found = found[found["state"].isin(chosen)] if chosen else found
     if not table["own"].all():
-        whose = st.segmented_control(
-            "Whose", [ALL, OWN, SHARED], default=ALL, required=True, key=WHOSE, bind="query-params"
-        )
+        whose = BOUND.buttons(WHOSE, "Whose", [ALL, OWN, SHARED])
         found = found if whose == ALL else found[found["own"] == (whose == OWN)]
-    if st.toggle("With a star", key=STARRED, bind="query-params"):
+    if BOUND.switch(STARRED, "With a star"):
         found = found[found["star"]]
     return found
 
 
 def _by_metric(found: pd.DataFrame, metric: str) -> pd.DataFrame:
-    least = st.number_input(
-        f"Validation {metric} at least",
-        0.0,
-        1.0,
-        value=0.0,
-        step=0.01,
-        format="%.4f",
-        key=LEAST,
-        bind="query-params",
-    )
+    digits = {"step": 0.01, "format": "%.4f"}
+    least = BOUND.number(LEAST, f"Validation {metric} at least", 0.0, 1.0, 0.0, **digits)
     column = f"vali:{metric}"
     return found[found[column] >= least] if least > 0 and column in found else found
 
@@ -378,9 +351,7 @@ def _in_range(name: str, title: str, values: pd.Series[Any], columns: Columns) -
     words = {value: columns.alone(name, value) for value in stops}
     if len(set(words.values())) < len(stops):  # rounded to the same text
         words = {value: repr(value) for value in stops}
-    low, high = st.select_slider(
-        title, stops, ends, key=key, bind="query-params", format_func=words.__getitem__
-    )
+    low, high = BOUND.steps(key, title, words, ends)
     if (low, high) == ends:
         return pd.Series(True, index=values.index)
     return values.between(low, high)

@@ -18,7 +18,7 @@ from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
 from ui.controls import imported
 from ui.controls.sidebar import own_place
-from ui.controls.widgets import note_looks, start_index
+from ui.controls.widgets import Bound, note_looks
 from ui.runs import actions, filters, words
 from ui.runs.filters import PARTS, Columns, metrics, of_parts
 from ui.runs.words import best_of, made_here
@@ -33,6 +33,12 @@ _LISTED, _VERSION = "runs-listed", "runs-version"
 HEIGHT = 390
 WHOSE = {(True, False): "own", (True, True): "own, shared", (False, False): "of others"}
 """Owner of a run in words, by two flags: own, and shared."""
+AGAINST, EVERYTHING, SHOWN_METRICS, SHOWN_PARTS, FIRST = "against", "everything", "metrics", "parts", "first"
+MADE, SECONDS = "when it was made", "seconds of training"
+LATEST, BEST, QUICKEST = "latest", "best", "quickest"
+MOST_LISTED = 2000
+"""Largest number of rows sent to the browser; figure, search and actions on all runs use the others too."""
+_SUB = {2: "₂", 10: "₁₀"}
 
 
 def cells(
@@ -160,13 +166,6 @@ def _key(table: pd.DataFrame, titles: list[str]) -> str:
     return f"runs-table-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
 
 
-AGAINST, EVERYTHING, SHOWN_METRICS, SHOWN_PARTS, FIRST = "against", "everything", "metrics", "parts", "first"
-MADE, SECONDS = "when it was made", "seconds of training"
-LATEST, BEST, QUICKEST = "latest", "best", "quickest"
-MOST_LISTED = 2000
-"""Largest number of rows sent to the browser; figure, search and actions on all runs use the others too."""
-
-
 @dataclass(frozen=True)
 class What:
     """Display options: axis of the figure, order, parts and metrics, all settings or differing ones."""
@@ -191,7 +190,7 @@ def runs_of_visitor() -> pd.DataFrame:
         st.warning(words.NO_STUDY)
     with own_place():
         study = _study(titles) if titles else ""
-        if st.toggle("Deleted", key=filters.DELETED, bind="query-params", help="Your deleted runs."):
+        if Bound().switch(filters.DELETED, "Deleted", help="Your deleted runs."):
             return store.listing.deleted_by(owner)
     if not study:
         return found
@@ -201,19 +200,8 @@ def runs_of_visitor() -> pd.DataFrame:
 
 def _study(titles: dict[str, str]) -> str:
     """Draw the menu of studies; return the chosen one, "" for none."""
-    options = ["", *titles]
-    at = start_index(filters.STUDY, options, "")
-    return str(
-        st.selectbox(
-            "Study",
-            options,
-            at,
-            key=filters.STUDY,
-            bind="query-params",
-            format_func=lambda one: f"{titles[one]} · {one[:6]}" if one else "all",
-            help="A group of runs, such as a sweep.",
-        )
-    )
+    options = {"": "all"} | {one: f"{title} · {one[:6]}" for one, title in titles.items()}
+    return str(Bound().menu(filters.STUDY, "Study", options, help="A group of runs, such as a sweep."))
 
 
 def nothing_yet() -> None:
@@ -298,9 +286,6 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
     return columns.in_words(name, found), setting.label, "category"
 
 
-_SUB = {2: "₂", 10: "₁₀"}
-
-
 def _table(
     shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, told: DeltaGenerator
 ) -> None:
@@ -340,10 +325,9 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
     found = shown.table
     with st.popover("Show", icon=":material/view_column:", help="Columns, order, axis."):
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
-        orders = [LATEST, BEST, QUICKEST]
-        bound = {"bind": "query-params"}
-        against = st.selectbox("Figure against", axes, start_index(AGAINST, axes, MADE), key=AGAINST, **bound)
-        first = st.selectbox("First", orders, start_index(FIRST, orders, LATEST), key=FIRST, **bound)
+        bound = Bound()
+        against = bound.menu(AGAINST, "Figure against", axes, MADE)
+        first = bound.menu(FIRST, "First", [LATEST, BEST, QUICKEST])
         parts = st.pills(
             "Parts",
             list(PARTS),
@@ -352,15 +336,15 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
             format_func=PARTS.__getitem__,
             key=SHOWN_PARTS,
             help=words.PARTS_HELP,
-            **bound,
+            bind="query-params",
         )
         others = [name for name in known if name != shown.metric]
-        names = st.multiselect("Further metrics", others, key=SHOWN_METRICS, **bound)
-        everything = st.toggle("All settings", key=EVERYTHING, help="Includes equal settings.", **bound)
+        names = bound.several(SHOWN_METRICS, "Further metrics", others, [])
+        everything = bound.switch(EVERYTHING, "All settings", help="Includes equal settings.")
     if "test" in parts:
         note_looks(found.index)
     named = [*filter(None, [shown.metric]), *names]
-    return What(str(against), str(first), tuple(parts), tuple(named), bool(everything))
+    return What(against, first, tuple(parts), tuple(named), everything)
 
 
 def _in_order(found: pd.DataFrame, metric: str, first: str) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls import marked, models, selection
 from ui.controls.curves import approximate_specs, say_what_is_left_out
 from ui.controls.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
-from ui.ndcg_vs_m.views import METRICS
+from ui.ndcg_vs_m.views import METRICS, Bound
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
     definition_caption,
@@ -38,6 +38,7 @@ from ui.work.jobs import run_or_wait
 LENGTHS = (10, 20)
 SHORTEST = 420  # pixels of the score scatter next to a short list
 MOST_MOVED = 8
+MOST = 5
 
 
 def one_query(what: Compared) -> int:
@@ -67,25 +68,9 @@ def one_query(what: Compared) -> int:
 
 
 def _settings() -> tuple[int, str]:
-    length = st.segmented_control(
-        "First documents",
-        LENGTHS,
-        default=LENGTHS[0],
-        required=True,
-        key="first",
-        bind="query-params",
-        help=words.FIRST_HELP,
-    )
-    scale = st.segmented_control(
-        "Scores",
-        list(score_scatter.SCALES),
-        default="centred",
-        required=True,
-        key="scores",
-        bind="query-params",
-        help=words.SCORES_HELP,
-    )
-    return int(length or LENGTHS[0]), str(scale or "centred")
+    length = Bound().buttons("first", "First documents", LENGTHS, help=words.FIRST_HELP)
+    scales = list(score_scatter.SCALES)
+    return length, Bound().buttons("scores", "Scores", scales, "centred", help=words.SCORES_HELP)
 
 
 def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
@@ -153,9 +138,6 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
         show_table(drawn.rename(columns=names), hide_index=True)
 
 
-MOST = 5
-
-
 @dataclass(frozen=True)
 class Choice:
     """Controls that this page adds to the sidebar."""
@@ -173,14 +155,7 @@ def controls(spec: RunSpec) -> Choice:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
-    metric = row.container(width=150).selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index("NDCG@10"),
-        key="metric",
-        bind="query-params",
-        help=words.METRIC_HELP,
-    )
+    metric = Bound(row).menu("metric", "Metric", METRICS, "NDCG@10", width=150, help=words.METRIC_HELP)
     with row:
         models.buttons(spec)
     return Choice(left, right, metric)
@@ -304,9 +279,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
-    only = st.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help="Hides all other queries."
-    )
+    only = Bound().switch("onlypicked", "Selected queries only", help="Hides all other queries.")
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
     # rows that disappear when unticked would make a new table each time

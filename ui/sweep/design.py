@@ -25,6 +25,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
 from ui.controls.setting_controls import told
+from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
@@ -34,10 +35,17 @@ from ui.work.folds import data_roots_of_visitor, datasets, digest_of
 from ui.work.jobs import shape_of
 from ui.work.run_store import run_store, workers
 
+BOUND = Bound()
 AXES = "axes"
 """Key of the menu of settings that vary."""
 USUAL_EXPONENTS, USUAL_STEP, USUAL_TYPED = (-8, 0), 2, "1, 2, 4"
 EVERY = (1, 2, 3, 4)
+OWN = "axes of my own"
+GRID, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
+MOST_SEEDS = 10
+STUDY = "study"
+"""Query parameter and session key of the shown sweep."""
+KIND = "sweep"
 
 
 def may_vary(base: RunSpec) -> dict[str, Setting]:
@@ -62,14 +70,7 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
     usual = [name for name, one in offered.items() if one in begun]
     if AXES in st.session_state:  # this model may lack axes of another one
         st.session_state[AXES] = [name for name in st.session_state[AXES] if name in offered] or usual
-    chosen = st.multiselect(
-        "Settings that vary",
-        list(offered),
-        usual,
-        key=AXES,
-        bind="query-params",
-        help=words.AXES_HELP,
-    )
+    chosen = BOUND.several(AXES, "Settings that vary", list(offered), usual, help=words.AXES_HELP)
     if not chosen:
         raise SettingError(words.NO_AXIS)
     return tuple(_axis(offered[name], drawn) for name in chosen)
@@ -91,56 +92,31 @@ def _axis(setting: Setting, drawn: bool) -> Axis:
 def _of_powers(setting: Setting, offer: Powers, key: str, drawn: bool) -> Axis:
     low, high = (min(max(end, offer.low), offer.high) for end in USUAL_EXPONENTS)
     place, by = (st.container(), None) if drawn else st.columns([3, 1], vertical_alignment="bottom")
-    first, last = place.slider(
-        f"{setting.symbol} from, to",
-        offer.low,
-        offer.high,
-        (low, high),
-        format=f"${offer.base}^{{%d}}$",
-        key=key,
-        bind="query-params",
-        help=setting.help,
-    )
+    about = {"format": f"${offer.base}^{{%d}}$", "help": setting.help}
+    label = f"{setting.symbol} from, to"
+    first, last = Bound(place).slider(key, label, offer.low, offer.high, (low, high), **about)
     if drawn or by is None:
         if first == last:
             raise SettingError(words.ONE_VALUE.format(symbol=setting.symbol))
         return Range(setting.name, float(offer.base) ** first, float(offer.base) ** last)
-    step = by.selectbox(
-        "every",
-        EVERY,
-        EVERY.index(USUAL_STEP),
-        key=f"{key}by",
-        bind="query-params",
-        help=words.STEP_HELP.format(base=offer.base),
-    )
+    about_step = words.STEP_HELP.format(base=offer.base)
+    step = Bound(by).menu(f"{key}by", "every", EVERY, USUAL_STEP, help=about_step)
     return Values(setting.name, powers(first, last, offer.base)[::step])
 
 
 def _some(setting: Setting, values: list[str], key: str) -> list[str]:
     """Draw a menu of several values; the middle ones are the default."""
     middle = max(len(values) // 2 - 1, 0)
-    chosen = st.multiselect(
-        setting.label,
-        values,
-        values[middle : middle + 3],
-        key=key,
-        bind="query-params",
-        help=setting.help,
-    )
+    chosen = BOUND.several(key, setting.label, values, values[middle : middle + 3], help=setting.help)
     if not chosen:
         raise SettingError(words.NO_VALUES.format(symbol=setting.symbol))
     return chosen
 
 
 def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
-    text = st.text_input(
-        f"{setting.symbol}, values",
-        USUAL_TYPED if _allowed(setting, USUAL_TYPED) else told(setting.first),
-        key=key,
-        bind="query-params",
-        max_chars=200,
-        help=words.TYPED_HELP.format(help=setting.help),
-    )
+    usual = USUAL_TYPED if _allowed(setting, USUAL_TYPED) else told(setting.first)
+    about = {"max_chars": 200, "help": words.TYPED_HELP.format(help=setting.help)}
+    text = BOUND.text(key, f"{setting.symbol}, values", usual, **about)
     try:
         return _numbers(text)
     except ValueError as error:
@@ -158,11 +134,6 @@ def _allowed(setting: Setting, text: str) -> bool:
     except SettingError:
         return False
     return True
-
-
-OWN = "axes of my own"
-GRID, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
-MOST_SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -187,13 +158,7 @@ class Asked:
 def design_controls(base: RunSpec) -> Asked:
     """Draw the controls of a design; `SettingError` for an invalid one."""
     labels = {f"{preset.label} ({preset.source})": name for name, preset in PRESETS.items()}
-    chosen = st.selectbox(
-        "Design",
-        [OWN, *labels],
-        key="design",
-        bind="query-params",
-        help=words.DESIGN_HELP,
-    )
+    chosen = BOUND.menu("design", "Design", [OWN, *labels], help=words.DESIGN_HELP)
     folds, seeds = _folds(base), ()
     if chosen in labels:
         preset = PRESETS[labels[chosen]]
@@ -217,56 +182,22 @@ def _folds(base: RunSpec) -> tuple[str, ...]:
         return tuple(there)
     if "folds" in st.session_state:
         st.session_state["folds"] = [fold for fold in st.session_state["folds"] if fold in there] or there
-    chosen = st.multiselect(
-        "Folds",
-        there,
-        there,
-        key="folds",
-        bind="query-params",
-        help=words.FOLDS_HELP,
-    )
-    return tuple(chosen) or (base.fold,)
+    return tuple(BOUND.several("folds", "Folds", there, there, help=words.FOLDS_HELP)) or (base.fold,)
 
 
 def _own(base: RunSpec, folds: tuple[str, ...]) -> Design:
     kinds = {kind.label: name for name, kind in KINDS.items() if name != "given"}
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    kind = kinds[
-        row.selectbox(
-            "Cells",
-            list(kinds),
-            key="kind",
-            bind="query-params",
-            width=150,
-            help=words.CELLS_HELP,
-        )
-    ]
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"))
+    kind = kinds[row.menu("kind", "Cells", list(kinds), width=150, help=words.CELLS_HELP)]
     drawn = kind != GRID
     points = draw = 0
     if drawn:
-        points = row.selectbox(
-            "Points", POINTS, 1, key="points", bind="query-params", width=90, help=words.POINTS_HELP
-        )
-        draw = row.number_input(
-            "Draw", 0, 9999, key="draw", bind="query-params", width=110, help=words.DRAW_HELP
-        )
-    seeds = row.number_input(
-        "Seeds",
-        1,
-        MOST_SEEDS,
-        key="seeds",
-        bind="query-params",
-        width=110,
-        help=words.SEEDS_HELP,
-    )
+        points = row.menu("points", "Points", POINTS, POINTS[1], width=90, help=words.POINTS_HELP)
+        draw = row.number("draw", "Draw", 0, 9999, width=110, help=words.DRAW_HELP)
+    seeds = row.number("seeds", "Seeds", 1, MOST_SEEDS, width=110, help=words.SEEDS_HELP)
     first = base.get("seed")
     several = tuple(range(first, first + seeds)) if seeds > 1 and first is not None else ()
-    return Design(base, axes(base, drawn), kind, folds, several, points, int(draw))
-
-
-STUDY = "study"
-"""Query parameter and session key of the shown sweep."""
-KIND = "sweep"
+    return Design(base, axes(base, drawn), kind, folds, several, points, draw)
 
 
 @dataclass(frozen=True)

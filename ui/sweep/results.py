@@ -30,6 +30,11 @@ from ui.sweep.words import cell_words, curve_answer, over, parallel_answer, wort
 from ui.work.folds import datasets
 
 NUMBERS = (1, 3, 5, 10, 20)
+OTHERS = "beside"
+"""Query parameter and session key of the other sweeps."""
+MOST = 2
+LOOKED = "sweep-test-looked-at"
+"""Session key of the choices of a sweep that were tested."""
 
 
 def offers(sweep: Sweep) -> None:
@@ -84,11 +89,6 @@ def _second_stage(sweep: Sweep) -> None:
         title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
         act = partial(_start, design, title, preset.choice)
         _button(label, f"stage-{design.folds[0]}", ":material/add:", act)
-
-
-OTHERS = "beside"
-"""Query parameter and session key of the other sweeps."""
-MOST = 2
 
 
 def beside(sweep: Sweep, x: str, y: str) -> None:
@@ -169,10 +169,6 @@ def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> No
         alt=f"{sweep.metric}, best at {best}",
         caption=words.BESIDE.format(metric=sweep.metric, over=over(design)),
     )
-
-
-LOOKED = "sweep-test-looked-at"
-"""Session key of the choices of a sweep that were tested."""
 
 
 def clicked(sweep: Sweep) -> int | None:

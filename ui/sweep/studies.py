@@ -32,6 +32,16 @@ from ui.sweep.words import at_work, cell_words, pace, time_left
 from ui.work.place import line
 from ui.work.run_store import run_store, workers
 
+CLICKED = "cell"
+"""Session key of the clicked cell, with its sweep."""
+_REFUSED = "sweep-refused"
+SHOWN, LONGEST_NOTE = 8, 500
+_DELETED = "sweep-deleted"
+POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
+"""Seconds between polls of a live sweep, and least seconds between redraws of the page as it grows."""
+_DRAWN = "sweep-drawn"
+MOST_REASONS = 5
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -129,11 +139,6 @@ def design_of(status: StudyStatus) -> Design:
         ) from error
 
 
-CLICKED = "cell"
-"""Session key of the clicked cell, with its sweep."""
-_REFUSED = "sweep-refused"
-
-
 def trying(act: Callable[..., Any]) -> Callable[..., None]:
     """Return a callback for an action; `say_what_was_refused` shows its errors."""
 
@@ -156,10 +161,6 @@ def say_what_was_refused() -> None:
     """Show the error of the last action, if any."""
     if _REFUSED in st.session_state:
         st.warning(escaped(st.session_state[_REFUSED]), icon=":material/error:")
-
-
-SHOWN, LONGEST_NOTE = 8, 500
-_DELETED = "sweep-deleted"
 
 
 def sweeps() -> list[StudyStatus]:
@@ -282,12 +283,6 @@ def best_words(study: str, done: int, choice: Choice) -> str:
         return f"{told} in the mean, chosen for each fold"
     cell = int(sweep.chosen.chosen["cell"].iloc[0])
     return f"{told} at {cell_words(sweep.design, sweep.design.plan.cells[cell])}"
-
-
-POLL_SECONDS, REDRAW_SECONDS = 1.0, 2.0
-"""Seconds between polls of a live sweep, and least seconds between redraws of the page as it grows."""
-_DRAWN = "sweep-drawn"
-MOST_REASONS = 5
 
 
 def progress(sweep: Sweep) -> None:

@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
 from ui.controls.navigation import announced, experiment
-from ui.ndcg_vs_m.views import METRICS
+from ui.ndcg_vs_m.views import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
 from ui.shell.page import ALONE, WAYS, head, is_on
@@ -187,44 +187,21 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
     """
     design, kept = sweep.design, Choice.of_study(sweep.status.study.design) or Choice()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    row.selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index(kept.metric),
-        key="metric",
-        bind="query-params",
-        width=130,
-        help=words.METRIC_HELP,
-    )
-    row.selectbox(
-        "Take",
-        [rule.label for rule in RULES.values()],
-        list(RULES).index(kept.rule),
-        key="rule",
-        bind="query-params",
-        width=240,
-        help=" ".join(f"{rule.label}: {rule.help}" for rule in RULES.values()),
-    )
+    bound, labels = Bound(row), [rule.label for rule in RULES.values()]
+    bound.menu("metric", "Metric", METRICS, kept.metric, width=130, help=words.METRIC_HELP)
+    about_rules = " ".join(f"{rule.label}: {rule.help}" for rule in RULES.values())
+    bound.menu("rule", "Take", labels, RULES[kept.rule].label, width=240, help=about_rules)
     if len(design.folds) > 1:
-        row.toggle(
-            "for each fold",
-            kept.per_fold,
-            key="each",
-            bind="query-params",
-            help=words.EACH_HELP,
-        )
+        bound.switch("each", "for each fold", kept.per_fold, help=words.EACH_HELP)
     x, y = places(design)
     if len(design.names) > 2:
         names = {setting_words(design.settings[name]): name for name in design.names}
         offered = list(names)
-        x = names[row.selectbox("Across", offered, offered.index(_word(design, x)), key="across", width=120)]
+        at = offered.index(setting_words(design.settings[x]))
+        x = names[row.selectbox("Across", offered, at, key="across", width=120)]
         others = [word for word in offered if names[word] != x]
         y = names[row.selectbox("Up", others, key="up", width=120)]
     return x, y
-
-
-def _word(design: Design, name: str) -> str:
-    return setting_words(design.settings[name])
 
 
 def show_map(sweep: Sweep, x: str, y: str) -> None:

@@ -38,6 +38,7 @@ from ui.controls.models import Option, Two, menu, of_pins
 from ui.controls.requirements import offered
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
+from ui.controls.widgets import Bound
 from ui.shell.figures import (
     capital,
     definition_caption,
@@ -66,14 +67,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     usual = style_of(LINEAR).name
     options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(models.pinned(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    chosen = menu(
-        row.container(width=360),
-        "Beside",
-        options,
-        usual,
-        "beside",
-        words.BESIDE,
-    )
+    chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
         metric = _curve()
         models.buttons(spec)
@@ -110,16 +104,8 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
 
 
 def _curve() -> str:
-    return st.segmented_control(
-        "Metric by rank",
-        list(words.CURVES),
-        default="NDCG",
-        required=True,
-        format_func=lambda name: f"{name}@k",
-        key="curve",
-        bind="query-params",
-        help=words.CURVE,
-    )
+    curves = {name: f"{name}@k" for name in words.CURVES}
+    return str(Bound().buttons("curve", "Metric by rank", curves, "NDCG", help=words.CURVE))
 
 
 def _two(other: RunRecord, record: RunRecord) -> Two:
@@ -146,19 +132,9 @@ def _own(spec: RunSpec) -> list[str]:
 def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
     """Draw one query's documents as ranked by both models."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get(QUERY) not in queries:
-        st.session_state[QUERY] = None
     usual = _typical(record.metrics[part]["NDCG@10"] - other.metrics[part]["NDCG@10"])
-    asked = st.selectbox(
-        "Query",
-        queries,
-        None,
-        key=QUERY,
-        bind="query-params",
-        placeholder=f"{usual} (typical)",
-        width=260,
-        help=words.QUERY,
-    )
+    typical = f"{usual} (typical)"
+    asked = Bound().optional_menu(QUERY, "Query", queries, typical, width=260, help=words.QUERY)
     chosen = usual if asked is None else int(asked)
     two = _two(other, record)
     if two.same:

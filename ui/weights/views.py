@@ -23,7 +23,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.paths import walk
 from ui.controls.feature_names import called
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound
 from ui.shell.components import each, mount, number, pair, record, text, whole
 from ui.shell.errors import end_page
 from ui.shell.figures import ON_DARK, say_if_nothing_was_learned, show_answer
@@ -35,6 +35,14 @@ TOP = 10
 """The k of NDCG@k."""
 MOST_CELLS, MOST_PAIRS = 600_000, 3_000_000
 """Most feature values sent, 4 bytes each; most pairs processed in every frame."""
+KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
+"""Keys of the component, and of the steps back, in the session; key of moved weights, also in the address."""
+HEARD = "weights-heard"
+"""Session key of messages from the browser that no run has read."""
+TOLD = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(whole, number)))}
+"""Shapes of the browser's messages: the start of a walk; the model, and its moved weights by position."""
+LONGEST = 1500
+"""Most letters of moved weights in an address."""
 
 
 def packed(
@@ -112,14 +120,6 @@ def from_a_link(text: str, d: int) -> list[tuple[int, float]]:
     return found
 
 
-KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
-"""Keys of the component, and of the steps back, in the session; key of moved weights, also in the address."""
-HEARD = "weights-heard"
-"""Session key of messages from the browser that no run has read."""
-TOLD = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(whole, number)))}
-"""Shapes of the browser's messages: the start of a walk; the model, and its moved weights by position."""
-LONGEST = 1500
-"""Most letters of moved weights in an address."""
 SCRIPTS = Path(__file__).parent
 
 
@@ -221,15 +221,13 @@ def query_of(train: RankingData) -> int:
     """Return the position of the query with the shown list: by default one with several grades."""
     labels = list(map(str, train.query_labels))
     several = [k for k in range(len(labels)) if np.ptp(train.y[train.query_slice(k)]) > 0]
-    chosen = st.selectbox(
+    chosen = Bound().held_menu(
+        "wq",
         "Query of the training part",
-        labels,
-        keep_held("wq", labels, several[0] if several else 0),
-        key="wq",
-        bind="query-params",
-        format_func="query {}".format,
+        {label: f"query {label}" for label in labels},
+        several[0] if several else 0,
         label_visibility="collapsed",
         width=150,
         help=words.QUERY_HELP,
     )
-    return labels.index(str(chosen))
+    return labels.index(chosen)

@@ -36,6 +36,16 @@ from ui.shell.texts import escaped
 
 _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
 """Kinds in the order of application; others take the place of `Change`."""
+LONGEST = 1800
+"""Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""
+MOST_DIGITS = 15
+"""Most digits of a document's number or a grade."""
+_BETWEEN = "__"
+_PARTS = {"t": "train", "v": "vali", "e": "test"}
+KEY = "changes"
+"""Keys of the list in the session, and of its text in the address."""
+_OF, _ASIDE, _PAST, _VERSION = "changes-of", "changes-aside", "changes-past", "changes-version"
+MOST_PAST = 100
 
 
 def applied(lines: Iterable[Line], fold: Fold) -> tuple[Change, ...]:
@@ -102,14 +112,6 @@ def _is_added(change: Change, fold: Fold) -> bool:
     if document is None:
         return False
     return document >= next_document(fold.parts[change.part(fold)])
-
-
-LONGEST = 1800
-"""Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""
-MOST_DIGITS = 15
-"""Most digits of a document's number or a grade."""
-_BETWEEN = "__"
-_PARTS = {"t": "train", "v": "vali", "e": "test"}
 
 
 @dataclass(frozen=True)
@@ -222,12 +224,6 @@ def plain_label(label: Any) -> Any:
 def _short(value: float) -> str:
     """Format a number with the fewest letters."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
-KEY = "changes"
-"""Keys of the list in the session, and of its text in the address."""
-_OF, _ASIDE, _PAST, _VERSION = "changes-of", "changes-aside", "changes-past", "changes-version"
-MOST_PAST = 100
 
 
 def lines(fold: Fold) -> list[Line]:

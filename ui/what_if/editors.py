@@ -62,6 +62,21 @@ for part in ("train", "vali"):
     found = outcome.comparison(part, METRIC)
     print("  " + found.sentence("the model with the changes", "the one without", METRIC))
 '''
+WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_WEIGHT = "what-if-weight"
+_LINES = 118
+"""Height in pixels of a long list of changes."""
+_HIGH = 5
+"""Number of changes that fit into it."""
+MENU = 20
+"""Highest grade up to which a menu lists all grades; above it, only those in the data."""
+SHAPE = either(
+    record(do=one_of("grade"), key=digits, grade=whole),
+    record(do=one_of("out"), key=digits),
+    record(do=one_of("above", "below"), key=digits, other=digits),
+)
+"""Shape of the component's messages; documents are named by number, as text."""
+_NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
 
 
 def script(spec: RunSpec, changes: Sequence[Change]) -> str:
@@ -80,14 +95,6 @@ def script(spec: RunSpec, changes: Sequence[Change]) -> str:
 def _in_a_docstring(text: str) -> str:
     """Replace characters that would end a docstring or start an escape."""
     return text.replace("\\", "/").replace('"', "'").replace("\n", " ")
-
-
-WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
-_WEIGHT = "what-if-weight"
-_LINES = 118
-"""Height in pixels of a long list of changes."""
-_HIGH = 5
-"""Number of changes that fit into it."""
 
 
 def listed(lines: Sequence[Line], fold: Fold) -> None:
@@ -301,17 +308,6 @@ def copied(fold: Fold, lines: Sequence[Line], part: str, query: object, source: 
     kept = [change for change in applied(lines, fold) if not isinstance(change, FeatureOff | QueryOut)]
     data = changed(fold, kept).parts[part]
     return tuple(data.X[index_of_document(data, query, source)].tolist())
-
-
-MENU = 20
-"""Highest grade up to which a menu lists all grades; above it, only those in the data."""
-SHAPE = either(
-    record(do=one_of("grade"), key=digits, grade=whole),
-    record(do=one_of("out"), key=digits),
-    record(do=one_of("above", "below"), key=digits, other=digits),
-)
-"""Shape of the component's messages; documents are named by number, as text."""
-_NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
 
 
 def grades(fold: Fold) -> list[int]:

@@ -28,7 +28,7 @@ from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turned import Turned, count_turned, turned_pairs
 from rankviz.whatif.turning import RULE
 from ui.controls.feature_names import in_their_words
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound
 from ui.shell.components import mount
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, show_figure, show_table
@@ -46,6 +46,19 @@ from ui.work.runs import recall, take_turns
 MOST_PAIRS = 2e8
 """Largest number of document pairs searched for changed order: about a second."""
 _NAMES = {"train": "training", "vali": "validation"}
+LIST = "ranked"
+MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
+"""Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
+STYLE = """
+.st-key-what-if-answer { min-height: 3.2rem; }
+.st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
+.st-key-what-if-lines [data-testid="stCheckbox"] label { padding: 0; }
+.st-key-what-if-table { overflow-x: auto; }
+.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
+.st-key-what-if-table td { white-space: nowrap; }
+"""
+"""Answers of one and of two lines have the same height, so that the list keeps its place."""
+_DRAWN = "what-if-drawn"
 
 
 def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any) -> OfQuery:
@@ -119,19 +132,6 @@ def _turned(found: Turned) -> str:
 
 
 SCRIPT = Path(__file__).with_name("list.js")
-LIST = "ranked"
-MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
-"""Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
-STYLE = """
-.st-key-what-if-answer { min-height: 3.2rem; }
-.st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
-.st-key-what-if-lines [data-testid="stCheckbox"] label { padding: 0; }
-.st-key-what-if-table { overflow-x: auto; }
-.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
-.st-key-what-if-table td { white-space: nowrap; }
-"""
-"""Answers of one and of two lines have the same height, so that the list keeps its place."""
-_DRAWN = "what-if-drawn"
 
 
 @dataclass(frozen=True)
@@ -210,21 +210,13 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
 
 def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
     """Draw the menus of part and query; return the chosen ones."""
-    part = row.segmented_control(
-        "Part",
-        PARTS,
-        default=PARTS[0],
-        required=True,
-        format_func=PART_NAMES.__getitem__,
-        key="part",
-        bind="query-params",
-        help=words.PART_HELP,
-    )
-    data = fold.parts[str(part)]
+    bound = Bound(row)
+    parts = {part: PART_NAMES[part] for part in PARTS}
+    part = bound.buttons("part", "Part", parts, help=words.PART_HELP)
+    data = fold.parts[part]
     queries = [int(one) for one in data.query_ids]
-    first = keep_held("query", queries, _first(fold, str(part)))
-    chosen = row.selectbox("Query", queries, first, key="query", bind="query-params", width=130)
-    return str(part), plain_label(data.query_labels[queries.index(chosen)])
+    chosen = bound.held_menu("query", "Query", queries, _first(fold, part), width=130)
+    return part, plain_label(data.query_labels[queries.index(chosen)])
 
 
 def _first(fold: Fold, part: str) -> int:

@@ -21,7 +21,7 @@ from ui.controls import feature_names, models
 from ui.controls.models import Option, menu, of_pins, of_the_sidebar
 from ui.controls.requirements import offered
 from ui.controls.settings import go_to, go_where_asked
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
 from ui.shell.texts import describe, escaped
 from ui.why import words
@@ -130,11 +130,7 @@ def model(place: Any, spec: RunSpec) -> RunSpec:
 def query(place: Any, data: RankingData) -> int:
     """Draw the menu of queries; return the chosen one."""
     queries = [int(q) for q in data.query_ids]
-    first = keep_held(QUERY, queries)
-    found: int = place.selectbox(
-        "Query", queries, first, key=QUERY, bind="query-params", help="Of the part shown."
-    )
-    return found
+    return int(Bound(place).held_menu(QUERY, "Query", queries, help="Of the part shown."))
 
 
 def ranked(of_all: FloatArray, data: RankingData, position: int) -> pd.DataFrame:
