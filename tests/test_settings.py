@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,9 +26,12 @@ from rankviz.common.settings import (
     active,
     every,
 )
+from rankviz.features import FEATURE_MAPS, FREQUENCIES, LANDMARKS
+from rankviz.features.settings import FREQUENCY_CHOICE, LANDMARK_CHOICE
 from rankviz.learning.costs import RULES
 from rankviz.learning.risk_settings import COSTS
 from rankviz.models.methods import METHODS
+from rankviz.models.settings import FEATURE_MAP
 
 EVERY = {
     f"{name}: {s.name}{'' if s.key in ('', s.name) else f' ({s.key})'}": s
@@ -181,6 +185,22 @@ def test_a_choice_follows_its_registry() -> None:
     registry["b"] = SimpleNamespace(label="B", settings=())
     assert setting.checked("b") == "b"
     assert setting.told("b") == "B"
+
+
+@pytest.mark.parametrize(
+    ("setting", "options"),
+    [
+        (LANDMARK_CHOICE, LANDMARKS),
+        (FREQUENCY_CHOICE, FREQUENCIES),
+        (FEATURE_MAP, FEATURE_MAPS),
+        (COSTS, {name: rule for name, rule in RULES.items() if name != "grade_query"}),
+    ],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_a_help_lists_every_option_with_its_own_meaning(setting: Setting, options: dict[str, Any]) -> None:
+    for option in options.values():
+        assert option.meaning
+        assert f"{option.label}: {option.meaning}" in setting.help
 
 
 def test_what_is_chosen_brings_its_settings_along_and_none_comes_twice() -> None:

@@ -7,7 +7,7 @@ rng)`, and enter it in `FREQUENCIES`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -22,6 +22,11 @@ class FrequencyChoice(Protocol):
     @property
     def label(self) -> str:
         """Name in captions and menus."""
+        ...
+
+    @property
+    def meaning(self) -> str:
+        """How it draws, for help texts."""
         ...
 
     @property
@@ -47,6 +52,7 @@ class IndependentFrequencies:
     """Independent columns from the spectral density (chen2017 Algorithm 2, rahimi2007): N(0, I) for RBF."""
 
     label: str = "independent"
+    meaning: ClassVar[str] = "each from the kernel's spectral density, as in chen2017"
     needs: str = "shift-invariant, with a known spectral density"
 
     def takes(self, kernel: KernelFacts) -> bool:
@@ -71,6 +77,7 @@ class OrthogonalFrequencies:
     """
 
     label: str = "orthogonal"
+    meaning: ClassVar[str] = "at right angles in blocks, so that the kernel stays unbiased"
     needs: str = "rotation-invariant"
 
     def takes(self, kernel: KernelFacts) -> bool:

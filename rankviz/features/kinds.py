@@ -120,6 +120,8 @@ class MapKind:
         Requirement for a kernel, in words: "needs a kernel that is …".
     lacks : kernel -> str
         The missing requirement of an unsupported kernel, as in "the kernel …".
+    meaning : str
+        What its features are, for help texts.
     """
 
     label: str
@@ -136,6 +138,7 @@ class MapKind:
     takes: Callable[[KernelFacts], bool] = lambda kernel: True
     needs: str = ""
     lacks: Callable[[KernelFacts], str] = lambda kernel: "is not"
+    meaning: str = ""
 
     @property
     def has_kernel(self) -> bool:

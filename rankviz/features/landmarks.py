@@ -25,6 +25,11 @@ class LandmarkChoice(Protocol):
         ...
 
     @property
+    def meaning(self) -> str:
+        """How it chooses, for help texts."""
+        ...
+
+    @property
     def measures(self) -> bool:
         """True if it computes the distance of every document to every landmark."""
         ...
@@ -40,6 +45,7 @@ class UniformLandmarks:
 
     label: str = "uniform"
 
+    meaning: ClassVar[str] = "any distinct document, as in chen2017"
     measures: ClassVar[bool] = False
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
@@ -66,6 +72,7 @@ class KMeansPlusPlusLandmarks:
     largest_batch: int = 64
     patience: int = 16
 
+    meaning: ClassVar[str] = "documents far from the landmarks before them"
     measures: ClassVar[bool] = True
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:

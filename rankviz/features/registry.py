@@ -34,6 +34,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         Kept(lambda m, n, d: d, base=False),
         has_form=lambda kernel: True,
         is_identity=True,
+        meaning="the features themselves",
         entry_cost=lambda kernel, d: EntryCost(),
     ),
     "nystroem": MapKind(
@@ -46,6 +47,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         expands=True,
         has_form=_made_of_features,
         draws_by=LANDMARK_CHOICE,
+        meaning="a kernel through m landmark documents",
     ),
     "fourier": MapKind(
         "random Fourier",
@@ -56,6 +58,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
         has_form=lambda kernel: True,
         draws_by=FREQUENCY_CHOICE,
+        meaning="a kernel through m random frequencies",
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
         needs="shift-invariant, with a known spectral density",
@@ -70,6 +73,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (KERNEL,),
         expands=True,
         has_form=_made_of_features,
+        meaning="the kernel itself; time and memory grow with the square of the documents",
     ),
 }
 """Feature maps by their names in `RankSVM(feature_map=...)` and the app."""

@@ -69,8 +69,7 @@ LANDMARK_CHOICE = Setting(
     label="Landmarks of the Nyström map",
     domain=Choice(LANDMARKS),
     default="uniform",
-    help="uniform: any distinct document, as in chen2017. k-means++: one after another, the likelier the "
-    "farther a document lies from the landmarks before it.",
+    help="; ".join(f"{one.label}: {one.meaning}" for one in LANDMARKS.values()) + ".",
     key="landmarks",
     caption=lambda name: f"{LANDMARKS[name].label} landmarks",
     quiet=True,
@@ -83,9 +82,7 @@ FREQUENCY_CHOICE = Setting(
     label="Frequencies of random Fourier",
     domain=Choice(FREQUENCIES),
     default="gaussian",
-    help="independent, as in chen2017: each drawn by itself from the kernel's spectral density. orthogonal: "
-    "at right angles in blocks of as many as there are features, each by itself still of that density, so "
-    "that the kernel stays unbiased; for kernels that prefer no direction.",
+    help="; ".join(f"{one.label}: {one.meaning}" for one in FREQUENCIES.values()) + ".",
     key="freq",
     caption=lambda name: f"{FREQUENCIES[name].label} frequencies",
     quiet=True,

@@ -210,20 +210,28 @@ def dcg_differences(codes: GradeCodes) -> FloatArray:
 class CostRule:
     """A rule for costs of pairs: its label, and its costs for grades y (n,), offsets ptr (Q + 1,).
 
-    `rescales_margins` is True if a cost sets the required margin, instead of a factor of the loss.
+    `rescales_margins` is True if a cost sets the required margin, instead of a factor of the loss. `meaning`
+    describes the costs for help texts; "" for a product of other rules.
     """
 
     label: str
     costs: Callable[[GradeCodes, IntArray, IntArray], PairCosts]
     rescales_margins: bool = False
+    meaning: str = ""
 
 
 RULES = {
-    "query": CostRule("μ by query", _by_query),
-    "grade": CostRule("λ by grades", _by_grade),
+    "query": CostRule("μ by query", _by_query, meaning="more for queries with few pairs (he2009 §4.2)"),
+    "grade": CostRule(
+        "λ by grades", _by_grade, meaning="(r − s) + 0.3·s for grade r preferred to s (he2009)"
+    ),
     "grade_query": CostRule("λ by grades × μ by query", _by_grade_and_query),
-    "slack": CostRule("slack rescaling by DCG", _slack),
-    "margin": CostRule("margin rescaling by DCG", _margin, rescales_margins=True),
+    "slack": CostRule(
+        "slack rescaling by DCG", _slack, meaning="what swapping the two costs in DCG (chapelle2010 §6.2)"
+    ),
+    "margin": CostRule(
+        "margin rescaling by DCG", _margin, True, "the margin asked for is what swapping costs in DCG"
+    ),
 }
 """Rules by their names in `RankSVM(costs=...)` and the app: he2009's λ and μ, chapelle2010's rescaling."""
 

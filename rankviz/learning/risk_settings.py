@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankviz.common.settings import Choice, Positive, Powers, Setting
-from rankviz.learning.costs import check_costs, choices_in_words, cost_words, frozen_costs
+from rankviz.learning.costs import RULES, check_costs, choices_in_words, cost_words, frozen_costs
 from rankviz.learning.losses import LOSSES
 
 LOSS_WEIGHT = Setting(
@@ -57,9 +57,9 @@ COSTS = Setting(
     label="Costs of pairs",
     domain=CostDomain(),
     default=None,
-    help="What multiplies the loss of a pair. λ by grades: (r − s) + 0.3·s for grade r preferred to s "
-    "(he2009: 1, 1.3 and 2). μ by query: more for queries with few pairs (he2009 §4.2). Slack rescaling: "
-    "what swapping the two costs in DCG; margin rescaling: that is the margin asked for (chapelle2010 §6.2).",
+    help="What multiplies the loss of a pair. "
+    + "; ".join(f"{rule.label}: {rule.meaning}" for rule in RULES.values() if rule.meaning)
+    + ".",
     key="costs",
     caption=cost_words,
     quiet=True,

@@ -13,9 +13,7 @@ FEATURE_MAP = Setting(
     label="Feature map",
     domain=Choice(FEATURE_MAPS),
     default="nystroem",
-    help="linear: the features themselves. Nyström: a kernel through m landmark documents. Random Fourier: a "
-    "kernel through m random frequencies. exact kernel: the kernel itself, without approximation; its time "
-    "and memory grow with the square of the documents.",
+    help="; ".join(f"{kind.label}: {kind.meaning}" for kind in FEATURE_MAPS.values() if kind.meaning) + ".",
     key="map",
     named=True,
 )
@@ -45,8 +43,7 @@ START = Setting(
     label="Start",
     domain=Choice(STARTS),
     default="near",
-    help="near may start from the weights of a neighbouring run that is made with it, which is faster; zero "
-    "starts from zero, so that its trace shows all of the way.",
+    help="; ".join(f"{name}: {start.label}" for name, start in STARTS.items()) + ".",
     caption=lambda name: "",
     how=True,
     parameter=None,

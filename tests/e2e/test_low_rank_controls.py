@@ -7,6 +7,7 @@ from helpers import assert_no_errors_shown, finish_training, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
+from ui.low_rank.why_words import STAIRCASE
 
 _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .flatMap(kind => Array.from(page.querySelectorAll(`[data-testid=${kind}] *`)))
@@ -61,7 +62,7 @@ def test_the_reason_chosen_is_drawn_alone_and_in_the_address(server: Server, pag
     expect(main.locator("[class*='st-key-rank-by-c'] .js-plotly-plot")).to_have_count(0)
     assert query_of(page)["why"] == "Hinge: a staircase"
     main.get_by_role("button", name="Theory").click()
-    expect(page.get_by_test_id("stPopoverBody").get_by_text("The hinge makes stairs.")).to_be_visible()
+    expect(page.get_by_test_id("stPopoverBody").get_by_text(STAIRCASE.split("**")[1])).to_be_visible()
     assert_no_errors_shown(page)
 
 

@@ -12,6 +12,7 @@ from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
 from ui.controls.models import MOST, from_token, token
 from ui.convergence.views import spread
+from ui.convergence.words import CAPTIONS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -133,7 +134,7 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     assert not app.exception
     told = words(app)
     assert "Products until within 10⁻⁴ of its own best objective" in told
-    assert "has an objective of its own; do not compare them" in told
+    assert CAPTIONS["objectives"] in told
     assert "Left out" in told
     assert "hinge with Newton-YUAN" in told
     assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them

@@ -78,7 +78,7 @@ def test_headline_is_what_the_library_counts(part: str, open_page: Opener) -> No
     }
     assert len(bars) == len(summary.grades) + 1
     assert "preference pairs;" in words(app)
-    assert "Synthetic data" in words(app)
+    assert "Synthetic: " in words(app)
     assert f"of {summary.queries:,} queries" in words(app)
 
 

@@ -22,8 +22,9 @@ from rankviz.plots.low_rank_style import MODELS
 from rankviz.runs.record import RunRecord
 from ui.low_rank import sweeps as low_rank_sweeps
 from ui.low_rank.models import SIDEBAR
+from ui.low_rank.models_words import MATRIX_WORDS, MORE_FACTORS, of_the_paper, spread
 from ui.low_rank.models_words import objectives as objectives_in_words
-from ui.low_rank.models_words import of_the_paper, spread
+from ui.low_rank.words import APPEARS
 from ui.work.runs import RunMemory
 
 Opener = Callable[..., AppTest]
@@ -88,7 +89,7 @@ def test_the_controls_are_read_from_the_address(open_page: Opener) -> None:
     assert app.selectbox(key="clow").value == -8
     text = words(app)
     assert "train the hinge with C = 2⁻⁸" in text
-    assert "its dual variables α" in text
+    assert MATRIX_WORDS["alpha"] in text
     assert "Median k of" in text
 
 
@@ -96,7 +97,7 @@ def test_another_k_is_trained_and_shown(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", **LINK)
     app.number_input(key="factors").set_value(1).run()
     assert not app.exception
-    assert "rank 1, the number of factors (K in xu2019)" in words(app)
+    assert "VVᵀ has rank 1 " in words(app)
     assert app.selectbox(key="clow").value == SIDEBAR
 
 
@@ -122,7 +123,7 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Call
     assert "Within 1 % of the best objective of its model" in text
     assert "The factorised problem is not convex" in text
     assert app.dataframe[0].value["label"].tolist() == names
-    assert "Compare seconds" in app.segmented_control(key="learnaxis").help
+    assert "compare seconds" in app.segmented_control(key="learnaxis").help
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, sweepmetric="objective", **LINK)
-    assert "never above that for a divisor of their number" in words(app)
+    assert MORE_FACTORS in words(app)
     app.segmented_control(key="sweep").set_value("weights").run()
     assert not app.exception
     assert app.selectbox(key="sweepmetric").value == "MAP"
@@ -193,8 +194,8 @@ def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
 @pytest.mark.parametrize(
     ("objectives", "said"),
     [
-        ([-10.0, -10.0], "lower the objective by less than 0.001 % here (−10)"),
-        ([-10.0, -10.00009], "lower the objective by less than 0.001 % here (−10)"),
+        ([-10.0, -10.0], "lower it by less than 0.001 % here (−10)"),
+        ([-10.0, -10.00009], "lower it by less than 0.001 % here (−10)"),
         ([-1000.0, -1200.5], "From 1 factor to 5 the objective falls by 16.7 %, from −1,000 to −1,200.5"),
         ([0.0, -1.0], "falls by 100 %, from 0 to −1"),
         ([0.0, 0.0], "by less than 0.001 % here (0)"),
@@ -221,7 +222,7 @@ def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pyt
     for view in TABS:
         app = open_page("low_rank", view=view, **LINK)
         if any(button.label == "Train in the background" for button in app.button):
-            assert "see the end of the page" in words(app)
+            assert APPEARS.format(what="This figure") in words(app)
 
 
 def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(

@@ -44,7 +44,7 @@ def test_queries_here_and_above_are_compared_in_words() -> None:
     assert "shows 2 queries; 1 query is here only, with α = 0 under the current model: 7." in only_here
     assert other_queries(range(20), [19]).endswith("0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 9 more.]")
     assert "the selected query is 0 under" in none_counted(1)
-    assert "all queries are 0" in none_counted(0)
+    assert "All matrices are 0" in none_counted(0)
 
 
 def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(

@@ -96,9 +96,7 @@ def test_why_so_low_trains_the_plain_model_for_its_figures(method: str, open_pag
     link = {"view": "Why so low?", "method": METHODS[method].label} | LINK
     app = open_page("low_rank", **link)
     assert len(figures(app)) == 4
-    assert "Trained for these figures with RankSVM and the squared hinge; else as the current model" in words(
-        app
-    )
+    assert "Trained for these figures with RankSVM and the squared hinge" in words(app)
     text = words(app := open_page("low_rank", why="Errors of a solver", **link))
     assert len(figures(app)) == 3
     assert f"The {METHODS[method].label} is solved for its α" in text

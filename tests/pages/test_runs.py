@@ -267,7 +267,7 @@ def test_a_run_whose_data_are_gone_is_not_opened(open_page: Opener, made: list[R
     app = open_page("runs")
     choose(app, [made[0].spec.hash])
     assert app.button(key="runs-open").disabled
-    assert "no longer here" in app.button(key="runs-open").help
+    assert app.button(key="runs-open").help == "Its data are not here."
 
 
 def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
@@ -349,7 +349,7 @@ def test_a_file_that_is_damaged_does_not_keep_others_out(
 
 def test_a_link_to_a_study_that_is_not_there_is_said(open_page: Opener, store: RunStore) -> None:
     app = open_page("runs", study="f" * 32)
-    assert "This link's study was not found" in app.warning[0].value
+    assert runs_words.NO_STUDY in app.warning[0].value
 
 
 def test_a_selection_leaves_as_one_file_and_as_a_table(

@@ -13,6 +13,7 @@ from test_home_train import decoded, lines
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.metrics.crossed import crossed_interval
 from rankviz.models.methods import METHODS
+from ui.ndcg_vs_m.words import INFOS
 from ui.work import jobs
 
 Opener = Callable[..., AppTest]
@@ -78,7 +79,7 @@ def test_what_takes_long_is_offered_with_its_cost(open_page: Opener, monkeypatch
     monkeypatch.setattr(jobs, "LIVE_IN_ALL", 0.0)
     app = open_page("ndcg_vs_m", view="Learning curve", **QUICK)
     assert "Training these" in words(app)
-    assert "No run of this curve has finished yet" in words(app)
+    assert INFOS["no sample"] in words(app)
     assert app.slider(key="curvedraws").value == 2
 
 

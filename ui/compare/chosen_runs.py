@@ -126,9 +126,9 @@ def given(metric: str) -> Given:
 def _left_out(unseen: int, unmade: int) -> list[str]:
     notes = []
     if unseen:
-        notes.append(f"{counted(unseen, 'run')} left out: private or deleted.")
+        notes.append(words.UNSEEN.format(runs=counted(unseen, "run")))
     if unmade:
-        notes.append(f"{counted(unmade, 'run')} left out: not trained, or failed.")
+        notes.append(words.UNMADE.format(runs=counted(unmade, "run")))
     return notes
 
 

@@ -82,7 +82,7 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         compared_deltas.figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=f"Mean difference of each model to {found.baseline} by {asked.metric}.",
+        alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
         caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
@@ -108,7 +108,7 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         compared_metrics.figure(table),
         table,
         key="compared-alone",
-        alt="Means over queries with intervals.",
+        alt="Means with intervals.",
         caption=words.MEANS.format(about=words.about([one], part)),
         answer=words.ALONE.format(label=escaped(one.label)),
     )
@@ -121,7 +121,7 @@ def metrics(found: Comparison, part: str) -> None:
         compared_metrics.figure(table),
         table,
         key="compared-metrics",
-        alt="Means over queries, by metric.",
+        alt="Means by metric.",
         caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
     )
     number = st.column_config.NumberColumn
@@ -148,7 +148,7 @@ def by_cutoff(found: Comparison, part: str) -> None:
         metric_curve.figure(banded),
         table,
         key="compared-cutoffs",
-        alt="NDCG at every cut-off, by model.",
+        alt=words.CUTOFFS_ALT,
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
     )
 
@@ -161,7 +161,7 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         time_and_quality.figure(table, asked.metric),
         table,
         key="compared-time",
-        alt=f"Training seconds against mean {asked.metric}.",
+        alt=words.TIMES_ALT.format(metric=asked.metric),
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=escaped(told.sentence()),
     )
@@ -210,7 +210,7 @@ def slices(found: Comparison, asked: Asked, part: str) -> None:
         compared_slices.figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=f"Differences in {asked.metric} to {asked.baseline} by slice.",
+        alt=words.SLICES_ALT.format(metric=asked.metric),
         caption=words.SLICES.format(
             baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
         ),
@@ -278,7 +278,7 @@ def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
         query_differences.figure(table, asked.metric, colour),
         table,
         key="compared-queries",
-        alt=f"Differences in {asked.metric} of each query, sorted.",
+        alt=f"{asked.metric} differences, sorted.",
         caption=words.QUERY_BARS.format(
             metric=asked.metric,
             other=escaped(other.label),

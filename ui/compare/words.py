@@ -15,71 +15,72 @@ from rankviz.runs.rules import RULES
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
 
-METRIC_HELP = "The compared metric. A study that keeps no metric chooses its cell by it, on validation."
+METRIC_HELP = "A study without a metric of its own chooses its cell by it."
 FURTHER_HELP = "p-values are corrected for all models times metrics."
-TEST_HELP = "Decides significance. “Win and loss” shows all three tests."
-BASELINE_HELP = "All models are compared with it."
-REMOVE_HELP = "Remove the study to remove its model."
+TEST_HELP = "Decides significance."
+BASELINE_HELP = "All others are compared with it."
+REMOVE_HELP = "Removes the study's model."
 CLEAR_HELP = "Removes all models here; runs are kept."
 NO_STORE = "Models cannot be compared now."
 NO_MODELS = "No models to compare yet."
-HOW_TO_FILL = (
-    "Choose two or more models from your runs, or add the current one by **Compare this model** "
-    "in the sidebar."
-)
+HOW_TO_FILL = "Choose models from your runs, or add the current one by **Compare this model** in the sidebar."
 SEND_TWO_HELP = "Adds their runs; train missing ones on Train."
 FIRST_RUNS = "The first {most} of {all} runs are compared."
 OPENING = "Opening runs …"
 TOO_MANY = "{found} models are too many: choose up to {most}"
-COMMON_FOLDS = "Some models have no run on {left_out}: the comparison uses {common} only."
-UNREADABLE = "a run cannot be read by this version: remove it or train it again"
-NO_RUNS = "No runs yet. First train a model on any page."
+COMMON_FOLDS = "Some models have no run on {left_out}; compared on {common}."
+UNREADABLE = "this version cannot read a run: remove it or train it again"
+NO_RUNS = "No runs yet: train a model first."
 LATEST = "The latest {shown} of {found:,} models; search for others."
-SEARCH_HELP = "Finds rows that contain all words."
+SEARCH_HELP = "Finds rows with all words."
 STUDY_HELP = "Adds the cell chosen on validation."
-SLICES_HELP = "Groups of about the same number of queries."
-IDS_HELP = "Query ids, separated by commas or spaces."
+SLICES_HELP = "Groups of about the same size."
+IDS_HELP = "Query ids, separated by commas."
 NAME_QUERIES = "Enter query ids to compare them with all others."
 SLICES = (
-    "Mean difference to {baseline} with paired 95 % intervals, not corrected for the number of "
-    "slices. Hollow: interval contains 0. {about}."
+    "Mean difference to {baseline} with paired 95 % intervals, not corrected for the number of slices. "
+    "Hollow: interval contains 0. {about}."
 )
-UNKNOWN_QUERY = "query {query} is not among the {known} compared queries, which “Win and loss” lists"
+UNKNOWN_QUERY = "query {query} is not among the {known} compared queries (see “Win and loss”)"
 READING = "Reading the data …"
-DATA_CHANGED = (
-    "files of {fold} of {dataset} changed after training; use slices by difficulty or own selection"
-)
+DATA_CHANGED = "files of {fold} of {dataset} changed after training; use other slices"
 CHOOSING = "Choosing on validation …"
 DIFFERENCES = (
-    "Mean {metric} difference to {baseline} over queries; paired 95 % intervals where there are "
-    "enough queries. Full: significant (Holm's correction). {about}."
+    "Mean {metric} difference to {baseline} over queries; paired 95 % intervals. Full: significant (Holm's "
+    "correction). {about}."
 )
 MEANS = "Means over queries with 95 % intervals. {about}."
-ALONE = "{label} is the only model here: add another one to compare."
+ALONE = "{label} is the only model here: add another one."
 METRICS_MEANS = (
     "Means over queries with 95 % intervals; dashed: baseline. Compare models by the paired intervals above. "
 )
-FOLD_SD_HELP = "Standard deviation of the folds' means."
+FOLD_SD_HELP = "Standard deviation over folds."
 SEED_SD_HELP = "Standard deviation over seeds, pooled over folds."
 CUTOFFS = "Means over queries. Bands (up to {most} models): 95 % intervals of each mean, not paired. {about}."
 TIMES = (
     "Mean training time per run. Bars: one standard error of the paired difference to the best "
     "(breiman1984). "
 )
-SETTINGS_SHOWN = "Only settings that differ; dash: not used by the model."
-ABOUT_P = "Probability of a difference at least this large if both models were equal."
+SETTINGS_SHOWN = "Only settings that differ; dash: not used."
+ABOUT_P = "Probability of such a difference if both models were equal."
 EFFECT_HELP = "Mean difference / standard deviation (Cohen's d)."
-HOLM_HELP = "Corrected p. Below 0.05: the chance of any false positive is at most 5 %."
-BH_HELP = "Corrected p. Below 0.05: at most 5 % false positives on average (benjamini1995)."
+HOLM_HELP = "Corrected: the chance of any false positive below 0.05 is at most 5 %."
+BH_HELP = "Corrected: below 0.05, at most 5 % false positives on average (benjamini1995)."
 QUERY_BARS = "One bar per query: {metric} of {other} minus {baseline}. {about}."
 OTHER_HELP = "Its wins and losses are drawn."
 CORRECTED = "Corrected for the {family} comparisons of this table."
-TICK_QUERY = "**Queries**, largest difference first. Tick one."
+TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
 
 ON_VALIDATION = (
     "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part, once."
 )
+UNSEEN = "{runs} left out: private or deleted."
+UNMADE = "{runs} left out: not trained, or failed."
+SLICES_ALT = "{metric} differences by slice."
+DELTAS_ALT = "{metric} differences to {baseline}."
+TIMES_ALT = "Training seconds against {metric}."
+CUTOFFS_ALT = "NDCG at every cut-off."
 
 
 def about(models: Sequence[Contestant], part: str) -> str:

@@ -258,7 +258,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
         raise DataError(
             "no data set below the data folders",
             expected="folders such as NAME/Fold1/train.txt",
-            remedy="Start the app with another data folder: make app DATA=folder.",
+            remedy="Start with `make app DATA=folder`.",
         )
     first, second = st.columns([27, 15], gap="xsmall")
     chosen = first.selectbox(

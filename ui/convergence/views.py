@@ -341,7 +341,7 @@ def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
     if cost > LONGEST:
         st.caption(words.CAPTIONS["long"].format(seconds=cost, most=LONGEST))
     if specs in kept:
-        st.markdown(f"**Seconds of training, {REPEATS} times each**")
+        st.markdown(f"**Seconds of {REPEATS} trainings**")
         show_table(spread(labels, kept[specs]), hide_index=True)
 
 

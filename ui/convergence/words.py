@@ -8,45 +8,50 @@ from rankviz.common.numbers import small, with_minus
 from rankviz.plots.convergence import REFERENCE_TOL
 
 LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
-PRODUCTS = (
-    "A product is one with Φ and then Φᵀ, or one with the kernel. Hessians and preconditioners are not "
-    "counted"
-)
+PRODUCTS = "A product is one with Φ and Φᵀ, or with the kernel"
 HELP = {
-    "compare": "Further losses, solvers, values of C, and pinned models.",
-    "plain": "Without it, plain conjugate gradients solve the Newton systems. Other solvers have none.",
-    "cs": "Up to {most} values beside the sidebar's. Each gap is to the best objective for that C.",
-    "show": "Best objective: the lowest of all runs, one with tolerance 10⁻¹⁰. Newton decrement: predicted "
-    "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved there.",
-    "against": f"Counted from the start of the solver; CG iterations if every run has them. {PRODUCTS}.",
-    "others": "Up to {most} beside the sidebar's, in all combinations that can be trained.",
-    "pq": "Press Play, or step with the slider.",
-    "measure": "Trains each run {repeats} times, in turn: median, least and most seconds.",
+    "compare": "Losses, solvers, values of C, pinned models.",
+    "plain": "Without it, plain conjugate gradients solve the Newton systems.",
+    "cs": "Up to {most} more values. Each gap is to the best objective for its C.",
+    "show": (
+        "Best objective: the lowest of all runs, one with tolerance 10⁻¹⁰. Newton decrement: predicted "
+        "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved "
+        "there."
+    ),
+    "against": f"Counted from the start of the solver. {PRODUCTS}.",
+    "others": "Up to {most}, in all combinations that can be trained.",
+    "pq": "Or step with the slider.",
+    "measure": "Median, least and most seconds of {repeats} trainings.",
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
-    "playback": "{about}. Query {query}: {documents} documents, ranks 1 to {top}, NDCG@10. All {pairs:,} "
-    "preference pairs, with margins t = f(preferred) − f(other). At the start all scores and margins are 0 "
-    "(bar cut off).",
+    "playback": (
+        "{about}. Query {query}: {documents} documents, ranks 1 to {top}, NDCG@10. Margins of all {pairs:,} "
+        "preference pairs; at the start all are 0 (bar cut off)."
+    ),
     "pairs": "{about}, {pairs:,} preference pairs",
-    "objectives": "Each loss and C has an objective of its own; do not compare them",
-    "gap": f"Gap: to the lowest value of the same objective in any run, one with tolerance {LEAST_GAP}; "
-    f"smaller gaps are drawn at {LEAST_GAP}",
+    "objectives": "Do not compare objectives of different losses or C",
+    "gap": (
+        f"Gap: to the lowest value of the same objective in any run, one with tolerance {LEAST_GAP}; smaller "
+        f"gaps are drawn at {LEAST_GAP}"
+    ),
     "seconds": "Seconds of one run on this machine, without features and pairs",
-    "level": "A level end is work to prove the last point good enough",
-    "missing": "Not drawn, not in their traces: {missing}",
+    "level": "A level end is work to prove the last point",
+    "missing": "Not in their traces: {missing}",
     "status": "How they ended: {statuses}.",
-    "point": "A row is the point after its iteration, with the seconds so far.",
-    "begin": "A row is the point where its iteration begins; CG iterations, products and seconds include "
-    "that iteration. smoothing: width of the smoothed hinge, 0 if none.",
-    "again": "The run is trained once more: {cost}.",
+    "point": "A row is the point after its iteration.",
+    "begin": (
+        "A row is the point where its iteration begins; CG iterations, products and seconds include that "
+        "iteration. smoothing: width of the smoothed hinge."
+    ),
+    "again": "Trains the run once more: {cost}.",
     "long": "Together about {seconds:.0f} s; the limit is {most:.0f} s.",
     "pins": "Pins not drawn: {reasons}",
     "left out": "Left out: {names}.",
 }
 """Templates of captions, by the key of their figure or what they say."""
 ALTS = {
-    "playback": "Ranked list of query {query} and margins at each Newton iteration.",
+    "playback": "Ranks and margins of query {query} at each Newton iteration.",
     "convergence-runs": "{quantity} of {n} runs against {axis}.",
 }
 """Templates of texts for readers of no figure, by the key of the figure."""
@@ -54,10 +59,10 @@ INFOS = {
     "newton": "Only Newton's iterations can be played. Choose {method}{solvers} as solver.",
     "documents": "Scores per iteration are kept for at most {most:,} documents.",
     "runs": "Only the first {most} of {n} runs are drawn.",
-    "current": "{model}, the current model, is still training; the others are below.",
-    "no pairs": "The training part has no preference pairs: there is nothing to minimise.",
+    "current": "{model}, the current model, is still training.",
+    "no pairs": "The training part has no preference pairs: nothing to minimise.",
     "no curve": "Training ended where it began: {status}.",
-    "no trace": "This training's trace has no {asked}. It has: {names}; against {axes}.",
+    "no trace": "This trace has no {asked}. It has: {names}; against {axes}.",
 }
 """Templates of messages in place of a figure."""
 

@@ -105,7 +105,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
         answer=features_reading(table),
         key="features",
         alt=words.FEATURES_ALT,
-        caption=f"{described(spec, part)}. {CORRELATION}. Features as in the file.",
+        caption=words.FEATURES.format(described=described(spec, part), CORRELATION=CORRELATION),
     )
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
     show_table(shown.round(4), hide_index=True)
@@ -187,7 +187,7 @@ def _queries(digest: str, _part: RankingData) -> pd.DataFrame:
     return query_table(_part)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Correlating features with grades …")
+@st.cache_resource(max_entries=64, show_spinner=words.CORRELATING)
 def _features(digest: str, _part: RankingData) -> pd.DataFrame:
     return feature_overview.data(_part)
 

@@ -17,32 +17,32 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
 from ui.shell.texts import data_words
 
-PART = "Models learn from the training part. Choose settings on the validation part."
+PART = "Train on the training part, choose settings on validation."
 ADD = "Bring your own data"
 PRIVATE = f"Your data are private. Deleted {KEEP_DAYS} days after your last visit."
-FILES = "train.txt, vali.txt and test.txt of a fold, or one file, or a zip archive of folds"
+FILES = "train.txt, vali.txt and test.txt of a fold, one file, or a zip archive of folds"
 FORMATS = (
-    "LETOR / SVMlight text (grade qid:query index:value …), plain or gzip. One file is split by query into "
-    "five folds (60 % training, 20 % validation, 20 % test). At most "
-    f"{LIMITS.upload_bytes // MB} MB, unpacked {LIMITS.text_bytes // MB} MB."
+    "LETOR / SVMlight text, plain or gzip. One file is split by query into five folds (60 % training, 20 % "
+    f"validation, 20 % test). At most {LIMITS.upload_bytes // MB} MB, unpacked {LIMITS.text_bytes // MB} MB."
 )
-UNNAMED = "default: the name of the file"
-NAME = "Name in the menu on the left."
-NOTHING_ADDED = "Nothing was added; the data set is unchanged."
+UNNAMED = "default: the file name"
+NAME = "Name in the menu."
+NOTHING_ADDED = "Nothing was added."
 READING = "Reading every line …"
-UNPACKING = "Unpacking and reading every line …"
+UNPACKING = "Unpacking and reading …"
 WAITING = "Waiting for another visitor's upload"
 QUERIES = "Of all three parts."
-SIZES = "Log-uniform: many small queries, few large ones."
-NONLINEARITY = "Share of the signal's variance that no linear model explains."
-NOISE = "Standard deviation; that of the signal is about 1."
+SIZES = "Log-uniform: many small queries."
+NONLINEARITY = "Variance share that no linear model explains."
+NOISE = "Standard deviation; the signal has about 1."
 
-PAIRS_ALT = "Documents of each query by grade, with preference pairs below."
+PAIRS_ALT = "Documents by grade and preference pairs of each query."
 PAIR = "A preference pair is two documents of one query with different grades."
 HISTOGRAMS_ALT = "Documents by grade; queries by documents, relevant share and pairs."
 FEATURES_ALT = "Correlation of each feature with the grade, and its range."
-DOWNLOAD = "As read, before normalisation, with all features and exact values."
-ALREADY = "This file is here already."
+DOWNLOAD = "Before normalisation, with exact values."
+FEATURES = "{described}. {CORRELATION}. Features as in the file."
+CORRELATING = "Correlating features with grades …"
 
 
 def not_here(name: str) -> str:
@@ -67,10 +67,7 @@ def own(name: str) -> str:
 
 def generated(documents: float, name: str) -> str:
     """Return the size of a data set to generate, and the meaning of its name."""
-    return (
-        f"About {documents:,.0f} documents, 60 % for training. The name **{name}** is the recipe: links to "
-        "it give the same data."
-    )
+    return f"About {documents:,.0f} documents, 60 % for training. Links to **{name}** give the same data."
 
 
 def thinned(drawn: int, of: int, what: str) -> str:
@@ -89,43 +86,42 @@ def histograms(queries: int, documents: int) -> str:
 def heatmap(query: int, documents: int) -> str:
     """Return the heat map's caption."""
     return (
-        f"Query {query}, {documents:,} documents. Colours run from a feature's minimum in this query to its "
+        f"Query {query}, {documents:,} documents. Colours: from a feature's minimum in this query to its "
         "maximum; constant features are blank."
     )
 
 
 def heatmap_alt(documents: int, query: int) -> str:
     """Return the heat map for those who cannot see it."""
-    return f"Heat map of the features of the {documents} documents of query {query}, by grade."
+    return f"Features of the documents of query {query}, by grade."
 
 
 def normalised_alt(feature: str) -> str:
     """Return the figure of normalisations for those who cannot see it."""
-    return f"Values of {feature} in every query under four normalisations."
+    return f"{feature} under four normalisations."
 
 
 def normalised(feature: str) -> str:
     """Return the caption of the figure of normalisations."""
-    return (
-        f"{feature}. Queries are sorted by their median before normalisation; the global z-score uses the "
-        "training part."
-    )
+    return f"{feature}. Queries in the order of their median; the global z-score uses the training part."
 
 
 # files in memory
+
+ALREADY = "This file is here already."
 
 
 def let_go(minutes: int, seconds: int) -> str:
     """Return that files in memory have expired."""
     return (
-        f"Your upload expired; choose the files again. Files expire after {minutes} minutes, or if the page "
-        f"loses the server for {seconds} seconds."
+        f"Your upload expired after {minutes} minutes, or {seconds} seconds without the server; choose the "
+        "files again."
     )
 
 
 def too_large(most: str) -> str:
     """Return that files are larger than an upload may be."""
-    return f"More than {most} at once. Compress the files, upload one fold only, or use a data folder."
+    return f"More than {most} at once. Compress the files, upload one fold, or use a data folder."
 
 
 def memory_full(held: str, most: str) -> str:
@@ -138,9 +134,9 @@ def memory_full(held: str, most: str) -> str:
 def synthetic(dataset: str) -> str:
     """Describe a synthetic data set in a sentence; "" for others."""
     if dataset == DEMONSTRATION:
-        return "Synthetic data: the demonstration set of rankviz."
+        return "Synthetic: the demonstration set of rankviz."
     if Recipe.named(dataset) is not None:
-        return "Synthetic data, generated by the recipe in the name."
+        return "Synthetic, generated by the recipe in the name."
     return ""
 
 
@@ -152,7 +148,7 @@ def described(spec: RunSpec, part: str) -> str:
 def reading(summary: Summary, queries: pd.DataFrame) -> str:
     """Say which queries give most pairs, and which give none."""
     if summary.pairs == 0:
-        return "no query has two documents of different grades, so there is no preference pair"
+        return "no query has two documents of different grades: no preference pairs"
     half = queries_holding(0.5, queries["pairs"].to_numpy())
     low, median, high = summary.documents_per_query
     sizes = f"{low:,} documents" if low == high else f"{low:,} to {high:,} documents (median {median:,.0f})"
@@ -184,12 +180,11 @@ def features_reading(table: pd.DataFrame) -> str:
         negative = int((correlation < 0).sum())
         words.insert(
             0,
-            f"{best['label']} correlates most with the grade "
-            f"(ρ = {with_minus(best['correlation'], '.2f')}); "
+            f"{best['label']} correlates most with the grade (ρ = {with_minus(best['correlation'], '.2f')}); "
             f"{negative} of {int(correlation.notna().sum())} correlations are negative",
         )
     else:
-        words.insert(0, "no feature correlates with the grade in any query")
+        words.insert(0, "no feature correlates with the grade")
     return "; ".join(words)
 
 
@@ -205,8 +200,8 @@ def normalisation_reading(table: pd.DataFrame, feature: str) -> str:
     ]
     shares = f" ({', '.join(after)})" if after else "; it is constant within every query"
     return (
-        f"{percent(between['none'])} of the variance of {feature} lies between queries, which a linear "
-        f"ranking cannot use{shares}"
+        f"{percent(between['none'])} of the variance of {feature} lies between queries, where a linear "
+        f"ranking cannot use it{shares}"
     )
 
 
@@ -223,7 +218,7 @@ def rows(summary: Summary) -> dict[str, str]:
     rows |= {f"documents of grade {grade}": f"{n:,}" for grade, n in summary.grades.items()}
     return rows | {
         "preference pairs": f"{summary.pairs:,}",
-        "queries without a relevant document": f"{summary.queries_without_relevant:,}",
+        "queries without relevant documents": f"{summary.queries_without_relevant:,}",
         "queries without a pair": f"{summary.queries_without_pairs:,}",
         "features": f"{summary.features:,}",
         "constant features": f"{len(summary.constant_features)}{f' ({constant}{more})' if constant else ''}",

@@ -7,20 +7,15 @@ from rankviz.datasets.folds import DEMONSTRATION
 TITLE = "How many features are enough?"
 HOW = "Change a setting on the left"
 ABOUT = (
-    "A search engine answers a **query** with **documents**, graded by relevance. RankSVM learns scores from "
-    "**preference pairs**: two documents of one query with different grades. A kernel makes scores "
-    "non-linear; an **approximation** with m features makes it fast."
+    "RankSVM learns scores from **preference pairs**: two documents of one query with different grades. A "
+    "kernel makes scores non-linear; an **approximation** with m features makes it fast."
 )
 RESULTS = (
-    "On the test parts of OHSUMED and MQ2008 (all folds), kernels at suitable settings do not beat the "
-    "linear model significantly. On OHSUMED's 106 queries, the paired 95 % interval of the difference in "
-    "NDCG@10 is [−0.015, +0.009] (mean of 5 seeds). One fold has fewer queries; other settings may be "
-    "worse."
+    "On the test parts of OHSUMED and MQ2008 (all folds), kernels do not beat the linear model "
+    "significantly. On OHSUMED's 106 queries, the paired 95 % interval of the difference in NDCG@10 is "
+    "[−0.015, +0.009] (mean of 5 seeds)."
 )
-DOCUMENTATION = (
-    ":material/menu_book: [**Documentation**](app/static/docs/index.html): how-tos, mathematics, Python, "
-    "references"
-)
+DOCUMENTATION = ":material/menu_book: [**Documentation**](app/static/docs/index.html)"
 
 
 def results(dataset: str) -> str:
@@ -32,4 +27,4 @@ def results(dataset: str) -> str:
 
 def alt(names: str) -> str:
     """Return the figure for those who cannot see it."""
-    return f"NDCG at 10 against the number of features, over the linear level: {names}."
+    return f"NDCG@10 against m, over the linear level: {names}."

@@ -164,7 +164,7 @@ def _against_C(
 def _of_baseline(spec: RunSpec) -> str:
     """Say where to set the C of a linear model that is not the current one."""
     own = not baseline_is_set(st.session_state) and spec == baseline(st.session_state)
-    return " of the linear baseline (More settings)" if own else ""
+    return " of the linear baseline" if own else ""
 
 
 def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:

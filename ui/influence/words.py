@@ -7,42 +7,45 @@ from rankviz.metrics.significance import Comparison, queries_in_words
 
 HELP = {
     "metric": "Mean over queries.",
-    "scope": "Each fold is trained on its own training part; their queries are pooled.",
-    "model": "The linear model has its own C (More settings) and the current loss and costs. A kernel may "
-    "run in the background.",
-    "vary": "The cost on the axis; the others keep their sliders.",
-    "lambda": "Cost of ranking a document of the first grade below one of the second. he2009: 1, 2 and 1.3.",
-    "mu": "Weigh queries with few pairs more: μ = ln(1 + most pairs of any query/pairs of this one) "
-    "(he2009 §4.2).",
+    "scope": "All folds: each is trained by itself; their queries are pooled.",
+    "model": "The linear model has its own C (More settings). A kernel may run in the background.",
+    "vary": "The cost on the axis.",
+    "lambda": "Cost of ranking a document of the first grade below one of the second (he2009: 1, 2 and 1.3).",
+    "mu": "Weigh queries with few pairs more: μ = ln(1 + most pairs/pairs of this query) (he2009 §4.2).",
     "query": "A query of this part.",
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
-    "influence-of-c": "{about}. Dashed: the current C{of}. Ring: the best C; hollow: significantly worse "
-    "(paired interval). {effort}Mean over {queries} queries; {definition}.",
+    "influence-of-c": (
+        "{about}. Dashed: the current C{of}. Ring: the best C; hollow: significantly worse (paired "
+        "interval). {effort}Mean over {queries} queries; {definition}."
+    ),
     "influence-of-cost": "{about}. At the dashed line: {costs}. Mean over {queries} queries; {definition}.",
     "influence-list": "Query {query}, {documents} documents, first {k} of each. Costs: {costs}. {about}.",
-    "optimistic": "The best C is chosen on these same queries, so it is optimistic: choose on validation "
-    "queries, then judge on others.",
-    "two grades": "With two grades, λ₁₀ multiplies every pair, so it only changes the meaning of C.",
+    "optimistic": "The best C is chosen on these queries, so it is optimistic.",
+    "two grades": "With two grades, λ₁₀ multiplies every pair and acts like C.",
     "products": "Below: products with the features, {folds} together. ",
-    "seconds": "The {n} values took {seconds:.2f} s of training, {folds} together, {start}; one run on this "
-    "machine, without features. ",
+    "seconds": (
+        "The {n} values took {seconds:.2f} s of training, {folds} together, {start}; one run on this "
+        "machine, without features. "
+    ),
     "other": "The current model, {model}, {why}. Shown: the {shown}.",
-    "sidebar": "This tab uses its sliders, not the sidebar's costs ({costs}).",
+    "sidebar": "This tab uses its own costs, not the sidebar's ({costs}).",
 }
 """Templates of captions, by the key of their figure or what they say."""
 ALTS = {
-    "influence-of-c": "{metric} and products with the features against C.",
+    "influence-of-c": "{metric} and products against C.",
     "influence-of-cost": "{metric} against {name}.",
     "influence-list": "First {k} documents of query {query} without and with costs.",
 }
 """Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "nothing": "{model} has {lacking}. Choose the {linear} model above, or a method in the sidebar: {able}.",
-    "grades": "The sliders are for grades 0, 1 and 2; these data have grades up to {most}. Set the costs "
-    "in the sidebar (More settings, “λ as below”) and compare on the Train page.",
-    "waiting": "The run without costs or with these costs is not finished yet.",
+    "grades": (
+        "The sliders are for grades 0, 1 and 2; these data have grades up to {most}. Set the costs in the "
+        "sidebar (More settings, “λ as below”) and compare on Train."
+    ),
+    "waiting": "This run is not finished yet.",
 }
 """Templates of messages in place of a figure."""
 
@@ -58,11 +61,10 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
     few = next(iter(found.values()), None)
     if few is not None and few.n_queries < few.n_needed:
         are = "is" if few.n_queries == 1 else "are"
-        return f"{start}, but {queries_in_words(few.n_queries)} {are} too few to compare it with others"
+        return f"{start}, but {queries_in_words(few.n_queries)} {are} too few to compare"
     if not worse:
         return f"{start}; no other C differs significantly"
     ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
     return (
-        f"{start}; {len(worse)} of {len(found)} others are worse by paired intervals, the rest lie between "
-        f"{ends}"
+        f"{start}; {len(worse)} of {len(found)} others are significantly worse, the rest lie between {ends}"
     )

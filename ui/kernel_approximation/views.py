@@ -34,9 +34,25 @@ from ui.controls.widgets import COMPONENTS, Bound
 from ui.kernel_approximation import computations
 from ui.kernel_approximation.computations import Asked, errors
 from ui.kernel_approximation.words import (
+    ALL_ZERO,
     ALTS,
+    BELOW_AXIS,
     CAPTIONS,
+    ENTRIES,
+    EXACT_KERNEL,
     HELP,
+    LANDMARKS_KEPT,
+    LEFT_OUT,
+    NO_KERNEL,
+    NO_MAP,
+    NOT_CUT,
+    ON_ALL,
+    ON_SOME,
+    ONE_DOCUMENT,
+    RESIDUAL,
+    SEEDS,
+    SO_FAR,
+    TRACE,
     dimension_words,
     has_landmarks,
     kernel_words,
@@ -62,7 +78,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     kind = KERNELS[value_from(KERNEL, st.session_state)]
     own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
     if not own:
-        st.info(f"No feature map approximates the {kind.label} kernel. Choose another in the sidebar.")
+        st.info(NO_MAP.format(kernel=kind.label))
         return None
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
@@ -103,17 +119,14 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
     drawn = [variant.map for variant in shown]
     if kind is None or not kind.has_kernel:
         model = spec.kind.label if kind is None else f"{kind.label} model"
-        words.append(f"The {model} has no kernel; shown: {maps} of one.")
+        words.append(NO_KERNEL.format(model=model, maps=maps))
     elif kind.is_exact:
-        words.append(f"The current model uses the exact kernel; shown: {maps} of it.")
+        words.append(EXACT_KERNEL.format(maps=maps))
     for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
         why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
-        words.append(f"{capital(left_out.label)} is left out: it {why}.")
+        words.append(LEFT_OUT.format(map=capital(left_out.label), why=why))
     if compared.get("rank") is not None:
-        words.append(
-            f"{FEATURE_MAPS[compared.feature_map].label} has all eigenvalues here, not cut to rank "
-            f"{compared.rank}."
-        )
+        words.append(NOT_CUT.format(map=FEATURE_MAPS[compared.feature_map].label, rank=compared.rank))
     if words:
         st.caption("  \n".join(words))
 
@@ -180,13 +193,13 @@ def _seeds(asked: Asked, draws: int) -> str:
     first, last = asked.seeds[0], asked.seeds[draws - 1]
     if asked.draws == 1:
         return f"Seed {first}"
-    words = f"Seeds {first} to {last} (line: mean; band: least to greatest)"
-    return words if draws == asked.draws else f"{words}, {draws} of {asked.draws} so far"
+    words = SEEDS.format(first=first, last=last)
+    return words if draws == asked.draws else SO_FAR.format(words=words, draws=draws, of=asked.draws)
 
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return f" Below the axis (rounding): {hidden} of {len(table)} points." if hidden else ""
+    return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
 
 
 def finish(asked: Asked, draws: int) -> None:
@@ -210,8 +223,8 @@ def parameters(spec: RunSpec) -> str:
 def compared(n: int, of: int) -> str:
     """Say on which documents K and K̃ are compared: on n of `of`."""
     if n == of:
-        return f"K on all {n:,} training documents"
-    return f"K on {n:,} of {of:,} training documents, drawn at random"
+        return ON_ALL.format(n=n)
+    return ON_SOME.format(n=n, of=of)
 
 
 def entries(asked: Asked) -> None:
@@ -219,7 +232,7 @@ def entries(asked: Asked) -> None:
     found = computations.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
     if pairs == 0:
-        st.info("One document: there are no pairs to compare.")
+        st.info(ONE_DOCUMENT)
         return
     rows = found.deviations.to_dict("records")
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
@@ -228,7 +241,7 @@ def entries(asked: Asked) -> None:
         "kernel-entries",
         kernel_entries.figure(found.entries),
         found.entries,
-        f"RMS of κ̃ − κ over these pairs: {' and '.join(words)}; largest: {' and '.join(most)}",
+        ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
         maps=kernel_variants.names(asked.shown),
         drawn=_drawn(asked),
         compared=compared(found.n_compared, found.n_documents),
@@ -240,7 +253,7 @@ def spectrum(asked: Asked) -> None:
     """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, computations.spectra(asked), computations.compared_kernel(asked.spec)
     if table.empty:
-        st.info("Every entry of K is 0: there are no eigenvalues.")
+        st.info(ALL_ZERO)
         return
     place = st.container()
     bounds = computations.spectrum_of_all(spec).effective_dimension(spec.C)
@@ -268,7 +281,7 @@ def _share(table: pd.DataFrame, m: int) -> str:
     marked = kernel_spectrum.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
     share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
-    return f"The first {m} eigenvalues of K hold {share} of its trace{value}."
+    return TRACE.format(m=m, share=share, value=value)
 
 
 def residual(asked: Asked) -> None:
@@ -289,7 +302,7 @@ def residual(asked: Asked) -> None:
         "kernel-residual",
         kernel_residual.figure(table),
         table,
-        f"in this query the root mean square of κ̃ − κ is {'; '.join(told)}",
+        RESIDUAL.format(told="; ".join(told)),
         query=chosen,
         drawn=_drawn(asked),
         cut=cut,
@@ -339,7 +352,7 @@ def _kept(landmarks: Variant | None) -> str:
     if landmarks is None:
         return ""
     name = style_of(landmarks.map).name
-    return f" Landmarks kept (least over draws): {name} skips dependent ones."
+    return LANDMARKS_KEPT.format(name=name)
 
 
 def _range(row: pd.Series) -> str:

@@ -12,45 +12,51 @@ from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
 from rankviz.common.numbers import small, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.settings import LANDMARK_CHOICE
+from rankviz.features.settings import FREQUENCY_CHOICE, LANDMARK_CHOICE
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_error import NORM_NAMES
 from rankviz.plots.kernel_variants import name
 
 TINY = "10⁻⁹"
 HELP = {
-    "errnorm": "‖K − K̃‖ / ‖K‖. Frobenius: root of the sum of squared entries. Spectral: largest absolute "
-    "eigenvalue. Maximum-entry: largest absolute entry.",
-    "draws": "Seeds from the sidebar's on. From {deciding} draws on, bands that do not overlap show a "
-    "difference.",
-    "errupto": "Largest m of the curves. Time grows with it.",
-    "more": "Other ways to draw landmarks and frequencies.",
-    "also": "K-means++: landmarks far from each other. Orthogonal: frequencies at right angles in blocks.",
-    "kq": "A validation query: its documents are no landmarks.",
+    "errnorm": (
+        "Of K − K̃, relative to K. Spectral: largest absolute eigenvalue. Maximum-entry: largest absolute "
+        "entry."
+    ),
+    "draws": "From {deciding} draws on, bands that do not overlap show a difference.",
+    "errupto": "Time grows with it.",
+    "more": "Other landmarks and frequencies.",
+    "also": f"{LANDMARK_CHOICE.help} {FREQUENCY_CHOICE.help}",
+    "kq": "A validation query: none of its documents is a landmark.",
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
     "head": "{about} · training · m = {m} is marked",
-    "kernel-error": "{about}. {seeds}. {compared}; maps fitted on all {n:,} ({distinct:,} distinct). Dotted: "
-    "fitted power of m.{below}",
-    "kernel-entries": "{drawn}. {compared}: all {pairs:,} pairs, darker: more (logarithmic). On the line the "
-    "approximation is exact.",
-    "kernel-spectrum": "{drawn}. {compared}. Rounding is left out. Dashed, if within the "
-    "axis: 1/(2C) over tr K of all training documents.{sample}",
-    "kernel-residual": "{drawn}. Query {query} of validation, {cut}, highest grade first; maps fitted on "
-    "training. Diagonal: κ of a document with itself. One colour scale for all maps.",
-    "kernel-seconds": "{about}. Seconds on this machine ({cores} cores): making the features of all {n:,} "
-    "training documents, fastest of 3 to 12 tries. {compared}. Bars: least to greatest error over draws.",
+    "kernel-error": (
+        "{about}. {seeds}. {compared}; maps fitted on all {n:,} ({distinct:,} distinct). Dotted: fitted "
+        "power of m.{below}"
+    ),
+    "kernel-entries": (
+        "{drawn}. {compared}: all {pairs:,} pairs; darker: more. On the line the approximation is exact."
+    ),
+    "kernel-spectrum": "{drawn}. {compared}. Dashed: 1/(2C) over tr K of all training documents.{sample}",
+    "kernel-residual": (
+        "{drawn}. Query {query} of validation, {cut}, highest grade first. Diagonal: κ of a document with "
+        "itself."
+    ),
+    "kernel-seconds": (
+        "{about}. Seconds of making the features of all {n:,} training documents on this machine ({cores} "
+        "cores), fastest of 3 to 12 tries. {compared}. Bars: error, least to greatest over draws."
+    ),
     "errors": "Relative {norm} errors: mean over draws (least to greatest).{kept}",
-    "slopes": "Powers of m fitted to log mean errors above 10⁻⁹, for m below the number of distinct "
-    "documents.",
+    "slopes": "Powers of m, fitted to mean errors above 10⁻⁹ for m below the number of distinct documents.",
 }
 """Templates of captions, by the key of their figure or table."""
 ALTS = {
     "kernel-error": "Relative {norm} error against m: {maps}.",
-    "kernel-entries": "Density of approximate against exact kernel values: {maps}.",
-    "kernel-spectrum": "Eigenvalues of exact and approximate kernel matrices.",
-    "kernel-residual": "Heat maps of κ̃ − κ in query {query}.",
+    "kernel-entries": "Approximate against exact kernel values: {maps}.",
+    "kernel-spectrum": "Eigenvalues of K and K̃.",
+    "kernel-residual": "κ̃ − κ in query {query}.",
     "kernel-seconds": "Relative {norm} error against seconds.",
 }
 """Templates of texts for readers of no figure, by the key of the figure."""
@@ -58,6 +64,22 @@ ALIKE, UNLIKE = 0.99, 0.01
 """Mean kernel values above which K is nearly all ones, and below which it is nearly the identity."""
 ROOM = 2.0
 """Ratio of features to effective dimension above which more features change little."""
+ONE_DOCUMENT = "One document: no pairs to compare."
+ENTRIES = "RMS of κ̃ − κ over these pairs: {rms}; largest: {most}"
+ALL_ZERO = "Every entry of K is 0: there are no eigenvalues."
+TRACE = "The first {m} eigenvalues of K hold {share} of its trace{value}."
+RESIDUAL = "in this query the root mean square of κ̃ − κ is {told}"
+LANDMARKS_KEPT = " Landmarks kept (least over draws): {name} skips dependent ones."
+NO_MAP = "No feature map approximates the {kernel} kernel. Choose another one."
+NO_KERNEL = "The {model} has no kernel; shown: {maps} of one."
+EXACT_KERNEL = "The current model uses the exact kernel; shown: {maps} of it."
+LEFT_OUT = "{map} is left out: it {why}."
+NOT_CUT = "{map} is shown without the cut to rank {rank}."
+SEEDS = "Seeds {first} to {last}; line: mean; band: least to greatest"
+SO_FAR = "{words}, {draws} of {of} so far"
+BELOW_AXIS = " Below the axis (rounding): {hidden} of {of} points."
+ON_ALL = "K on all {n:,} training documents"
+ON_SOME = "K on {n:,} of {of:,} training documents, drawn at random"
 
 
 def reading(
@@ -169,19 +191,19 @@ def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> 
     words, mean = [], errors.mean_kernel
     if kernel.shift_invariant and mean > ALIKE:
         words.append(
-            f"With {parameters} mean κ is {mean:.4f}, and K is nearly all ones. A few landmarks are enough."
+            f"With {parameters} mean κ is {mean:.4f}: K is nearly all ones, so a few landmarks are enough."
         )
     elif kernel.shift_invariant and mean < UNLIKE:
         words.append(
-            f"With {parameters} mean κ is {small(mean)}, and K is nearly the identity. It needs about as "
-            "many features as documents."
+            f"With {parameters} mean κ is {small(mean)}: K is nearly the identity, so it needs about as many "
+            "features as documents."
         )
     elif not math.isnan(mean):
         words.append(f"Mean κ of two documents: {with_minus(mean, ',.2f')}.")
     landmarks = list(filter(has_landmarks, _as_printed(errors.table)))
     if landmarks and errors.n_distinct <= int(errors.table["m"].max()):
         exact = f"{kernel_variants.names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
-        words.append(f"From m = {errors.n_distinct:,} on, all distinct documents are landmarks, and {exact}.")
+        words.append(f"From m = {errors.n_distinct:,} on, all distinct documents are landmarks: {exact}.")
     return " ".join(words)
 
 
@@ -199,10 +221,7 @@ def dimension_words(
         f"At C = {C} the effective dimension tr K(K + I/(2C))⁻¹ of all {n:,} training documents is "
         f"{_bracket(low, high)}"
     )
-    means = (
-        f"A least-squares model can use about so many directions; the number grows with "
-        f"C{' and γ' if has_gamma else ''}. "
-    )
+    means = f"It grows with C{' and γ' if has_gamma else ''}. "
     if m < low:
         return what, f"{means}m = {m} is below it: some directions are lost."
     if m > ROOM * high:
@@ -224,7 +243,7 @@ def seconds_words(table: pd.DataFrame, draws: int) -> str:
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]
-        return f"{name(first)} with m = {int(last['m']):,} has an error of {_error_in(last)} on this machine"
+        return f"{name(first)} with m = {int(last['m']):,} has an error of {_error_in(last)}"
     return "; ".join(_race(table, draws, first, other) for other in others)
 
 
@@ -235,14 +254,11 @@ def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> s
     other = f"{name(second)} with m = {int(last['m']):,}"
     if draws < DECIDING or not below.any():
         own = ours.iloc[-1]
-        return (
-            f"{other} has an error of {_error_in(last)} on this machine, {name(first)} with as many "
-            f"{_error_in(own)}"
-        )
+        return f"{other} has an error of {_error_in(last)}, {name(first)} with as many {_error_in(own)}"
     least = ours[below].iloc[0]
     return (
         f"from m = {int(least['m']):,} on {name(first)} has less error in all {draws} draws "
-        f"({_error_in(least)} on this machine) than {other} ({_error_in(last)})"
+        f"({_error_in(least)}) than {other} ({_error_in(last)})"
     )
 
 

@@ -39,10 +39,7 @@ RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks for truncated dual variables."""
 SELECTED_PART = "train"
 """Part of the selected queries: α belongs to it."""
-HOW = (
-    "Click a bar to select or deselect its queries; a box selects bars by their middle. The selection "
-    "holds in every tab and in the menu of queries."
-)
+HOW = "Click a bar, or draw a box, to select queries in every tab."
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from ui.low_rank import words as texts
 from ui.low_rank.computations import HINGE, Shown, toolbar
 from ui.low_rank.words import (
     ALTS,
+    APPEARS,
     CAPTIONS,
     COLUMN_HELP,
     HELP,
@@ -273,11 +274,9 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
     return [records.get(spec) for spec in wanted]
 
 
-def wait(what: str = "This figure appears") -> None:
+def wait(what: str = "This figure") -> None:
     """Say that a record is missing."""
-    st.info(
-        f"{what} when its models are trained: see the end of the page.", icon=":material/hourglass_empty:"
-    )
+    st.info(APPEARS.format(what=what), icon=":material/hourglass_empty:")
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:

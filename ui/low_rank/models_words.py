@@ -24,16 +24,9 @@ if TYPE_CHECKING:
     from ui.low_rank.models import Settings
 
 MATRIX_WORDS = {
-    "low_rank": "its low-rank A, as in the paper",
-    "alpha": "its dual variables α",
+    "low_rank": "low-rank A",
+    "alpha": "dual variables α",
 }
-NO_QUERY_STEPS = (
-    ":gray[The paper's steps by query are left out: they need rows of features, such as Nyström's. The exact "
-    "kernel of so many documents has none.]"
-)
-ALIKE = 1e-5
-"""Objectives that differ by a smaller share count as equal."""
-TABLE_7 = "Diamonds: Table 7, taken as test results (the paper names no part). "
 
 
 def is_plain_hinge(spec: RunSpec) -> bool:
@@ -60,9 +53,7 @@ def what_they_train(spec: RunSpec, C: float) -> str:
     other += [f"rank {spec.rank}"] if spec.get("rank") is not None else []
     other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []
     plain = f"Plain is the current model, with {', '.join(other)}. " if other else ""
-    return (
-        f":gray[{plain}The factorised and the regularised model train the hinge with C = {power_of_two(C)}.]"
-    )
+    return f":gray[{plain}The other two train the hinge with C = {power_of_two(C)}.]"
 
 
 def all_the_hinge(spec: RunSpec, C: float) -> str:
@@ -91,9 +82,9 @@ def above_K(table: pd.DataFrame, factors: int) -> str:
     above = int((table["rank_factorised"] > factors).sum())
     most = int(table["rank_factorised"].max())
     if above == 0:
-        return f"No factorised block has a rank above the number of factors, {factors}."
+        return f"No factorised block has a rank above {factors}, the number of factors."
     blocks = "block has" if above == 1 else "blocks have"
-    return f"{above} factorised {blocks} a rank above the number of factors, {factors}: at most {most}."
+    return f"{above} factorised {blocks} a rank above {factors}, the number of factors: at most {most}."
 
 
 def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
@@ -101,8 +92,8 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
     return (
-        f"VVᵀ has rank {factors}, the number of factors (K in xu2019). Its entries at preference pairs "
-        f"have rank at most {most}{', twice that of A' if matrix == 'symmetrised' else ''}."
+        f"VVᵀ has rank {factors} (K in xu2019); A has rank at most "
+        f"{most}{', twice that of A' if matrix == 'symmetrised' else ''}."
     )
 
 
@@ -117,8 +108,8 @@ def growth(table: pd.DataFrame, measure: str) -> str:
         value = "the same for all" if alike else f"{table['pairs'].corr(column, method='spearman'):.2f}"
         said.append(f"{NAMES[model]} {value}")
     return (
-        f"Do queries with more pairs have higher ranks? Spearman correlations: {', '.join(said)}. xu2019 "
-        "(§6.3.1) concludes so from three queries for the regularised model."
+        f"Rank correlations with the number of pairs (Spearman): {', '.join(said)}. xu2019 (§6.3.1) reports "
+        "one for the regularised model, from three queries."
     ).replace("-", "−")
 
 
@@ -141,6 +132,9 @@ def _percent(share: float) -> str:
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
+NO_QUERY_STEPS = ":gray[The paper's steps need rows of features; this exact kernel has none.]"
+
+
 def power(value: float) -> str:
     """Format a number as 10⁻⁵ if it is a power of ten."""
     return small(value).removeprefix("1.0 × ")
@@ -155,8 +149,8 @@ def of_the_paper(table: pd.DataFrame) -> str:
     fewer = NAMES[str(printed["iteration"].idxmin())]
     time = "less time" if quicker == fewer else f"the {quicker} one less time"
     return (
-        "In xu2019 (§6.3.2) the regularised model needs fewer iterations, the factorised one less time. To "
-        f"within 1 %, with the printed algorithms, here the {fewer} one needs fewer iterations and {time}."
+        "xu2019 (§6.3.2): the regularised model needs fewer iterations, the factorised one less time. To "
+        f"within 1 %, here the {fewer} one needs fewer iterations and {time}."
     )
 
 
@@ -177,11 +171,16 @@ def ends_differ(table: pd.DataFrame) -> str:
     here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
     left = f", here {apart['regularized']}" if "regularized" in apart else ""
     said = {
-        "factorized": f"The factorised problem is not convex: runs reach different ends{here}; none is "
-        "proved the best.",
-        "regularized": f"The regularised one is convex: its runs differ by incomplete convergence{left}.",
+        "factorized": f"The factorised problem is not convex: runs end differently{here}.",
+        "regularized": (f"The regularised one is convex: its runs did not converge fully{left}."),
     }
     return " ".join(words for model, words in said.items() if model in last.index)
+
+
+MORE_FACTORS = "multiplying their number never raises it"
+ALIKE = 1e-5
+"""Objectives that differ by a smaller share count as equal."""
+TABLE_7 = "Diamonds: Table 7, taken as test results. "
 
 
 def line_of(seeds: int) -> str:
@@ -196,12 +195,12 @@ def clipped(values: pd.Series[float], low: float) -> str:
     below = int((values < low).sum())
     if below == 0:
         return ""
-    return f"{below} of {len(values)} cells lie below the colour scale and have its palest colour. "
+    return f"{below} of {len(values)} cells are below the colour scale. "
 
 
 def seeds_draw(spec: RunSpec) -> str:
     """Say that seeds also draw features, if they do."""
-    return "Seeds also draw the features. " if FEATURE_MAPS[spec.feature_map].draws else ""
+    return "Seeds also draw features. " if FEATURE_MAPS[spec.feature_map].draws else ""
 
 
 def objectives(table: pd.DataFrame) -> str:
@@ -214,14 +213,11 @@ def objectives(table: pd.DataFrame) -> str:
     drop = float(means[first] - means[best])
     fall = drop / abs(float(means[best])) if drop > 0.0 else 0.0
     values = {K: f"{means[K]:,.7g}".replace("-", "−") for K in (first, best)}
-    known = "it is never above that for a divisor of their number"
     if fall < ALIKE:
-        return (
-            f"More factors lower the objective by less than {100 * ALIKE:g} % here ({values[first]}); {known}"
-        )
+        return f"More factors lower it by less than {100 * ALIKE:g} % here ({values[first]}); {MORE_FACTORS}"
     return (
         f"From {counted(first, 'factor')} to {best} the objective falls by {percent(fall)}, from "
-        f"{values[first]} to {values[best]}; {known}"
+        f"{values[first]} to {values[best]}; {MORE_FACTORS}"
     )
 
 

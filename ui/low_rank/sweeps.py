@@ -102,7 +102,7 @@ def sensitivity(what: Shown, others: Records) -> None:
         draw(plain, there, table, (part, metric, count))
         _numbers(there, table, metric)
     if plain is None or len(there) < len(wanted):
-        wait("The figure appears" if not there else "The rest appears")
+        wait("This figure" if not there else "The rest")
 
 
 def _controls(spec: RunSpec) -> tuple[str, str, str]:
@@ -272,7 +272,7 @@ def learning_curves(what: Shown, others: Records) -> None:
     if there:
         _curves(what, there, axis)
     if len(there) < len(records):
-        wait("The figure appears" if not there else "The rest appears")
+        wait("This figure" if not there else "The rest")
 
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:

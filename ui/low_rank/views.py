@@ -90,7 +90,7 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         figure,
         table,
         key=key,
-        alt=f"Histogram of {name} over queries, {dim_histogram.SCALES[choice.scale].axis}.",
+        alt=f"Histogram of {name}, {dim_histogram.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
         on_select=selection.taken_from_bars(

@@ -13,28 +13,25 @@ from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 
 ZERO = "zero: σ up to 10⁻⁶ of the largest"
 
-LAW = """
-**The squared hinge can limit the rank.** If **every** pair of two grades has a margin below 1, αᵢⱼ is a row
-term plus a column term: rank 2 at most. With R grades A has rank 2(R − 1) at most, and A + Aᵀ has 2R (less 1
-if R is odd), **whatever was learned**. A small C leaves all margins below 1.
-"""
+LAW = (
+    "**Low rank:** if every pair of two grades has a margin below 1 (small C), α has rank 2 at most. With R "
+    "grades, A has rank 2(R − 1) at most."
+)
 
-STAIRCASE = """
-**The hinge makes stairs.** α is C for margins below 1 and 0 above. Sorted by score, the border is a
-staircase. Its energy lies in few dimensions, but each stair of another length adds to the **rank**.
-"""
+STAIRCASE = (
+    "**Stairs:** sorted by score, the border between α = C and α = 0 is a staircase. Few dimensions hold "
+    "its energy, but stairs of different lengths add to the rank."
+)
 
-ACCURACY = """
-**A solver's errors fill the rank: an artefact.** Dual solvers that stop early leave errors in α. Above the
-zero threshold, they make the rank as large as the grades allow. Early stops of this app's solvers keep
-the form of α under the squared hinge, but raise the rank under the hinge.
-"""
+ACCURACY = (
+    "**Artefact:** dual solvers that stop early leave errors in α, which raise the rank to what the grades "
+    "allow. This app's solvers do so under the hinge only."
+)
 
-PAPER = """
-xu2019 (Table 6) prints ranks 8, 92 and 234 for three queries. Their grades in fold 1 allow A only 4, 46 and
-117, exactly half: these seem to be ranks of A + Aᵀ, filled by a solver's errors. Here too, 90 % of the energy
-lies in few dimensions; compare shuffled α.
-"""
+PAPER = (
+    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. Probably these are "
+    "ranks of A + Aᵀ with a solver's errors."
+)
 
 
 def law(at_hand: pd.DataFrame) -> str:
@@ -45,7 +42,7 @@ def law(at_hand: pd.DataFrame) -> str:
     if len(lawful) > len(others):
         return (
             f"{start} every pair is active in {len(lawful)} of {of_all}: the law allows rank "
-            f"{int(lawful['law'].max())} there, and the largest is {int(lawful['rank'].max())}"
+            f"{int(lawful['law'].max())}, and the largest is {int(lawful['rank'].max())}"
         )
     inactive = 1 - float((others["active"] / others["pairs"]).median())
     return (
@@ -60,14 +57,14 @@ def lawful_up_to(over_C: pd.DataFrame) -> str:
     whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C ascends: from the smallest on
     if not len(whole):
         return ""
-    return f"Of the C drawn, every pair of every query is active up to C = {power_of_two(whole.max())}."
+    return f"Up to C = {power_of_two(whole.max())} every pair of every query is active."
 
 
 def staircase(stairs: pd.DataFrame) -> str:
     """Give the number of dimensions of the stairs."""
     some = stairs[stairs["active"] > 0]
     if len(some) == 0:
-        return "Under the hinge every margin is at least 1: every α is 0"
+        return "Under the hinge every α is 0 (margins of at least 1)"
     middle = some.median(numeric_only=True)
     return (
         f"Medians over {queries(len(some))}: {middle['stairs']:.0f} stairs, numerical rank "
@@ -91,17 +88,14 @@ def off_the_staircase(stairs: pd.DataFrame) -> str:
 def errors_speak_of(spec: RunSpec) -> str:
     """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
-        return (
-            f":gray[The theory of early stops holds for {METHODS[USUAL].label}. The {spec.kind.label} is "
-            "solved for its α, here to one accuracy.]"
-        )
+        return f":gray[This holds for {METHODS[USUAL].label}. The {spec.kind.label} is solved for its α.]"
     if spec.loss in ("hinge", "squared_hinge"):
         return ""
     name = LOSSES[spec.loss].label
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
-        f":gray[The theory holds for the hinge and the squared hinge. With the current model's {name}, early "
-        f"stops (diamonds) may also lower the rank.]"
+        f":gray[This holds for both hinges. With the current model's {name}, early stops (diamonds) may also "
+        "lower the rank.]"
     )
 
 
@@ -125,7 +119,7 @@ def stopped_early(stopped: pd.DataFrame) -> str:
     ordered = stopped.sort_values("tol")
     tight, loose = ordered.iloc[0], ordered.iloc[-1]
     return (
-        f"This solver, stopped at tolerance {power_of_ten(loose['tol'])}, has error {small(loose['error'])} "
+        f"Stopped at tolerance {power_of_ten(loose['tol'])}, this solver has error {small(loose['error'])} "
         f"and rank {int(loose['rank'])} ({int(tight['rank'])} at {power_of_ten(tight['tol'])})."
     )
 
@@ -137,4 +131,4 @@ def trained_for_this(spec: RunSpec, drawn: RunSpec) -> str:
     model = f"{drawn.kind.label} and " if spec.method != drawn.method else ""
     costs = " without costs of pairs" if spec.get("costs") != drawn.costs else ""
     name = f"{model}the {LOSSES[drawn.loss].label}{costs}"
-    return f":gray[Trained for these figures with {name}; else as the current model.]"
+    return f":gray[Trained for these figures with {name}.]"

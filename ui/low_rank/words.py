@@ -13,119 +13,126 @@ from rankviz.metrics.significance import compare
 from ui.low_rank.computations import SHARES, Cut
 from ui.shell.figures import capital
 
-DEFINITION = (
-    "A query's dual variables α, w = Σ α (φᵢ − φⱼ), form a matrix A: preferred documents in rows, the others "
-    "in columns. With low rank, as in xu2019, the first few singular values hold nearly all energy."
-)
+DEFINITION = "A query's dual variables α form a matrix A. Rows: preferred documents; columns: the others."
 HELP = {
-    "k": "The k largest singular values of A are kept.",
-    "t": "Energy: sum of squared singular values. xu2019: 90 %.",
-    "more": "Matrix, order of documents, zero threshold.",
+    "k": "Keeps the k largest singular values.",
+    "t": "Energy: sum of squared singular values (xu2019: 90 %).",
+    "more": "Matrix, order, zero threshold.",
     "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
-    + " xu2019 defines A; its printed ranks fit A + Aᵀ.",
-    "order": "By grade: blocks of two grades. By score: border of active pairs.",
-    "beside": "The matrix αᵏ of rank k, or α − αᵏ.",
-    "zero": "The numerical rank counts the singular values above this.",
-    "counted": "Scale of the histograms. xu2019 divides by documents.",
-    "block": "First shown: the training query with the most pairs.",
-    "learnaxis": "An iteration is a step, a pass over queries or ten steps, by solver. Compare seconds.",
+    + " The printed ranks of xu2019 fit A + Aᵀ.",
+    "order": "Grade: blocks. Score: border of active pairs.",
+    "beside": "αᵏ, or α − αᵏ.",
+    "zero": "For the numerical rank.",
+    "counted": "xu2019 divides by documents.",
+    "block": "Default: most pairs.",
+    "learnaxis": "Iterations differ between solvers: compare seconds.",
     "view": "Matrices, measure, horizontal axis.",
-    "regmatrix": "α gives the weights; A, near it, has low rank. xu2019 counts A.",
-    "shown": "Numerical rank, or singular values for the energy.",
-    "rankagainst": "Largest rank that the grades allow, documents, or preference pairs.",
+    "regmatrix": "α gives the weights; A approximates it.",
+    "shown": "Numerical rank, or k.",
+    "rankagainst": "Largest possible rank, documents, or pairs.",
     "clow": "Weight of the hinge, and the largest α.",
-    "plainmodel": "The current model may have another loss than the hinge.",
-    "sweep": "Values around those of xu2019's Tables 7 and 8.",
-    "sweepmetric": "Means over queries; or the factorised model's training objective, ½‖w‖² − Σα.",
-    "fseeds": "Random starts of the factorised model, which is not convex.",
+    "plainmodel": "The current model may have another loss.",
+    "sweep": "Near xu2019's Tables 7 and 8.",
+    "sweepmetric": "Means over queries, or the objective.",
+    "fseeds": "Random starts: the problem is not convex.",
     "onlypicked": "Hide other queries.",
 }
 """Helps, by the key of their control."""
 COLUMN_HELP = {
-    "objective": "Each model has its own objective: not comparable.",
-    "hinge": "Objective of the hinge at the model's weights and C.",
-    "dual": "Lower bound on the hinge's objective.",
-    "gap": "(objective − dual value)/objective.",
+    "objective": "Not comparable between models.",
+    "hinge": "Its value at the model's w.",
+    "dual": "Lower bound of the hinge's objective.",
+    "gap": "Relative to the objective.",
     "seconds": "Features, pairs and training; one run on this machine.",
     "learned": "Comparable within one model only.",
-    "first_order": "Largest decrease within the box, to first order. For the regularised model it bounds "
-    "the distance to the minimum.",
+    "first_order": "Largest decrease to first order.",
     "query": "Number in the data.",
-    "documents": "n, the size of A in xu2019.",
+    "documents": "n, the size of A.",
     "grades": "Number of different grades.",
     "pairs": "Preference pairs.",
     "active": "Pairs with α > 0.",
-    "k": "Singular values that keep {share} of the energy.",
-    "k_shuffled": "The same for shuffled α.",
-    "rank": "Singular values above {zero} of the largest.",
+    "k": "For {share} of the energy.",
+    "k_shuffled": "For shuffled α.",
+    "rank": "Above {zero} of the largest.",
     "largest_rank": "The grades allow no more.",
-    "law": "Limit of the squared hinge, all pairs active.",
+    "law": "Of the squared hinge, all pairs active.",
     "dim": "k/documents.",
     "dim_100": "Rank/documents.",
     "stable_rank": "Σσ²/σ₁².",
-    "nuclear": "Σσ, penalised by xu2019's second method.",
+    "nuclear": "Σσ, penalised by the regularised model.",
 }
 """Helps of the columns of tables."""
 CAPTIONS = {
     "costs": "Means over the {part} queries. Plain: {plain}.",
-    "k": "Dim at {share}, as in xu2019 Figure 2a (90 %)",
-    "rank": "Dim at 100 %, as in xu2019 Figure 2b; zero: σ up to {zero} of the largest",
-    "energy": "PE(k) of xu2019 §4: mean of {queries}; band: 10 % to 90 %. Shuffled: each query's α in random "
-    "order. {about}.",
-    "low-rank-learning": "{own}. Best: lowest objective of the model's runs here; drawn from {least}. "
-    "Dashed: the paper's algorithms with own step lengths. One run each on this machine, with starts, "
-    "without features. {about}.",
-    "rank-by-model": "One marker per query and model, slightly shifted. {counted}. Right: medians, bars "
-    "from 10 % to 90 %. Regularised: {matrix}. Dotted: limit for {factors}. {own}; both train the hinge. "
-    "Plain: {plain}.",
-    "printed": "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. Not "
-    "printed: C, number of factors, weights. Larger ranks than possible may be of A + Aᵀ (see More).",
-    "every": "Click a heading to sort. 0: the matrix is 0.",
-    "numbers": "{queries}; {left_out}. Click a heading to sort; tick rows to select queries. {accuracy}",
-    "dual-heatmap": "{definition} Query {query}: {documents} documents, {pairs:,} pairs, {active:,} active "
-    "(α > 0). Blank: no pair.{thinned} {about}",
-    "block-spectrum": "Query {query}: numerical rank {rank} of {largest_rank} possible; k = {k} for "
-    "{share} of the energy. Dotted: chosen k{whole}.{rest} {about}",
-    "truncation-loss": "Relative changes of α and w; mean {metric} of {part} queries. Dashed: only query "
-    "{query} is cut; solid: all. Dotted: k. {about}",
-    "low-rank-objective": "{count}{line}{seeds}Training minimises this. Factorised, with the hinge; {about}.",
-    "low-rank-weights": "{count}{clipped}A = 0: nuclear/(2·coupling) exceeds every singular value. Bottom: "
-    "near the plain one with the hinge{level}; upper right: α has a small nuclear norm. {about}",
-    "best": "The best, chosen on these same {part} queries, is optimistic: choose on validation queries, "
-    "judge on others.",
-    "rank-by-activity": "One marker per query; {zero}. Dashed: largest rank that the law allows any of them. "
-    "{about}.",
+    "k": "xu2019 Figure 2a: Dim at {share}",
+    "rank": "xu2019 Figure 2b: Dim at 100 %; zero: {zero} of the largest σ",
+    "energy": "Mean of {queries}; band: 10 % to 90 %. Shuffled: each query's α in random order. {about}.",
+    "low-rank-learning": (
+        "{own}. Best: lowest objective of the model's runs here; drawn from {least}. Dashed: the paper's "
+        "algorithms. One run each on this machine, without features. {about}."
+    ),
+    "rank-by-model": (
+        "One marker per query and model. {counted}. Right: medians, bars from 10 % to 90 %. Regularised: "
+        "{matrix}. Dotted: limit for {factors}. {own}. Plain: {plain}."
+    ),
+    "printed": (
+        "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. C is not "
+        "printed. Larger ranks than possible may be of A + Aᵀ."
+    ),
+    "every": "0: the matrix is 0.",
+    "numbers": "{queries}; {left_out}. Tick rows to select queries. {accuracy}",
+    "dual-heatmap": (
+        "{definition} Query {query}: {documents} documents, {pairs:,} pairs, {active:,} active (α > 0). "
+        "Blank: no pair.{thinned} {about}"
+    ),
+    "block-spectrum": (
+        "Query {query}: rank {rank} of {largest_rank} possible; k = {k} for {share} of the energy. Dotted: "
+        "chosen k{whole}.{rest} {about}"
+    ),
+    "truncation-loss": (
+        "Relative changes; mean {metric} of {part} queries. Dashed: only query {query} is cut; solid: all. "
+        "Dotted: k. {about}"
+    ),
+    "low-rank-objective": "{count}{line}{seeds}Factorised, with the hinge; {about}.",
+    "low-rank-weights": (
+        "{count}{clipped}A = 0: nuclear/(2·coupling) exceeds every singular value. Bottom: near the plain "
+        "one with the hinge{level}. {about}"
+    ),
+    "best": "Chosen on these {part} queries, the best is optimistic.",
+    "rank-by-activity": "One marker per query; {zero}. Dashed: the law's limit. {about}.",
     "rank-by-c": "Median over {queries}; band: 10 % to 90 %; {zero}. Dashed: the law's limit. Dotted: the "
     "current C. {about}.",
     "rank-by-stairs": "One marker per query and kind; {zero}. {about}.",
-    "staircase": "Query {query}, α over C, sorted by score: 1 for margins below 1, 0 above. Blank: no pair. "
-    "{about}.",
-    "rank-by-error": "Median over {queries}. Lines: α with random errors, by zero threshold; thick: the "
-    "chosen one. {diamonds}{about}.",
-    "diamonds": "Diamonds: trained to tolerances {early}; error: distance from {last} (left end). ",
+    "staircase": "Query {query}, α over C: 1 for margins below 1, 0 above. Blank: no pair. {about}.",
+    "rank-by-error": (
+        "Median over {queries}. Lines: α with random errors, by zero threshold; thick: the chosen one. "
+        "{diamonds}{about}."
+    ),
+    "diamonds": "Diamonds: trained to tolerances {early}; error: distance from {last}. ",
 }
 """Templates of captions, by the key of their figure or table."""
 ALTS = {
-    "energy": "Share of the energy in k singular values.",
-    "low-rank-learning": "Distance from the best objective against {axis}.",
-    "rank-by-model": "{measure} of each query under three models, with medians.",
-    "dual-heatmap": "Heat map: dual variables of query {query}.",
-    "dual-heatmap-cut": "Heat map: dual variables of query {query}, {title}.",
-    "block-spectrum": "Singular values of query {query} and their energy.",
-    "truncation-loss": "Changes of α, w and NDCG@10 against rank.",
-    "low-rank-factors": "{metric} of the factorised model against factors.",
-    "low-rank-objective": "Objective of the factorised model against factors.",
-    "low-rank-weights": "{metric} of the regularised model by nuclear and coupling.",
-    "rank-by-activity": "Rank of each query against its share of active pairs.",
-    "rank-by-c": "Median rank and share of active pairs against C.",
-    "rank-by-stairs": "Rank of each query under the hinge against its stairs.",
-    "staircase": "Dual variables of query {query} under the hinge, by score.",
-    "rank-by-error": "Median rank of dual variables against their relative error.",
+    "energy": "Energy of k singular values.",
+    "low-rank-learning": "Distance from the best against {axis}.",
+    "rank-by-model": "{measure} under three models.",
+    "dual-heatmap": "Dual variables of query {query}.",
+    "dual-heatmap-cut": "Dual variables of query {query}, {title}.",
+    "block-spectrum": "Singular values of query {query}.",
+    "truncation-loss": "Changes of α, w and NDCG@10.",
+    "low-rank-factors": "{metric} against factors.",
+    "low-rank-objective": "Objective against factors.",
+    "low-rank-weights": "{metric} by nuclear and coupling.",
+    "rank-by-activity": "Ranks against shares of active pairs.",
+    "rank-by-c": "Median rank against C.",
+    "rank-by-stairs": "Ranks against stairs.",
+    "staircase": "Dual variables of query {query}, by score.",
+    "rank-by-error": "Median rank against relative error.",
 }
 """Templates of texts for readers of no figure, by the key of the figure."""
+APPEARS = "{what} appears when its models are trained (end of the page)."
 NO_CHANGE = 1e-10
 """A relative error below this is rounding."""
-NOTHING_HERE = ":gray[Nothing to show here: every dual variable of the current model is 0.]"
+NOTHING_HERE = ":gray[Every dual variable of the current model is 0.]"
 
 
 def queries(n: int, which: str = "") -> str:
@@ -154,33 +161,30 @@ def left_out(found: Spectra) -> str:
     if found.n_without_pairs:
         parts.append(f"{queries(found.n_without_pairs)} without a preference pair")
     if found.n_zero:
-        parts.append(f"{queries(found.n_zero)} whose α are all 0")
+        parts.append(f"{queries(found.n_zero)} with α = 0")
     return f"left out: {' and '.join(parts)}" if parts else "no query is left out"
 
 
 def nothing(found: Spectra) -> str:
     """Explain why there are no singular values at all."""
     if not found.n_zero:
-        return (
-            "No training query has documents of different grades: there are no preference pairs, so no dual "
-            "variables."
-        )
+        return "No training query has documents of different grades: no preference pairs."
     return (
-        f"Every dual variable is 0: in {queries(found.n_zero)} with preference pairs, each pair has a margin "
-        "of at least 1 or costs 0. Raise the costs or lower C."
+        f"Every dual variable is 0: in {queries(found.n_zero)} each pair has a margin of at least 1 or costs "
+        "0. Raise the costs or lower C."
     )
 
 
 def none_counted(selected: int) -> str:
     """Say that all matrices of the chosen queries are 0 under all three models."""
     if not selected:
-        return "The matrices of all queries are 0 under all three models."
+        return "All matrices are 0 under all three models."
     whose = (
         "matrix of the selected query is"
         if selected == 1
         else f"matrices of the {selected} selected queries are"
     )
-    return f"The {whose} 0 under all three models. Change the selection in the tab All queries."
+    return f"The {whose} 0 under all three models. Change the selection."
 
 
 def other_queries(above: Iterable[int], here: Iterable[int]) -> str:
@@ -229,11 +233,11 @@ def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
     return {
         "cut": (
             f"Cut to rank {k}: {_kept(energy)} of the energy",
-            f"Closest matrix of rank {k}, at the pairs; same colours.",
+            "Closest matrix of that rank; same colours.",
         ),
         "rest": (
             f"Error of rank {k}",
-            f"α minus its matrix of rank {k}; blue: that is too small, red: too large.",
+            "α − αᵏ; blue: αᵏ too small, red: too large.",
         ),
     }
 
@@ -260,9 +264,8 @@ def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
     """Compare the numerical rank with the shuffled one and with that allowed by grades."""
     full = int((needs["rank"] == needs["largest_rank"]).sum())
     return (
-        f"Median numerical rank (singular values above {power_of_ten(tolerance)} of the largest): "
-        f"{middle(needs, 'rank')}, shuffled {middle(needs, 'rank_shuffled')}. In {full} of "
-        f"{queries(len(needs))} it is the largest that the grades allow."
+        f"Median rank (zero: {power_of_ten(tolerance)}): {middle(needs, 'rank')}, shuffled "
+        f"{middle(needs, 'rank_shuffled')}; in {full} of {queries(len(needs))} the largest possible."
     )
 
 
@@ -270,12 +273,9 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
     """Say if the energy is concentrated by the order in α, or only because no α is negative."""
     usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
     if allowed <= 1:
-        return "The grades of most of these queries allow no rank above 1."
+        return "The grades of most queries allow no rank above 1."
     if usual > 2 * k:
-        return (
-            f"Shuffled, the same values need **{usual / k:.2g} times as many**: the order of α makes the "
-            "difference, not its values."
-        )
+        return f"Shuffled, α needs **{usual / k:.2g} times as many**: its order matters."
     if 2 * usual > allowed:  # not far below what the grades allow anyway
         needed = f"Of {allowed} possible singular values, α needs {k}, shuffled {usual} (medians)"
         if usual > k:
@@ -283,8 +283,8 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
         return f"{needed}: its order saves none."
     more = " A larger share shows the effect of the order." if 100 * share < SHARES[-1] else ""
     return (
-        f"At this share such values have low rank **in any order** ({usual} against {k}): none is negative, "
-        f"so their mean holds much of the energy.{more}"
+        f"At this share α has low rank **in any order** ({usual} against {k}): no value is negative, so "
+        f"their mean holds much energy.{more}"
     )
 
 
@@ -317,8 +317,8 @@ def lost(query: int, k: int, cut: Cut) -> str:
     """Describe the losses in α and in the model's w with one query's block at rank k."""
     row = _at(cut.table, "query", k)
     return (
-        f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; its α changes by "
-        f"{off_by(row['alpha_error'], 'its norm')}, and w by {off_by(row['w_error'], 'its length')}"
+        f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; α changes by "
+        f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}"
     )
 
 
@@ -326,11 +326,11 @@ def lost_by_all(k: int, cut: Cut) -> str:
     """Describe the losses in α, w and the ranking of other queries with every block at rank k."""
     row, metric = _at(cut.table, "all", k), cut.metric["all"]
     if all(row[error] < NO_CHANGE for error in ("alpha_error", "w_error")):
-        return f"With every query cut to rank {k}, nothing changes: no block has a higher rank."
+        return f"With every query cut to rank {k}, nothing changes."
     found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
     ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
     surprise = (
-        " The energy of α says little about w: most of α cancels in w, but the part cut off does not."
+        " Most of α cancels in w; the part cut off does not."
         if row["w_error"] > max(0.05, 3 * row["alpha_error"])
         else ""
     )

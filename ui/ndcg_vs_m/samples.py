@@ -68,7 +68,7 @@ EXPERIMENTS = {
         of_queries,
         "learning-curve",
         "curve",
-        "Each draw takes training queries at random; smaller samples are parts of larger ones",
+        "Draws of training queries; smaller samples are parts of larger ones",
     ),
     "Label noise": Experiment(
         FLIPPED,
@@ -76,8 +76,7 @@ EXPERIMENTS = {
         of_wrong_grades,
         "label-noise",
         "noise",
-        "Each draw replaces grades of random training documents by others; smaller shares are parts of "
-        "larger ones",
+        "Draws of training documents with replaced grades; smaller shares are parts of larger ones",
     ),
 }
 """Experiments by the names of their tabs."""

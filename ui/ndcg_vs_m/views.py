@@ -277,7 +277,7 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
-    some = f"first {k} of any ranking; lines through the bottom go to lower ranks"
+    some = "lines through the bottom go to lower ranks"
     FIGURES.show(
         "rank-against-m",
         rank_vs_m.figure(table, k),
@@ -320,9 +320,7 @@ def _query(
     last = exact or (others or [first])[-1]
     most = queries[int(top_overlap(first.scores[part], last.scores[part], data, TOP).argmin())]
     hint = HELP["query"].format(m=first.spec.n_components)
-    chosen = Bound(row).optional_menu(
-        QUERY, "Query", queries, f"{most}, which changes most", width=260, help=hint
-    )
+    chosen = Bound(row).optional_menu(QUERY, "Query", queries, f"{most}, changes most", width=260, help=hint)
     return most if chosen is None else int(chosen)
 
 
@@ -335,7 +333,7 @@ def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exa
     goal = "in the exact ranking" if exact else f"at m = {labels.iloc[-1]}"
     return (
         f"Of the first {k} documents of query {query} {goal}, {style_of(feature_map).name} has "
-        f"{', '.join(ends)} among its first {k}"
+        f"{', '.join(ends)}"
     )
 
 
@@ -393,10 +391,7 @@ def _which_may_be_lower() -> str:
     beyond = [style_of(name).name for name in maps() if not FEATURE_MAPS[name].expands]
     told = []
     if within:
-        verb = "searches" if len(within) == 1 else "search"
-        told.append(
-            f"{listed(within)} {verb} a part of the exact kernel's span: the best F̃ is never lower than F"
-        )
+        told.append(f"{listed(within)}: F̃ is never below F (a part of the exact kernel's span)")
     if beyond:
         told.append(f"with {listed(beyond)} it may be lower (hollow)")
     return f"{'; '.join(told)}."

@@ -18,55 +18,59 @@ from ui.controls.curves import is_curve, listed
 
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
 HELP = {
-    "xaxis": "Number of features, or seconds of training.",
-    "folds": "The sidebar's fold, or all folds, each trained by itself.",
-    "seeds": "Draws at every m, from the sidebar's seed on.",
-    "upto": "Largest m of the curve. Time grows about in proportion.",
+    "xaxis": "Features, or seconds of training.",
+    "folds": "All folds: each is trained by itself.",
+    "seeds": "Draws at every m.",
+    "upto": "Time grows in proportion.",
     "metric": "Mean over queries.",
     "more": "The exact kernel, and four metrics at once.",
-    "exact": "Dashed, one run per fold. Time and memory grow with the square of the documents.",
+    "exact": "One run per fold. Time and memory grow with the square of the documents.",
     "figure2": "NDCG@1, NDCG@3, MeanNDCG and MAP (the paper shows MQ2007).",
-    "bump": "The map of the rankings, with the sidebar's seed.",
+    "bump": "Feature map of the rankings.",
     "documents": "The first of any ranking, or all.",
-    "query": "First shown: the query whose first documents change most from m = {m}.",
+    "query": "Default: the query with the largest change from m = {m}.",
     "draws": "Random samples at every point.",
-    "maps": "All approximations with the sidebar's m, beside the current and the linear model.",
+    "maps": "All approximations, the current and the linear model.",
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
     "ndcg-against-m": "{about}. {band}; {definition}. {seconds}Click a point to open its run.",
     "band": "Line: {line}; {band}: lowest to highest of {of}",
-    "folds": ", mostly because folds differ in difficulty; sentences compare query by query",
-    "seconds": "Seconds of training on this machine: medians over runs, without evaluation. Runs over m "
-    "share features; each counts its share and all steps from zero. ",
+    "folds": " (folds differ in difficulty)",
+    "seconds": (
+        "Medians over runs on this machine, without evaluation. Runs over m share features; each counts its "
+        "share. "
+    ),
     "intervals": "One paired 95 % interval per m and map, uncorrected.",
     "rank-against-m": "Query {query}, {n} documents, {map}, {last}; {some}. Ties keep file order. {about}.",
     "ranking-error": "{about}. Line: median over {queries} queries{seeds}; thin: quartiles.",
-    "tau": "Kendall's τ: 1 the same order, 0 unrelated, −1 reversed. ",
-    "overlap": "Share of the exact ranking's first {top} documents found here. ",
-    "objective-distance": "{about}. F̃: objective with an approximate kernel, F: exact kernel; means over "
-    "runs. {lower}",
+    "tau": "1: the same order, 0: unrelated, −1: reversed. ",
+    "overlap": "Of the exact ranking's first {top} documents. ",
+    "objective-distance": (
+        "{about}. F̃: objective with an approximate kernel, F: exact; means over runs. {lower}"
+    ),
     "numbers": "Means over queries, folds and seeds; m = 0: models without m.",
-    "sample": "{about}. {drawn}. Features are drawn from all training documents, without grades. Line: "
-    "mean over draws and queries; band: 95 % interval of the difference to the full model, query by query "
-    "({crossed}).",
+    "sample": (
+        "{about}. {drawn}. Features are drawn from all training documents. Line: mean over draws and "
+        "queries; band: 95 % interval of the difference to the full model ({crossed})."
+    ),
     "sample intervals": "One 95 % interval per point and model, uncorrected.",
 }
 """Templates of captions, by the key of their figure or what they say."""
 ALTS = {
     "ndcg-against-m": "{metrics} against {axis}: {names}.",
-    "rank-against-m": "Ranks in query {query} against m, {map}.",
+    "rank-against-m": "Ranks in query {query} against m.",
     "ranking-error": "{measure} against m: {names}.",
-    "objective-distance": "Distance from the exact model's objective against m: {names}.",
+    "objective-distance": "Distance from the exact objective: {names}.",
     "sample": "{metric} against {axis}: {names}.",
 }
 """Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
-    "no run": "No run of this map is there yet.",
+    "no run": "No run of this map yet.",
     "no pairs": "No preference pairs: nothing is trained.",
-    "no exact": "Rankings are compared with those of the exact kernel, {why}.",
+    "no exact": "Rankings are compared with the exact kernel, {why}.",
     "no query": "No query has two documents to rank.",
-    "no sample": "No run of this curve has finished yet; points appear as runs finish.",
+    "no sample": "No results yet; points appear as runs finish.",
 }
 """Messages in place of a figure."""
 
@@ -223,7 +227,7 @@ def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
     found = compare(taus[one].loc[common], taus[two].loc[common])
     if not found.distinguishable:
         both = f"{style_of(one).name} and {style_of(two).name}"
-        return f"; no significant difference between {both} with {found.n_queries} queries"
+        return f"; no significant difference between {both}, {found.n_queries} queries"
     low, high = found.interval.low, found.interval.high
     nearer, other = (one, two) if low > 0 else (two, one)
     near, far = sorted((abs(low), abs(high)))

@@ -207,9 +207,9 @@ def below(held: Held, *, short: bool) -> None:
     if not short:
         st.caption(words.TOO_LONG)
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What is drawn."):
+    with row.popover("About this figure", icon=":material/info:", help="What it shows."):
         st.caption(words.ABOUT)
-    with row.popover("Save", icon=":material/download:", help="Download the documents."):
+    with row.popover("Save", icon=":material/download:", help="As LETOR text."):
         st.download_button(
             "Documents (LETOR text)",
             b"" if data is None else letor(data),

@@ -10,19 +10,18 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.whatif.plane import PlaneFit, has_landmarks
 from ui.playground.scene import WAVES, Scene
 
-PLANE_HELP = "Three queries. A new set, size or seed removes your changes."
-EACH_HELP = "More documents show the surface more clearly."
-SEED_HELP = "For documents, landmarks and frequencies."
+PLANE_HELP = "A new set, size or seed removes your changes."
+EACH_HELP = "More documents show the surface better."
+SEED_HELP = "Of documents, landmarks and frequencies."
 UNREAD = "Not used by this map."
 ABOUT = (
-    "Each mark is a document: position gives its two features, shape its query, colour and size its "
-    "grade. The background colour and lines show the model's score. Drag documents and landmarks; "
-    "click twice to choose a landmark below a document. Keys: Tab next, arrows move, 0–4 grade, Q "
-    "query, Delete, Esc, Ctrl+Z. Training starts when you drop something."
+    "Each mark is a document: its position gives two features, its shape the query, colour and size the "
+    "grade. Background and lines: the score. Drag marks; click twice to choose a landmark below a document. "
+    "Keys: Tab, arrows, 0–4 grade, Q query, Delete, Esc, Ctrl+Z."
 )
 UNREADABLE = "The link's changes could not be read; the original set is shown."
 TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."
-FULL = "{most} documents are the maximum. Delete one first."
+FULL = "At most {most} documents. Delete one first."
 
 TERMS_HERE = (
     "Kernel",
@@ -40,7 +39,7 @@ TERMS_HERE = (
     "C",
 )
 """Glossary terms of the playground."""
-EMPTY = "No documents: add or reset them"
+EMPTY = "No documents: add some"
 
 
 def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
@@ -60,7 +59,7 @@ def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
 def no_pairs(fit: PlaneFit) -> str:
     """Explain why there is nothing to learn, and the remedy."""
     if fit.data.n_documents == 1:
-        return "No pairs: only one document. Add one to its query, with another grade"
+        return "No pairs: add a document with another grade to its query"
     return "No pairs: no query has two grades. Change a grade"
 
 
@@ -125,11 +124,8 @@ def of_kernels(fit: PlaneFit) -> list[str]:
 def note(fit: PlaneFit) -> str:
     """Explain the circle and the matrices."""
     if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
-        return "A linear score has straight, parallel lines of equal score."
-    told = (
-        "Rows and columns: documents by query and grade; stronger: more similar. Circle: similarity "
-        "0.5 to the chosen mark."
-    )
+        return "Lines of equal score are parallel."
+    told = "Documents by query and grade; darker: more similar. Circle: similarity 0.5 to the chosen mark."
     if FEATURE_MAPS[fit.model.feature_map].approximates:
         told += " Error: ‖K − K̃‖ / ‖K‖ (Frobenius norm)."
     return told

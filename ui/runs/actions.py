@@ -27,6 +27,14 @@ from ui.controls.settings import open_run, state_of
 from ui.data import upload_memory
 from ui.runs import words
 from ui.runs.views import choose
+from ui.runs.words import (
+    ALL_DELETED,
+    EXPORT_HELP,
+    FROM_FILE,
+    NO_DATA,
+    NOT_ON_TRAIN,
+    OTHER_DATA,
+)
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
@@ -150,7 +158,7 @@ def say_what_is_gone() -> None:
     gone = st.session_state.get(_GONE, [])
     if gone:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = f"{counted(len(gone), 'run')} deleted; “Deleted” shows all."
+            words = ALL_DELETED.format(runs=counted(len(gone), "run"))
             st.markdown(f":material/delete: {words}", width="content")
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
@@ -177,11 +185,11 @@ def _open(spec: RunSpec, brought: bool) -> None:
     try:
         state_of(spec)
     except SettingError as error:
-        why = "" if brought else f"Not available on Train: {error}."
+        why = "" if brought else NOT_ON_TRAIN.format(error=error)
     if found is None or spec.fold not in found.folds:
-        why = "Its data are not here." if brought else "Its data are no longer here."
+        why = NO_DATA
     elif brought and digest_of(spec) != spec.digest:
-        why = "This name has different data here."
+        why = OTHER_DATA
     does = words.TRAIN_AGAIN_HELP if brought else ""
     st.button(
         "Train again" if brought else "Open in Train",
@@ -208,7 +216,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             on_click="ignore",
             disabled=not made or many,
             width="stretch",
-            help=f"All results, for import into rankviz; up to {MOST_TAKEN:,} at once.",
+            help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN),
         )
         st.download_button(
             "Table (CSV)",
@@ -218,7 +226,7 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             key="runs-csv",
             on_click="ignore",
             width="stretch",
-            help="Settings, training and validation metrics.",
+            help="Settings and metrics.",
         )
 
 
@@ -278,7 +286,7 @@ def _take_in(ids: Sequence[str]) -> None:
             except (DataError, StoreError) as error:
                 why.append(str(error))
     if number:
-        st.session_state[_TOLD] = f"{counted(number, 'run')} imported. “Train again” verifies one."
+        st.session_state[_TOLD] = FROM_FILE.format(runs=counted(number, "run"))
     _start_over(*why)
 
 

@@ -20,6 +20,7 @@ from rankviz.store.study import STATES
 from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
 from ui.controls.settings import METHOD, NORMALISATION
 from ui.controls.widgets import Bound
+from ui.runs.words import SEARCH_HELP
 from ui.shell.texts import escaped
 
 _NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
@@ -222,7 +223,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     known = metrics(table.columns)
     if not known:
         return ""
-    return str(BOUND.menu(METRIC, "Metric", known, USUAL_METRIC, help="Mean over a part's queries."))
+    return str(BOUND.menu(METRIC, "Metric", known, USUAL_METRIC, help="Mean over queries."))
 
 
 def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
@@ -258,7 +259,7 @@ def _search() -> str:
         "Search",
         placeholder="data, method, map, tag, note",
         icon=":material/search:",
-        help="Finds runs that contain all words in their data, method, settings, tags or note.",
+        help=SEARCH_HELP,
     )
 
 

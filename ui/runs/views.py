@@ -21,7 +21,7 @@ from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.runs import actions, filters, words
 from ui.runs.filters import PARTS, Columns, metrics, of_parts
-from ui.runs.words import best_of, made_here
+from ui.runs.words import FIRST_LISTED, NONE_MATCHES, POINTS_ALT, best_of, made_here
 from ui.shell.figures import show_answer, show_figure, show_table
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
@@ -201,7 +201,7 @@ def runs_of_visitor() -> pd.DataFrame:
 def _study(titles: dict[str, str]) -> str:
     """Draw the menu of studies; return the chosen one, "" for none."""
     options = {"": "all"} | {one: f"{title} · {one[:6]}" for one, title in titles.items()}
-    return str(Bound().menu(filters.STUDY, "Study", options, help="A group of runs, such as a sweep."))
+    return str(Bound().menu(filters.STUDY, "Study", options, help="Runs requested together."))
 
 
 def nothing_yet() -> None:
@@ -228,7 +228,7 @@ def filtered(columns: Columns) -> filters.Shown:
 def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
     """Draw the best run and all others in a figure, and the table with its actions."""
     if shown.table.empty:
-        show_answer(f"None of {counted(shown.total, 'run')} matches.")
+        show_answer(NONE_MATCHES.format(runs=counted(shown.total, "run")))
         st.button("Show all", on_click=filters.reset, key="show-all-again")
         actions.say_what_is_gone()
         actions.bring()
@@ -260,7 +260,7 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         data,
         answer=answer,
         key="many-runs",
-        alt=f"Validation {shown.metric} of {counted(len(data), 'run')} against {escaped(title)}.",
+        alt=POINTS_ALT.format(metric=shown.metric, title=escaped(title)),
         caption=words.POINTS.format(metric=shown.metric, some=some),
     )
 
@@ -295,10 +295,7 @@ def _table(
     rows = _in_order(found, shown.metric, what.first)
     words = f"All: {same}." if same else ""
     if len(rows) > MOST_LISTED:
-        words += (
-            f" The list has the first {MOST_LISTED:,}, {what.first} first; “All” selects all. "
-            "Filter at the left for fewer."
-        )
+        words += FIRST_LISTED.format(MOST_LISTED=MOST_LISTED, first=what.first)
     if words:
         told.caption(words)
     wanted = columns.names if what.everything else shown.differing

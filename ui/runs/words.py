@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from rankviz.common.numbers import counted
@@ -9,24 +11,35 @@ from rankviz.metrics.significance import tied
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
-from ui.runs.filters import Columns, Shown
 from ui.shell.texts import data_words, describe
 from ui.work.run_store import run_store
 
-ALL_HELP = "Selects all filtered runs, or none."
-TRAIN_AGAIN_HELP = "Trains the run here and compares both results."
-NO_STUDY = "This link's study was not found or is private; all runs are shown."
-RUNS_KEPT = "Every run that a page trains is kept here."
+if TYPE_CHECKING:
+    from ui.runs.filters import Columns, Shown
+
+ALL_HELP = "All filtered runs, or none."
+TRAIN_AGAIN_HELP = "Trains the run here and compares the results."
+NO_STUDY = "This link's study is private or gone; all runs are shown."
+RUNS_KEPT = "Every trained run is kept here."
 POINTS = (
-    "One point per run: mean {metric} over validation queries; ring: the best above. Compare only runs "
-    "of one fold.{some}"
+    "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
+    "fold.{some}"
 )
-PARTS_HELP = (
-    "Choose settings on validation. Looks at the test part are counted, because choices by it make "
-    "test scores optimistic."
-)
+PARTS_HELP = "Choices by test results make them optimistic, so looks are counted."
 
 TERMS_HERE = ("Study", "Digest")
+ALL_DELETED = "{runs} deleted; “Deleted” shows all."
+NOT_ON_TRAIN = "Not available on Train: {error}."
+NO_DATA = "Its data are not here."
+OTHER_DATA = "This name has different data here."
+SEARCH_HELP = "Finds runs with all words."
+EXPORT_HELP = "All results, for import into rankviz; up to {MOST_TAKEN:,} at once."
+IMPORT_HELP = "At most {limit} MB. Imported runs are private and marked “{NOT_MADE_HERE}”."
+NOT_IMPORTED = "{why} Nothing was imported from this file."
+FROM_FILE = "{runs} imported. “Train again” verifies one."
+NONE_MATCHES = "None of {runs} matches."
+POINTS_ALT = "Validation {metric} against {title}."
+FIRST_LISTED = " The list has the first {MOST_LISTED:,}, {first} first; “All” selects all."
 
 
 def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:

@@ -96,7 +96,7 @@ def offer(figure: go.Figure, key: str, caption: str) -> None:
         "Picture",
         list(SIZES),
         key=f"{key}-size",
-        help="SVG carries its font; PNG has 300 dots per inch on paper.",
+        help="SVG carries its font; PNG has 300 dots per inch.",
     )
     row = st.container(horizontal=True, gap="small")
     for kind in ("svg", "png"):
@@ -264,13 +264,13 @@ def show_figure(
         themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What the figure shows."):
+    with row.popover("About this figure", icon=":material/info:", help="What it shows."):
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.popover("Save", icon=":material/download:", help="Download the figure or its numbers."):
+    with row.popover("Save", icon=":material/download:", help="Download figure or numbers."):
         st.download_button(
-            "Figure (HTML, works offline)",
+            "Figure (HTML)",
             lambda: _page(figure, caption),
             f"{key}.html",
             "text/html",

@@ -56,8 +56,8 @@ WAYS = "ways"
 LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure alone."""
 SWITCHES = (
-    (LARGE, "Large type", "For a projector: letters of 20 pixels, thick lines, black on white."),
-    (ALONE, "First figure alone", "Only a page's first figure with its answer, and the controls beside it."),
+    (LARGE, "Large type", "For projectors: large letters, thick lines, black on white."),
+    (ALONE, "First figure alone", "Hides everything else but the controls beside it."),
 )
 """Keys, labels and help texts of the switches."""
 

@@ -21,29 +21,27 @@ class Term:
 TERMS = {
     "NDCG@k": Term(
         r"\bNDCG@\d",
-        "Quality of the first k documents, where high grades near the top count most: 1 is the best order.",
+        "Quality of the first k documents; 1 is the best order.",
         "jarvelin2002",
     ),
-    "MeanNDCG": Term(
-        r"\bMeanNDCG\b", "NDCG averaged over all cut-offs of a query, then over queries.", "qin2010"
-    ),
+    "MeanNDCG": Term(r"\bMeanNDCG\b", "NDCG averaged over all cut-offs of a query.", "qin2010"),
     "MAP": Term(
         r"\bMAP\b",
-        "Precision averaged over the ranks of a query's relevant documents, then over queries.",
+        "Precision averaged over the ranks of relevant documents.",
         "qin2010",
     ),
-    "P@k": Term(r"\bP@\d", "The share of relevant documents among the first k.", "qin2010"),
+    "P@k": Term(r"\bP@\d", "Share of relevant documents in the first k.", "qin2010"),
     "95 % interval": Term(
         r"\b95 % interval",
-        "Differences that these queries support: no significant difference if it contains 0.",
+        "No significant difference if it contains 0.",
     ),
     "Paired interval": Term(
         r"\bpaired(?: 95 %)? intervals?\b",
-        "Interval of the differences query by query: it decides significance, also where bands overlap.",
+        "Interval of the differences query by query: it decides significance.",
     ),
     "Paired randomisation test": Term(
         r"\bpaired randomisation tests?\b",
-        "How often random signs of the differences by query give as large a mean.",
+        "How often random signs give as large a mean difference.",
         "smucker2007",
     ),
     "Holm's correction": Term(
@@ -53,32 +51,32 @@ TERMS = {
     ),
     "Choice counted": Term(
         r"\bchoice counted\b",
-        "The p-value is corrected for choosing the best of many models by their results.",
+        "The p-value is corrected for choosing the best of many models.",
         "westfall1993",
     ),
     "Within one standard error": Term(
         r"\bwithin one standard error\b",
-        "Worse than the best by at most one standard error of the mean over queries.",
+        "Worse than the best by at most one standard error.",
         "breiman1984",
     ),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
-        "Two documents of one query with different grades: the higher grade should rank first.",
+        "Two documents of one query: the higher grade should rank first.",
         "joachims2002",
     ),
     "Margin": Term(
         r"\bmargins?\b",
-        "Score of a pair's better document minus the score of the other.",
+        "Score of a pair's better document minus the other score.",
         "herbrich2000",
     ),
     "C": Term(
         r"\bC\b",
-        "Weight of errors on pairs against the size of the model: a large C fits training closely.",
+        "Weight of errors on pairs: a large C fits training closely.",
     ),
-    "γ": Term("γ", "How fast a kernel falls with distance: with a large γ only near documents are similar."),
+    "γ": Term("γ", "How fast a kernel falls with distance."),
     "m": Term(
         r"\bm\b",
-        "Number of features that approximate the kernel: more are closer and slower.",
+        "Number of features: more approximate the kernel better and cost time.",
     ),
     "Landmark": Term(
         r"\blandmarks?\b",
@@ -87,11 +85,11 @@ TERMS = {
     ),
     "Kernel": Term(
         r"\bkernels?\b(?! approximation)",
-        "Similarity of two documents: most kernels fall with distance.",
+        "Similarity of two documents.",
     ),
     "Kernel approximation K̃": Term(
         r"\b[Kk]ernel approximation|K̃",
-        "Inner products of documents' m features: they approximate the kernel matrix K.",
+        "Inner products of m features instead of kernel values.",
         "chen2017",
     ),
     "Hinge": Term(
@@ -101,39 +99,39 @@ TERMS = {
     ),
     "Objective": Term(
         r"\bobjective\b",
-        "Training minimises it: size of the weights plus C times the losses of pairs.",
+        "Training minimises it: ½‖w‖² plus C times the losses of pairs.",
         "joachims2002",
     ),
     "Newton step": Term(
         r"\bNewton steps?\b",
-        "A move towards the minimum of the local quadratic approximation.",
+        "A move to the minimum of the local quadratic approximation.",
         "chapelle2010",
     ),
     "Weights w": Term(
         r"\bweights w\b",
-        "One number for each feature: a score is the sum of features times weights.",
+        "A score is the sum of features times weights.",
     ),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
-        "A cosine of a random direction: averages over many give the kernel.",
+        "A cosine of a random direction: averages give the kernel.",
         "rahimi2007",
     ),
     "Shapley value": Term(
         r"\bShapley\b",
-        "Mean effect of adding a part, over all orders of adding.",
+        "Mean effect of adding a part, over all orders.",
         "shapley1953",
     ),
     "Sweep": Term(
         r"\b[Ss]weeps?\b",
-        "Many runs of one model with different settings.",
+        "Many runs with different settings.",
     ),
     "Cell of a sweep": Term(
         r"\bcells?\b",
-        "One combination of settings of a sweep: complete when trained on every fold.",
+        "One combination of settings, trained on every fold.",
     ),
     "One standard error": Term(
         r"\bstandard error\b",
-        "Variation of the mean over other folds: of cells this near the best, take the simplest.",
+        "Variation of the mean over other folds.",
     ),
     "Sobol points": Term(
         r"\bSobol\b",
@@ -154,102 +152,62 @@ TERMS = {
     ),
     "Digest": Term(
         r"\bdigests?\b",
-        "A 16-character run id: equal data, method and settings have equal ids.",
+        "A 16-character run id: equal settings have equal ids.",
     ),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
-        "Number of nonzero singular values: the fewer, the simpler.",
+        "Number of nonzero singular values.",
         "xu2019",
     ),
     "Energy": Term(
         r"\benergy\b",
-        "Sum of the squared singular values: the first k hold a share of it.",
+        "Sum of squared singular values.",
         "xu2019",
     ),
     "Flipped grade": Term(
         r"\bflipped\b",
-        "A training grade replaced by another one at random.",
+        "A training grade replaced at random.",
     ),
-    "Duality gap": Term(r"\bduality gap\b", "A proven bound on how far the objective is above its minimum."),
+    "Duality gap": Term(r"\bduality gap\b", "A proven bound on the distance to the minimum."),
     "CG iteration": Term(
         r"\bCG iterations?\b",
-        "A step of conjugate gradients, which compute a Newton direction.",
+        "A step towards a Newton direction.",
         "chapelle2010",
     ),
     "Product": Term(
         r"\bproducts?\b(?= with the| that training| with Φ)",
-        "One multiplication of the features by a vector: most of the training time.",
+        "One multiplication of the features by a vector.",
         "chapelle2010",
     ),
 }
 
 PAPERS = {
-    "benjamini1995": (
-        "Y. Benjamini, Y. Hochberg. Controlling the False Discovery Rate: A Practical and Powerful Approach "
-        "to Multiple Testing. Journal of the Royal Statistical Society B 57(1), 1995."
-    ),
-    "breiman1984": (
-        "L. Breiman, J. H. Friedman, R. A. Olshen, C. J. Stone. Classification and Regression Trees. "
-        "Wadsworth, Belmont 1984."
-    ),
-    "chapelle2010": (
-        "O. Chapelle, S. S. Keerthi. Efficient algorithms for ranking with SVMs. Information Retrieval "
-        "13(3), 2010."
-    ),
-    "chen2017": (
-        "K. Chen, R. Li, Y. Dou, Z. Liang, Q. Lv. Ranking Support Vector Machine with Kernel "
-        "Approximation. Computational Intelligence and Neuroscience 2017. doi:10.1155/2017/4629534."
-    ),
-    "he2009": (
-        "H.-J. He. Smooth Ranking Support Vector Machine Adapting to Web Retrieval (in Chinese). "
-        "Pattern Recognition and Artificial Intelligence 22(6), 2009."
-    ),
-    "herbrich2000": (
-        "R. Herbrich, T. Graepel, K. Obermayer. Large Margin Rank Boundaries for Ordinal Regression. "
-        "Advances in Large Margin Classifiers, MIT Press 2000."
-    ),
-    "holm1979": (
-        "S. Holm. A Simple Sequentially Rejective Multiple Test Procedure. Scandinavian Journal of "
-        "Statistics 6(2), 1979."
-    ),
-    "jarvelin2002": (
-        "K. Järvelin, J. Kekäläinen. Cumulated Gain-Based Evaluation of IR Techniques. ACM Transactions"
-        " on Information Systems 20(4), 2002. doi:10.1145/582415.582418."
-    ),
-    "joachims2002": (
-        "T. Joachims. Optimizing Search Engines Using Clickthrough Data. KDD 2002. doi:10.1145/775047.775067."
-    ),
-    "qin2010": (
-        "T. Qin, T.-Y. Liu, J. Xu, H. Li. LETOR: A Benchmark Collection for Research on Learning to "
-        "Rank for Information Retrieval. Information Retrieval 13, 2010. doi:10.1007/s10791-009-9123-y."
-    ),
-    "rahimi2007": (
-        "A. Rahimi, B. Recht. Random Features for Large-Scale Kernel Machines. Advances in Neural "
-        "Information Processing Systems 20, 2007."
-    ),
-    "shapley1953": (
-        "L. S. Shapley. A Value for n-Person Games. Contributions to the Theory of Games II, Princeton "
-        "University Press 1953."
-    ),
-    "smucker2007": (
-        "M. D. Smucker, J. Allan, B. Carterette. A Comparison of Statistical Significance Tests for "
-        "Information Retrieval Evaluation. CIKM 2007."
-    ),
-    "westfall1993": (
-        "P. H. Westfall, S. S. Young. Resampling-Based Multiple Testing: Examples and Methods for p-Value "
-        "Adjustment. Wiley, New York 1993."
-    ),
-    "williams2001": (
-        "C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines. Advances "
-        "in Neural Information Processing Systems 13, 2001."
-    ),
-    "xu2019": (
-        "J. Xu, W. Zeng, Y. Lan, J. Guo, X. Cheng. Modeling the Parameter Interactions in Ranking SVM "
-        "with Low-Rank Approximation. IEEE Transactions on Knowledge and Data Engineering 31(6), 2019. "
-        "doi:10.1109/TKDE.2018.2851257."
-    ),
+    "benjamini1995": "Controlling the False Discovery Rate. Journal of the Royal "
+    "Statistical Society B 57(1).",
+    "breiman1984": "Classification and Regression Trees. Wadsworth.",
+    "chapelle2010": "Efficient algorithms for ranking with SVMs. Information Retrieval 13(3).",
+    "chen2017": "Ranking Support Vector Machine with Kernel Approximation. doi:10.1155/2017/4629534.",
+    "he2009": "Smooth Ranking Support Vector Machine Adapting to Web "
+    "Retrieval (in Chinese). Pattern Recognition and Artificial Intelligence 22(6).",
+    "herbrich2000": "Large Margin Rank Boundaries for Ordinal Regression. MIT Press.",
+    "holm1979": "A Simple Sequentially Rejective Multiple Test Procedure. "
+    "Scandinavian Journal of Statistics 6(2).",
+    "jarvelin2002": "Cumulated Gain-Based Evaluation of IR Techniques. doi:10.1145/582415.582418.",
+    "joachims2002": "Optimizing Search Engines Using Clickthrough Data. doi:10.1145/775047.775067.",
+    "qin2010": "LETOR: A Benchmark Collection for Research on Learning to "
+    "Rank. doi:10.1007/s10791-009-9123-y.",
+    "rahimi2007": "Random Features for Large-Scale Kernel Machines. Advances "
+    "in Neural Information Processing Systems 20.",
+    "shapley1953": "A Value for n-Person Games. Contributions to the Theory of Games II.",
+    "smucker2007": "A Comparison of Statistical Significance Tests for "
+    "Information Retrieval Evaluation. CIKM.",
+    "westfall1993": "Resampling-Based Multiple Testing. Wiley.",
+    "williams2001": "Using the Nyström Method to Speed Up Kernel Machines. "
+    "Advances in Neural Information Processing Systems 13.",
+    "xu2019": "Modeling the Parameter Interactions in Ranking SVM with "
+    "Low-Rank Approximation. doi:10.1109/TKDE.2018.2851257.",
 }
-"""References from docs/references.md that pages and `TERMS` cite."""
+"""Titles and places of the works that pages and `TERMS` cite; docs/references.md has the full entries."""
 
 
 def glossary(first: Collection[str] = ()) -> str:

@@ -11,22 +11,18 @@ FAULT = "This is a fault of the program, not of your data or settings. To report
 
 METHOD = "How scores are learned."
 NORMALISATION = "Scaling of the features before training."
-BASELINE_C = "C of the linear model that figures show for comparison."
-DATA_SET = (
-    "The bundled set is synthetic. Add LETOR folds to the data folder, or start with `make app DATA=folder`."
-)
-FOLD = "Train on the training part, choose settings on validation, judge once on test."
-COSTS_BY_GRADE = (
-    "Your own costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, 3 over 0, …), for “λ as below”."
-)
-COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3; five grades need ten."
+BASELINE_C = "C of the linear model shown for comparison."
+DATA_SET = "The bundled set is synthetic. Add LETOR folds to the data folder, or use `make app DATA=folder`."
+FOLD = "Train on training, choose settings on validation, judge once on test."
+COSTS_BY_GRADE = "Costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, …), for “λ as below”."
+COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3."
 LINK = "Link with all settings:"
-COMPARE = "Adds this model's finished runs (all folds and seeds) to Compare."
+COMPARE = "Adds this model's finished runs to Compare."
 
 NOT_USED = "Not used on this page."
 NOT_BY_LINEAR = "Not used: this page shows the linear model with equal weights of all pairs."
 OTHER_C = "Not used: the linear model has its own C (More settings)."
-SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings. “New sweep” uses these."
+SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings."
 
 
 def costs_expected(largest: float) -> str:
@@ -79,21 +75,16 @@ def pins_left_out(most: int) -> str:
 
 def pin(most: int) -> str:
     """Return how pins work."""
-    return f"Keep this model in the figure (up to {most}), on the data of the sidebar."
+    return f"Keep this model in the figure (up to {most})."
 
 
 # test results, selected queries, features, figures
 
-REVEAL = (
-    "Choose settings on the validation part. Test results are optimistic if you choose by them, so looks are "
-    "counted."
-)
-QUERY = "The query circled above. Default: the selected query with the largest difference."
-NOTHING_LEARNED = (
-    "The training part has no preference pairs: nothing to learn. Documents keep the order of the file."
-)
-NAMES = "Numbers start at 1. Names stay in this browser tab; the address has short ones."
-OWN_NAMES = "Names from the data set."
+REVEAL = "Test results are optimistic if you choose settings by them, so looks are counted."
+QUERY = "Default: the selected query with the largest difference."
+NOTHING_LEARNED = "The training part has no preference pairs: nothing to learn. Documents keep file order."
+NAMES = "Numbers start at 1. Names stay in this browser tab."
+OWN_NAMES = "From the data set."
 NO_NAMES = "The data set has no feature names."
 
 
@@ -108,7 +99,7 @@ NO_POINT_YET = "No results yet; points appear as runs finish."
 MORE_TO_COME = "More points appear as runs finish."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
-CROWDED = "Other visitors are training, so this waits its turn. Changing a setting stops it."
+CROWDED = "Other visitors are training. Changing a setting stops it."
 SLOW = "This takes longer than predicted. Changing a setting stops it."
 OF_OTHERS = "Another visitor asked for the same runs; you both get them."
 RESTING = "These runs start when you stop changing settings."
@@ -126,10 +117,7 @@ def retraining(runs: str) -> str:
 
 # the cluster
 
-SWEEP_THERE = "On the cluster, each worker trains whole families of runs."
-MODEL_THERE = (
-    "On the cluster, all workers train one model together; it is the same model. Models that cannot be "
-    "divided, such as an exact kernel, train on this machine."
-)
+SWEEP_THERE = "Each worker trains whole families of runs."
+MODEL_THERE = "All workers train one model together. A model that cannot be divided trains on this machine."
 ASKING = "Asking the cluster …"
 NO_WORKER = "The cluster has no worker now."

@@ -80,7 +80,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         ranked_list.figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
-        alt=f"Both rankings of query {query}, first {k}.",
+        alt=words.LISTS_ALT.format(query=query, k=k),
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
         on_select=marked.clicked(key),
     )
@@ -102,14 +102,14 @@ def _points(
     key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
     said = {
         "centred": "scores minus their mean",
-        "standardised": "scores minus their mean, divided by their standard deviation",
+        "standardised": words.STANDARDISED,
     }[scale]
     show_figure(
         score_scatter.figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=f"Scores for query {query}, {names[0]} against {names[1]}.",
-        caption=f"All {len(documents)} documents of query {query}: {said}. {what.about}.",
+        alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
+        caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
         on_select=marked.clicked(key),
     )
 
@@ -118,7 +118,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
-        st.markdown("**Largest changes of rank**; tick a row to mark the document.")
+        st.markdown(words.LARGEST)
         key, listed = marked.chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),
@@ -214,7 +214,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
         per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
-        alt=f"{what.metric} of each query, {names[0]} against {names[1]}.",
+        alt=words.SCATTER_ALT.format(metric=what.metric, left=names[0], right=names[1]),
         caption=words.AGAINST.format(
             even=even,
             all=len(table),
@@ -232,7 +232,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
         per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
-        alt=f"Differences in {what.metric} in order, and Kendall's τ.",
+        alt=words.IN_ORDER_ALT.format(metric=what.metric),
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
@@ -249,7 +249,7 @@ def _no_tau(table: pd.DataFrame) -> str:
     if n == 0:
         return ""
     noun = "query has" if n == 1 else "queries have"
-    return f" ({n} {noun} none: one document, or equal scores)"
+    return f" ({n} {noun} none)"
 
 
 def _where_to_look(table: pd.DataFrame, metric: str) -> None:
@@ -270,7 +270,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
                 key=f"look-{value}-{query}",
                 on_click=selection.only,
                 args=(int(query), table),
-                help=f"Show query {query} below.",
+                help=f"Show query {query}.",
             )
 
 
@@ -279,7 +279,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
-    only = Bound().switch("onlypicked", "Selected queries only", help="Hides all other queries.")
+    only = Bound().switch("onlypicked", "Selected queries only", help="Hides other queries.")
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
     # rows that disappear when unticked would make a new table each time
@@ -298,7 +298,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         alt="Metrics by query.",
     )
     tau = what.table["tau"].median()
-    middle = "" if pd.isna(tau) else f" Median τ of all queries: {tau_text(tau)}."
+    middle = "" if pd.isna(tau) else words.MIDDLE.format(tau=tau_text(tau))
     which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
     st.caption(
         words.ALL.format(which=which, all=len(ranked), metric=what.metric, middle=middle, about=what.about)
@@ -312,7 +312,7 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
         "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
         "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
         "difference": number("difference", format="%+.4f"),
-        "tau": number("Kendall's τ", format="%.3f", help="1: same order, −1: reversed."),
+        "tau": number("Kendall's τ", format="%.3f", help=words.TAU_HELP),
         "overlap": number(f"first {TOP} in both", format="percent", help="Common share."),
     }
 

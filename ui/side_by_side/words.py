@@ -22,26 +22,33 @@ from ui.shell.texts import describe, escaped
 FIRST_HELP = "The table below has all documents."
 SCORES_HELP = "Both subtract the query's mean; standardised also divides by the standard deviation."
 LISTS = (
-    "Query {query}, first {k} of {n} documents. Markers: grade; ▲▼: ranks gained or lost from "
-    "left to right. {values}. Click a document to mark it. {about}."
+    "Query {query}, first {k} of {n} documents. Markers: grade; ▲▼: ranks gained or lost. {values}. Click a "
+    "document to mark it. {about}."
 )
-WHICH = "A model with the sidebar's settings, or a pinned one. linear: with the linear baseline's C."
-HOW = "Click a point to select or deselect it. With box or lasso, draw around points instead."
+WHICH = "linear: with the linear baseline's C."
+HOW = "Click a point, or draw around points with box or lasso."
 METRIC_HELP = "Per query, for both models."
-SAME = "Both sides are {model}, the same run. Choose another, or pin this and change a setting."
+SAME = "Both sides are {model}. Choose another, or pin it and change a setting."
 AGAINST = (
-    "One point per query; larger: more documents. {even} of {all} are even (hollow). Ring: query "
-    "{chosen}, shown below. {about}. {definition}."
+    "One point per query; larger: more documents; hollow: even ({even} of {all}). Ring: query {chosen}. "
+    "{about}. {definition}."
 )
-IN_ORDER = (
-    "Queries by difference. Below: Kendall's τ, 1 for equal rankings, −1 for reversed{without}. {about}."
-)
+IN_ORDER = "Below: Kendall's τ, 1 for equal rankings, −1 for reversed{without}. {about}."
 ALL = (
     "{which} {all} queries, by difference in {metric}, then by τ. Tick rows to select queries.{middle} "
     "{about}."
 )
 
-CAUTION = "You chose these queries by their results; the interval proves nothing about other queries."
+CAUTION = "You chose these queries by their results; that proves nothing about others."
+LISTS_ALT = "Both rankings of query {query}, first {k}."
+STANDARDISED = "scores minus their mean, divided by their standard deviation"
+SCORES_ALT = "Scores of query {query}: {left} against {right}."
+SCORES = "All {documents} documents of query {query}: {said}. {about}."
+LARGEST = "**Largest changes of rank**: tick a row to mark it."
+SCATTER_ALT = "{metric}, {left} against {right}."
+IN_ORDER_ALT = "Differences in {metric}, and Kendall's τ."
+MIDDLE = " Median τ of all queries: {tau}."
+TAU_HELP = "1: same order, −1: reversed."
 
 
 @dataclass(frozen=True)
@@ -187,8 +194,8 @@ def marked_document(document: pd.Series, pair: Pair) -> str:
     ranks = document["left_rank"], document["right_rank"]
     places = (f"rank {n} with {name}" for n, name in zip(ranks, pair.told, strict=True))
     return (
-        f"Marked: {_named(document['document'])}, grade {document['grade']}, {' and '.join(places)}. "
-        "Click again to unmark."
+        f"Marked: {_named(document['document'])}, grade {document['grade']}, {' and '.join(places)}. Click "
+        "again to unmark."
     )
 
 

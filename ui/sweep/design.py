@@ -30,7 +30,7 @@ from ui.shell.errors import end_page
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.sweep import words
-from ui.sweep.words import axes_in_words, title_of
+from ui.sweep.words import TOO_MANY, axes_in_words, title_of
 from ui.work.folds import data_roots_of_visitor, datasets, digest_of
 from ui.work.jobs import shape_of
 from ui.work.run_store import run_store, workers
@@ -40,7 +40,7 @@ AXES = "axes"
 """Key of the menu of settings that vary."""
 USUAL_EXPONENTS, USUAL_STEP, USUAL_TYPED = (-8, 0), 2, "1, 2, 4"
 EVERY = (1, 2, 3, 4)
-OWN = "axes of my own"
+OWN = "custom axes"
 GRID, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
 MOST_SEEDS = 10
 STUDY = "study"
@@ -278,7 +278,4 @@ def _check_room(runs: int) -> None:
     under_way = sum(one.left for one in run_store().studies.running() if one.study.owner == visitor())
     most = bounds().live_runs_each
     if under_way + runs > most:
-        raise SettingError(
-            f"{counted(runs, 'run')} more would make {under_way + runs:,}, more than the {most:,} of one "
-            "visitor here; wait, stop a sweep, or choose fewer values"
-        )
+        raise SettingError(TOO_MANY.format(runs=counted(runs, "run"), all=under_way + runs, most=most))

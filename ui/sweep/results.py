@@ -26,7 +26,16 @@ from ui.shell.texts import escaped
 from ui.sweep import words
 from ui.sweep.design import specs_of, start_sweep
 from ui.sweep.studies import CLICKED, Sweep, opened, show_sweeps, sweeps, trying
-from ui.sweep.words import cell_words, curve_answer, over, parallel_answer, worth_answer
+from ui.sweep.words import (
+    CELLS,
+    ONE_CELL,
+    TESTED,
+    cell_words,
+    curve_answer,
+    over,
+    parallel_answer,
+    worth_answer,
+)
 from ui.work.folds import datasets
 
 NUMBERS = (1, 3, 5, 10, 20)
@@ -217,8 +226,15 @@ def one_cell(sweep: Sweep) -> None:
     what = "Chosen cell" if own is None else "Clicked cell"
     spread = f" ({values.min():.3f} to {values.max():.3f} over folds)" if len(values) > 1 else ""
     row.markdown(
-        f"{what}: {cell_words(sweep.design, sweep.design.plan.cells[cell])}: {sweep.metric} "
-        f"{values.mean():.3f}{spread}, rank {rank:,} of {len(sweep.folds):,}.",
+        ONE_CELL.format(
+            what=what,
+            cell=cell_words(sweep.design, sweep.design.plan.cells[cell]),
+            metric=sweep.metric,
+            mean=values.mean(),
+            spread=spread,
+            rank=rank,
+            of=len(sweep.folds),
+        ),
         width="content",
     )
     if own is not None:
@@ -260,8 +276,9 @@ def all_cells(sweep: Sweep) -> None:
     left = sweep.cells - len(table)
     waiting = f"; {counted(left, 'other')} incomplete" if left else ""
     st.caption(
-        f"{counted(len(table), 'cell')}{waiting}. {sweep.metric} on validation, {over(sweep.design)}. "
-        "Tick one to show it."
+        CELLS.format(
+            cells=counted(len(table), "cell"), waiting=waiting, metric=sweep.metric, over=over(sweep.design)
+        )
     )
     key = f"sweep-cells-{sweep.status.id}"
     config = {name: st.column_config.NumberColumn(format="%.4f") for name in table.select_dtypes("number")}
@@ -317,8 +334,13 @@ def _tested(sweep: Sweep) -> None:
     names = list(dict.fromkeys([sweep.metric, *shown]))
     table = test[[name for name in names if name in test]]
     st.markdown(
-        f"**Test {sweep.metric} {float(table[sweep.metric].mean()):.3f}**, {over(sweep.design)}; "
-        f"chosen by {RULES[sweep.rule].label}, validation {sweep.chosen.validation:.3f}."
+        TESTED.format(
+            metric=sweep.metric,
+            mean=float(table[sweep.metric].mean()),
+            over=over(sweep.design),
+            rule=RULES[sweep.rule].label,
+            validation=sweep.chosen.validation,
+        )
     )
     if len(table) > 1:
         table = pd.concat([table, table.mean().to_frame("mean").T])

@@ -28,7 +28,7 @@ from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.sweep import words
 from ui.sweep.design import KIND, LONGEST_TITLE, STUDY, design_from
-from ui.sweep.words import at_work, cell_words, pace, time_left
+from ui.sweep.words import NO_SWEEP, at_work, cell_words, pace, time_left
 from ui.work.place import line
 from ui.work.run_store import run_store, workers
 
@@ -133,8 +133,8 @@ def design_of(status: StudyStatus) -> Design:
         return design_from(json.dumps(dict(status.study.design), sort_keys=True))
     except (ValueError, SettingError, TypeError, KeyError) as error:
         raise DataError(
-            f"this study cannot be shown as a sweep ({error})",
-            expected="a study started on this page",
+            NO_SWEEP.format(error=error),
+            expected="a study started here",
             remedy="See its runs on Runs.",
         ) from error
 

@@ -24,114 +24,66 @@ if TYPE_CHECKING:
     from ui.sweep.design import Prospect
     from ui.sweep.studies import Sweep
 
-DESIGN_HELP = "Your own axes or a paper's; other settings as in the sidebar or the paper."
-TITLE_HELP = "Its name in your list."
-FOLDS_HELP = "A cell's score is its mean over them, on validation."
-CELLS_HELP = "A grid combines all values; random or Sobol points need fewer cells."
+DESIGN_HELP = "Custom axes or a paper's."
+TITLE_HELP = "Name in your list."
+FOLDS_HELP = "A cell's score is its mean over them."
+CELLS_HELP = "A grid combines all values; points need fewer cells."
 POINTS_HELP = "Number of cells."
 DRAW_HELP = "Seed of the points."
-SEEDS_HELP = "Seeds per cell, counted from the sidebar's; their mean counts."
+SEEDS_HELP = "Seeds per cell; their mean counts."
 NO_SETTING = "{method} has no setting to vary: choose another method."
-AXES_HELP = "Other settings stay as in the sidebar."
+AXES_HELP = "The others stay as in the sidebar."
 NO_AXIS = "choose at least one setting to vary"
 ONE_VALUE = "{symbol} has one value; widen its range or remove it"
 STEP_HELP = "1 takes every power of {base}."
 NO_VALUES = "{symbol} has no values; choose one or remove it"
-TYPED_HELP = "Numbers, separated by commas. {help}"
+TYPED_HELP = "Separated by commas. {help}"
 NOT_NUMBERS = "{symbol}: “{text}” is not a list of numbers, such as 1, 2, 4"
-NO_OTHER = "No other sweep to compare with yet."
+NO_OTHER = "No other sweep to compare with."
 CHOOSE_OTHERS = "Choose one or two"
 OTHER_DATA = "Different data or folds: compare locations of the best, not scores."
 FEW_MAPS = "Two sweeps must have complete cells and vary both settings."
 FEW_CURVES = "Two sweeps must have complete cells and vary this setting."
 BESIDE = "{metric} on validation, {over}; same scale for all."
-OPEN_HELP = "Opens the finished run on this fold."
+OPEN_HELP = "Opens the run of this fold."
 NO_CONTROL = "Train has no control for it: {error}."
 NO_DATA = "You do not have the data set {data}."
-NO_TEST_YET = "No complete cell to test yet."
+NO_TEST_YET = "No complete cell to test."
 LOOK_ONCE = "Test once, after the final choice: test scores must not influence it."
 STILL_RUNNING = "Unfinished runs may change the choice."
-TESTED_OFTEN = "{choices} tested: the test scores are now optimistic."
+TESTED_OFTEN = "{choices} tested: test scores are now optimistic."
 NO_TEST_PART = "The chosen runs have no test part."
 DELETED = "“{title}” deleted; its runs stay."
 NO_SWEEPS = "No sweeps yet. A sweep continues when you leave."
 SHARE_HELP = "Others can see it; only you can change it."
 DELETE_HELP = "Stops it and keeps its runs; can be undone."
-ADVISER = "An adviser (TPE) proposes promising cells. They start a new sweep, which keeps these cells."
+ADVISER = "An adviser (TPE) proposes cells. They start a new sweep, which keeps these."
 ALL_MADE = "all cells on these axes are made; add values"
 SECOND_STAGE = "Second stage of {label} ({source}), around each fold's best:"
 WAIT_FOR_CELL = "Appears with the first complete cell."
-PARALLEL = "One line per complete cell, coloured by validation {metric}, {over}; thick: best."
+PARALLEL = "One line per complete cell, by validation {metric}, {over}; thick: best."
 CURVES = (
-    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, "
-    "fold effects removed."
+    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, fold "
+    "effects removed."
 )
-WORTH = (
-    "Best and mean of the cells at each value, and the share of variance that each setting alone "
-    "explains in this range."
-)
+WORTH = "Best and mean of the cells at each value."
 DESIGN = "Cells are coloured when all their runs are made."
-METRIC_HELP = "Cells are chosen by it on validation."
-EACH_HELP = "Chooses a cell for each fold."
+METRIC_HELP = "Chooses the cell on validation."
+EACH_HELP = "Chooses one for each fold."
 MAP = (
-    "{metric} on validation, {over}. Filled: all runs made; ring: best of these; small squares: mean "
-    "over folds so far, fold effects removed. Click a cell to show it."
+    "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: mean over folds so "
+    "far, fold effects removed. Click a cell to show it."
 )
+
 TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
-
-
-def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
-    """Describe the settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
-    known = design.settings
-    return ", ".join(
-        f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
-    )
-
-
-def model_words(design: Design) -> str:
-    """Describe method and model, with their settings that do not vary."""
-    told = describe(design.base)
-    model = "" if FEATURE_MAP.name in design.names else told.model
-    if N_COMPONENTS.name in design.names:
-        model = model.split(f" {N_COMPONENTS.symbol} =")[0]
-    return " · ".join(filter(None, (told.method, model)))
-
-
-def what_stays(design: Design, title: str = "") -> str:
-    """Describe the settings common to all cells, without parts of a title."""
-    several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
-    seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
-    told = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
-    named = [one for one in (design.base.dataset, model_words(design)) if one not in title]
-    words = [*map(escaped, named), several, seeds, *(text for _, text in told.settings), told.normalisation]
-    return " · ".join(filter(None, words))
-
-
-def over(design: Design) -> str:
-    """Name the folds of a mean: "mean of 5 folds"."""
-    if len(design.folds) == 1:
-        return f"on {escaped(design.folds[0])}"
-    return f"mean of {len(design.folds)} folds"
-
-
-def axes_in_words(design: Design) -> str:
-    """Describe the axes with their values: "C = 2⁻¹² … 2⁶, γ = 2⁻¹² … 2²"."""
-    return ", ".join(_in_words(design, name) for name in design.names)
-
-
-def _in_words(design: Design, name: str) -> str:
-    setting, axis = design.settings[name], design.axis(name)
-    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed(design, name)
-    shown = ends if len(ends) <= 3 and not isinstance(axis, Range) else (ends[0], "…", ends[-1])
-    words = " ".join(one if one == "…" else value_words(setting, one) for one in shown)
-    return f"{setting_words(setting)} = {words}"
-
-
-def title_of(design: Design) -> str:
-    """Return the default title of a sweep."""
-    base = design.base
-    names = " × ".join(setting_words(design.settings[name]) for name in design.names)
-    return ", ".join(filter(None, (names, model_words(design), base.dataset)))
+ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
+CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
+TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
+NO_SWEEP = "this study cannot be shown as a sweep ({error})"
+TOO_MANY = (
+    "{runs} more would make {all:,}, above the {most:,} of one visitor; wait, stop a sweep, or choose "
+    "fewer values"
+)
 
 
 def answer(sweep: Sweep) -> str:
@@ -183,7 +135,7 @@ def prospect_words(
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
-        return f"{told}: all made before, nothing left to train"
+        return f"{told}: all made before"
     made = f", {found.made:,} made before" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"
@@ -256,3 +208,57 @@ def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
         for row in told.itertuples()
     ]
     return f"Share of variance that each setting alone explains: {', '.join(words)}"
+
+
+def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
+    """Describe the settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
+    known = design.settings
+    return ", ".join(
+        f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
+    )
+
+
+def model_words(design: Design) -> str:
+    """Describe method and model, with their settings that do not vary."""
+    told = describe(design.base)
+    model = "" if FEATURE_MAP.name in design.names else told.model
+    if N_COMPONENTS.name in design.names:
+        model = model.split(f" {N_COMPONENTS.symbol} =")[0]
+    return " · ".join(filter(None, (told.method, model)))
+
+
+def what_stays(design: Design, title: str = "") -> str:
+    """Describe the settings common to all cells, without parts of a title."""
+    several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
+    seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
+    told = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
+    named = [one for one in (design.base.dataset, model_words(design)) if one not in title]
+    words = [*map(escaped, named), several, seeds, *(text for _, text in told.settings), told.normalisation]
+    return " · ".join(filter(None, words))
+
+
+def over(design: Design) -> str:
+    """Name the folds of a mean: "mean of 5 folds"."""
+    if len(design.folds) == 1:
+        return f"on {escaped(design.folds[0])}"
+    return f"mean of {len(design.folds)} folds"
+
+
+def axes_in_words(design: Design) -> str:
+    """Describe the axes with their values: "C = 2⁻¹² … 2⁶, γ = 2⁻¹² … 2²"."""
+    return ", ".join(_in_words(design, name) for name in design.names)
+
+
+def _in_words(design: Design, name: str) -> str:
+    setting, axis = design.settings[name], design.axis(name)
+    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed(design, name)
+    shown = ends if len(ends) <= 3 and not isinstance(axis, Range) else (ends[0], "…", ends[-1])
+    words = " ".join(one if one == "…" else value_words(setting, one) for one in shown)
+    return f"{setting_words(setting)} = {words}"
+
+
+def title_of(design: Design) -> str:
+    """Return the default title of a sweep."""
+    base = design.base
+    names = " × ".join(setting_words(design.settings[name]) for name in design.names)
+    return ", ".join(filter(None, (names, model_words(design), base.dataset)))

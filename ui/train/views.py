@@ -90,7 +90,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         table,
         answer=_reading(other, record, part),
         key="ndcg-at-k",
-        alt=f"Mean {metric} at cut-offs 1 to 10 on the {PART_NAMES[part]} part.",
+        alt=words.CURVE_ALT.format(metric=metric, part=PART_NAMES[part]),
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[metric]}.",
     )

@@ -7,18 +7,19 @@ CURVES = {
     "P": "P@k divides by k for every query",
 }
 """How each curve treats short queries, for its caption."""
-BESIDE = "The model to compare with: the linear model (its C is below More settings) or a pin."
-CURVE = "NDCG@k rewards high grades at high ranks. P@k is the share of relevant documents in the first k."
-QUERY = "A query of this part. Default: the query with the difference in NDCG@10 nearest to the mean."
+BESIDE = "The linear model (its C is below More settings) or a pin."
+CURVE = "P@k is the share of relevant documents in the first k."
+QUERY = "Default: the query with the difference in NDCG@10 nearest to the mean."
 NO_PAIRS = "This part has no preference pairs."
-LOSSES_ALT = "Losses, their derivatives, and margins of pairs."
-MARGINS_ALT = "Margins of preference pairs."
-NEWTON_ALT = "Objective and Newton decrement by iteration."
+LOSSES_ALT = "Losses and margins of pairs."
+MARGINS_ALT = "Margins of pairs."
+NEWTON_ALT = "Objective and Newton decrement."
 TRACE_ALT = "Objective by iteration."
-COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend of the loss (margin rescaling)."
+COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend (margin rescaling)."
 COSTS_MULTIPLY = " Drawn for a cost of 1: costs multiply the loss of a pair."
-SCORES = "Scores: one per line, in the order of the file, as LETOR's scripts read them."
-NO_MEMORY = "Peak memory: not known on this system."
+SCORES = "Scores: one per line, in file order."
+NO_MEMORY = "Peak memory: unknown on this system."
+CURVE_ALT = "Mean {metric} at cut-offs 1 to 10, {part} part."
 
 
 def cost(seconds: float, predicted: object) -> str:
@@ -28,7 +29,7 @@ def cost(seconds: float, predicted: object) -> str:
 
 def same_model(name: str) -> str:
     """Return that both models are the same."""
-    return f"This is {name} itself. Choose another model in the sidebar to compare."
+    return f"This is {name} itself. Choose another model to compare."
 
 
 def same_lists(name: str) -> str:
@@ -38,14 +39,14 @@ def same_lists(name: str) -> str:
 
 def lists_alt(k: int, query: int, other: str) -> str:
     """Return the lists for those who cannot see them."""
-    return f"First {k} documents of query {query}, ranked by {other} and by this model."
+    return f"First {k} documents of query {query} under both models."
 
 
 def lists(query: int, n: int, k: int) -> str:
     """Return what the lists of a query show."""
     return (
-        f"Query {query}, {n} documents, first {k} of each list. Lines that leave at the bottom go below "
-        f"rank {k}. Click a document to mark it."
+        f"Query {query}, {n} documents, first {k} of each list; lines through the bottom go below. Click a "
+        "document to mark it."
     )
 
 
@@ -61,9 +62,9 @@ def counted(pairs: int) -> str:
 
 def loss(label: str, formula: str) -> str:
     """Return which loss is drawn in bold."""
-    return f"Bold: the loss of this model, {label}, ℓ(t) = {formula}."
+    return f"Bold: this model's loss, {label}, ℓ(t) = {formula}."
 
 
 def no_loss(model: str) -> str:
     """Return that a model has no loss of pairs."""
-    return f"{model} has no loss of pairs to choose."
+    return f"{model} has no loss to choose."

@@ -173,7 +173,7 @@ def _words(train: RankingData, query: int) -> dict[str, str]:
     label = train.query_labels[query]
     return {
         "query": f"NDCG@10, query {label}",
-        "figure": words.FIGURE.format(d=train.n_features, label=label),
+        "figure": words.FIGURE.format(label=label),
     }
 
 

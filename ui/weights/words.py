@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 ABOUT = (
-    "Drag a weight or use the arrow keys; grey marks: learned weights. These minimise the objective, "
-    "not NDCG. “Back to the optimum” shows Newton's steps. All pairs have equal weight."
+    "Drag a weight or use the arrow keys; grey: learned weights. These minimise the objective, not NDCG. "
+    "“Back to the optimum” shows Newton's steps. All pairs have equal weight."
 )
-TOO_LARGE = "{n:,} documents of {d} features exceed this page's {most:,} values. Choose a smaller data set."
+TOO_LARGE = "{n:,} documents of {d} features exceed this page's {most:,} values. Choose smaller data."
 NO_SUCH_LOSS = "This page does not support the {loss} loss. Choose another one."
 NO_PAIRS = "No pairs: all learned weights are 0"
 ANSWER = "Learned weights: NDCG@10 {mean:.3f} on the training part; {largest} has the largest weight"
 TOO_MANY_PAIRS = "{n:,} pairs are too many for this page."
-FIGURE = "Weights of {d} features, and the ranking of query {label}"
-OTHER_WEIGHTS = "The link's weights do not fit this model; learned weights are shown."
+FIGURE = "Weights, and the ranking of query {label}"
+OTHER_WEIGHTS = "The link's weights do not fit; learned weights are shown."
 QUERY_HELP = "Query to rank."

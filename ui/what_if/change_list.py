@@ -33,6 +33,7 @@ from rankviz.whatif.changes import (
 from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.controls.link import VERSION, shortened
 from ui.shell.texts import escaped
+from ui.what_if.words import REFUSED
 
 _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
 """Kinds in the order of application; others take the place of `Change`."""
@@ -253,9 +254,12 @@ def _from_address(fold: Fold) -> list[Line]:
     if refused := [*refused, *impossible]:
         one = len(refused) == 1
         st.warning(
-            f"This link has {counted(len(refused), 'change')} that these data do not allow; "
-            f"{'it is' if one else 'they are'} left out. {'Reason' if one else 'First reason'}: "
-            f"{escaped(refused[0].found)}.",
+            REFUSED.format(
+                changes=counted(len(refused), "change"),
+                are="is" if one else "are",
+                reason="Reason" if one else "First reason",
+                first=escaped(refused[0].found),
+            ),
             icon=":material/link_off:",
         )
     return found

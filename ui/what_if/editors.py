@@ -173,7 +173,7 @@ def tools(
         _edit(spec, shown, found)
     with place.popover("Add", icon=":material/add:", help="Add a document."):
         _add(spec, shown, found)
-    with place.popover("Leave out", icon=":material/remove:", help="Leave out a query or feature."):
+    with place.popover("Leave out", icon=":material/remove:", help="Query or feature."):
         _leave_out(spec, fold, found)
     with place.popover("Share", icon=":material/share:", help="Link or program."):
         _share(spec, fold, lines)
@@ -198,9 +198,9 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
         format="%.6g",
         step=None,
         key=f"edit-value-{document}-{feature}-{value}",
-        help="As the model reads it.",
+        help="After normalisation.",
     )
-    st.caption(f"Now {value:.4g}; in this query {own.min():.4g} to {own.max():.4g}.")
+    st.caption(words.OF_THE_VALUE.format(value=value, low=own.min(), high=own.max()))
     change = FeatureSet(found.query, document, feature, float(asked))
     st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
 
@@ -225,7 +225,7 @@ def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
             placeholder="2 qid:1 1:0.5 2:0.25 …",
             help=words.TYPED_HELP,
         )
-    grade = st.number_input("Grade", 0, 1000, key="add-grade", help="Used if the text has none.")
+    grade = st.number_input("Grade", 0, 1000, key="add-grade", help="If the text has none.")
     st.button(
         "Add document",
         key="add-add",
@@ -236,7 +236,7 @@ def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
 
 
 def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
-    st.caption("Use × in its row to leave out a document.")
+    st.caption(words.LEAVE_OUT)
     queries = [plain_label(label) for label in fold.train.query_labels]
     start = queries.index(found.query) if found.part == "train" else 0
     query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")

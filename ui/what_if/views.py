@@ -158,8 +158,7 @@ def answers_at_once(spec: RunSpec) -> bool:
     if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True
     st.info(
-        f"{capital(in_a_sentence(spec))} takes {cost} to train here, too long to repeat at each change. "
-        "Choose fewer features, or RankSVM.",
+        words.TOO_SLOW.format(model=capital(in_a_sentence(spec)), cost=cost),
         icon=":material/info:",
     )
     return False
@@ -282,7 +281,7 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
         query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
-        alt=f"Change of {METRIC} by query, training and validation.",
+        alt=words.QUERIES_ALT.format(METRIC=METRIC),
         caption=words.QUERIES.format(metric=METRIC, about=describe(page.spec)),
     )
     _pairs(page, outcome)

@@ -24,21 +24,17 @@ from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shell.texts import escaped
 from ui.what_if.lists import Lists, names_of
 
-WEIGHT_HELP = "Multiplies this query's pairs in training."
-TYPED_HELP = "One document per line, as LETOR text or as numbers; values are normalised."
-TOO_LONG = (
-    "A link can have {longest:,} letters, these changes need {long:,}. Save the program: a reload "
-    "forgets them."
-)
+WEIGHT_HELP = "Multiplies its pairs in training."
+TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
+TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
 IN_ADDRESS = "The address contains the changes. A link with every setting:"
 SCRIPT_HELP = "Trains with and without the changes; needs only rankviz."
 ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
-PART_HELP = "Training queries train the model; validation queries judge it."
+PART_HELP = "Validation queries judge the model."
 QUERIES = (
-    "One bar per query: {metric} with minus without changes, both with the new grades. Highlighted: "
-    "the query shown. {about}."
+    "{metric} with minus without changes, both with the new grades. Highlighted: the query shown. {about}."
 )
 ONE_DOCUMENT = "This query has only one document."
 SAME = "Choose two different documents."
@@ -46,13 +42,19 @@ SAME = "Choose two different documents."
 METRIC = "NDCG@10"
 NOTHING_YET = {
     "train": "Drag a document above another: the model trains and the ranking updates.",
-    "vali": "Drag a document above another: its grade changes, and with it the metric.",
+    "vali": "Drag a document above another: its grade and the metric change.",
 }
 NOT_TRAINED = "No training query has changed."
 OF_THE_PART = {
-    "train": "Changes to this query train the model again. Increase the query's weight for a larger effect.",
-    "vali": "The model does not learn from this query: changes affect only its scores and metric.",
+    "train": "Changes to this query train the model again. A larger weight has a larger effect.",
+    "vali": "The model does not learn from this query: changes affect only its metric.",
 }
+OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
+LEAVE_OUT = "× in its row leaves out a document."
+TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
+QUERIES_ALT = "Change of {METRIC} by query."
+SHARES_ALT = "Feature contributions to the margin of {above} over {below}."
+REFUSED = "{changes} of this link {are} not possible here and left out. {reason}: {first}."
 
 
 def of_change(change: Change, fold: Fold) -> str:

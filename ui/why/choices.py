@@ -25,7 +25,7 @@ from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
 from ui.shell.texts import describe, escaped
 from ui.why import words
-from ui.why.words import button_help
+from ui.why.words import CHOOSE_BY_NAME, LINK, button_help
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait
 
@@ -229,7 +229,7 @@ def offer(
     row.button(
         f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short: it must fit into half of the page
         if whose
-        else f"Why is rank {ranks[0]} above rank {ranks[1]}?",
+        else LINK.format(above=ranks[0], below=ranks[1]),
         key=f"{key}-go",
         icon=":material/help_center:",
         type="primary" if len(marked) == 2 else "secondary",
@@ -237,7 +237,7 @@ def offer(
         args=(query, above, below, of),
         help=button_help(escaped(above), escaped(below)),
     )
-    with row.popover("Others", help="Choose two documents by name."):
+    with row.popover("Others", help=CHOOSE_BY_NAME):
         named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
         a = _menu("A", documents, above, told, f"{named}-above")
         b = _menu("B", documents, below, told, f"{named}-below")

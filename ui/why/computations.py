@@ -91,7 +91,7 @@ def without_queries(pair: Pair) -> pd.DataFrame:
     return _without_queries(pair.record.spec, pair.part, *_rows(pair), pair)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Refitting without single queries …")
+@st.cache_resource(max_entries=64, show_spinner="Refitting without queries …")
 def _without_queries(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
     asking = asked(_pair.record, normalised(spec))
     return asking.margins_without_queries(_pair.a, _pair.b, MOST_REFITS, MOST_SECONDS)

@@ -268,20 +268,16 @@ def queries_answer(table: pd.DataFrame) -> str:
     """Name the query that turns the pair, and count them; else name the one with the largest change."""
     margin = float(table["margin"].iloc[0])
     if margin == 0.0:
-        return "A and B have the same score, so no training query decides their order"
+        return words.SAME_SCORE
     n, place = int(turned(table).sum()), leading(table)
     name = escaped(str(table["query"].iloc[place]))
     estimated = ", by its estimate" * bool(table["refit"].isna().iloc[place])
     change = f"{with_minus(margin, '.3g')} → {with_minus(table['after'].iloc[place], '.3g')}{estimated}"
     if n == 0:
-        return (
-            f"None of {len(table):,} training queries alone changes the order; query {name} changes the "
-            f"margin most ({change})"
-        )
+        return words.NONE_TURNS.format(queries=len(table), name=name, change=change)
     other, one = ("B", "A") if margin > 0 else ("A", "B")
-    return (
-        f"Without training query {name}, {other} would stand above {one} (margin {change}); {n:,} of "
-        f"{len(table):,} queries change{'s' * (n == 1)} the order"
+    return words.ONE_TURNS.format(
+        name=name, other=other, one=one, change=change, n=n, of=len(table), s="s" * (n == 1)
     )
 
 
@@ -359,7 +355,7 @@ def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
         table,
         answer=answer(pair, table, float(found.margin)),
         key="what-if-why-shares",
-        alt=f"Feature contributions to the margin of {pair.above} over {pair.below}.",
+        alt=words.SHARES_ALT.format(above=pair.above, below=pair.below),
         caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
         f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
     )

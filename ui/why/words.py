@@ -15,81 +15,92 @@ if TYPE_CHECKING:
     from ui.why.choices import Pair
 
 WHAT_IT_IS = (
-    "Contributions are exact Shapley values: the effect of changing a feature from B's value to A's, "
-    "averaged over all orders. They explain the model; correlated features split the credit."
+    "Exact Shapley values of changing each feature from B's value to A's. They explain the model; "
+    "correlated features split the credit."
 )
 NEEDS = (
-    "Exact contributions need scores that are sums, or sums of products, of functions of single features. A "
-    "power of ⟨x, z⟩, as in a polynomial kernel, mixes the features."
+    "Exact contributions need scores that are sums or products of functions of single features. A "
+    "polynomial kernel mixes the features."
 )
-MODEL = "The current model (sidebar), RankSVM on another map, or a pin."
+MODEL = "The current model, RankSVM on another map, or a pin."
 ONE_DOCUMENT = " The query has one document."
-SAME = "A and B are the same document. Choose two documents to compare."
-HOW = "Click two documents of a list to compare them."
-SHARES_ALT = "Contributions of the features to the margin of A over B, largest first."
-NO_SHARE = "No feature contributes to this margin."
-VALUES_ALT = "Values of both documents within each feature's training range."
-FEATURE = "All else is fixed. Default: the feature with the smallest change that swaps A and B."
-NO_LANDMARK = "No landmark contributes to this margin."
-LANDMARKS_ALT = "Largest contributions of landmarks, for A and for B."
-LANDMARKS = "Neighbouring landmarks compensate each other, so single contributions may far exceed their sum."
-ONE_QUERY = "The training part has one query; nothing is left without it."
-TOO_LARGE = "What if leaves out queries that you choose."
-QUERIES_ALT = "Changes of the margin without single training queries."
+SAME = "A and B are the same document. Choose two."
+HOW = "Click two documents to compare them."
+SHARES_ALT = "Feature contributions to the margin, largest first."
+NO_SHARE = "No feature contributes."
+VALUES_ALT = "Values of both documents and training ranges."
+FEATURE = "Default: the feature with the smallest change that swaps A and B."
+NO_LANDMARK = "No landmark contributes."
+LANDMARKS_ALT = "Largest contributions of landmarks."
+LANDMARKS = "Contributions of neighbouring landmarks may cancel."
+ONE_QUERY = "The training part has one query."
+TOO_LARGE = "What if leaves out queries."
+QUERIES_ALT = "Margins without single training queries."
 LEAVE_OUT = "Adds this change on What if."
+SAME_SCORE = "A and B have the same score"
+NONE_TURNS = (
+    "None of {queries:,} training queries alone changes the order; query {name} changes the margin most "
+    "({change})"
+)
+ONE_TURNS = (
+    "Without training query {name}, {other} would stand above {one} (margin {change}); {n:,} of {of:,} "
+    "queries change{s} the order"
+)
+LINK = "Why is rank {above} above rank {below}?"
+CHOOSE_BY_NAME = "Choose two documents by name."
 
 
 def bars(query: int, a: str, b: str, rest: float) -> str:
     """Return the caption of the waterfall."""
     return (
-        f"Query {query}, A {a}, B {b}. Bars add up to the margin, to the right for A, to the left for B "
-        f"(rounding error {rest:.1e})."
+        f"Query {query}, A {a}, B {b}. Bars add up to the margin: right for A, left for B (rounding error "
+        f"{rest:.1e})."
     )
 
 
 def distributions(features: int, documents: int) -> str:
     """Return the caption of both documents' values."""
     return (
-        f"The {features} largest contributions; {documents:,} training documents. Thin line: range; thicker: "
-        "5 % to 95 %; thickest: middle half; tick: median. Values are normalised."
+        f"{documents:,} training documents, normalised values. Thin line: range; thicker: 5 % to 95 %; "
+        "thickest: middle half; tick: median."
     )
 
 
 def moving_alt(name: str) -> str:
     """Return the curve of the margin for those who cannot see it."""
-    return f"Margin against {name} of A, with ticks where A and B swap."
+    return f"Margin against {name} of A."
 
 
 def moving(values: int) -> str:
     """Return the caption of the curve of the margin."""
-    return f"Other features are fixed; {values} values over the training range. Above 0, A ranks first."
+    return f"{values} values over the training range, other features fixed. Above 0, A ranks first."
 
 
 def landmarks_caption(each: int) -> str:
     """Return the caption of the contributions of landmarks."""
     return (
-        "Contribution: coefficient × (κ(A, landmark) − κ(B, landmark)); the sum is the margin. Up to "
-        f"{each} for each side; landmarks with equal features are merged."
+        f"Coefficient × (κ(A, landmark) − κ(B, landmark)); the sum is the margin. Up to {each} for each "
+        "side; landmarks with equal features are merged."
     )
 
 
 def list_title(n: int) -> str:
     """Return the title of the table of neighbours."""
-    return f"**Why each of the first {n} documents ranks above the next.** Tick a row to show it."
+    return f"**Why does each of the first {n} documents rank above the next?** Tick a row."
 
 
 def button_help(above: str, below: str) -> str:
     """Return what the way to this page shows."""
-    return f"Each feature's contribution to the margin of {above} over {below}. {HOW}"
+    return f"Feature contributions to the margin of {above} over {below}. {HOW}"
 
 
 def refits(trained: int, far: bool) -> str:
     """Return the caption of the changes by training queries."""
     line = " It is too far away to draw." * far
     return (
-        f"Refits without one query: the {trained} with the largest estimates. Right favours A, left B; "
-        f"beyond the dashed line the order changes.{line} Ticks: first-order estimates C·H⁻¹∇ℓ (loss ℓ of "
-        "the query, Hessian H of the objective). Landmarks or frequencies and γ are fixed."
+        f"Refits without one query: the {trained} with the largest estimates. Beyond the dashed line the "
+        f"order changes.{line} Ticks: first-order estimates C·H⁻¹∇ℓ. Landmarks or frequencies and γ are "
+        "fixed."
     )
 
 
@@ -166,10 +177,11 @@ def swaps(n: int, of: int) -> str:
 def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
     """Describe the smallest change over all features, and the search precision if it matters."""
     about = (
-        f". Tested: values up to {found.step:.2g} standard deviations apart; a smaller change may be missed"
+        f". Tested values are up to {found.step:.2g} standard deviations apart; a smaller change may be "
+        "missed"
     ) * (found.step > 0)
     if not found.found:
-        return f"No single feature of A swaps them within its training range{about}"
+        return f"No single feature of A swaps them in its training range{about}"
     best = found.found[0]
     swap = named_swap(best, names, pair.a[best.feature])
     return f"Smallest single change of A that swaps them: {swap}{about}"
@@ -179,7 +191,7 @@ def looked(step: float) -> str:
     """Say if all values at which they swap were found."""
     if step == 0:
         return "No swap is missed."
-    return f"Tested values are {step:.2g} apart; swaps closer together may be missed."
+    return f"Tested values are {step:.2g} apart; closer swaps may be missed."
 
 
 def along(name: str, crossings: Crossings, value: float) -> str:
