@@ -17,7 +17,7 @@ from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets.members import Upload
 from rankviz.store.exchange import LIST
 from ui.runs import actions
-from ui.runs.views import CHOSEN
+from ui.runs.actions import CHOSEN
 from ui.shell.visitors import visitor
 from ui.work.run_store import keeper, run_store
 from ui.work.watching import jobs

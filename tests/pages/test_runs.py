@@ -25,8 +25,8 @@ from rankviz.store import RunStore, Study
 from rankviz.store.exchange import export_runs
 from ui.runs import actions
 from ui.runs import words as runs_words
+from ui.runs.actions import CHOSEN
 from ui.runs.filters import Columns
-from ui.runs.views import CHOSEN
 from ui.work.run_store import run_store
 
 Opener = Callable[..., AppTest]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +26,6 @@ from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of
 from ui.data import upload_memory
 from ui.runs import words
-from ui.runs.views import choose
 from ui.runs.words import (
     ALL_DELETED,
     EXPORT_HELP,
@@ -46,7 +45,20 @@ MOST_COMPARED = 100
 """Largest number of runs in the address of the Compare page."""
 MOST_TAKEN = 1000
 """Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
+CHOSEN, TIMES_CHOSEN = "runs-chosen", "runs-version"
+"""Session keys of the digests of the chosen runs, and of a number that grows when a button chooses runs."""
 _VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
+
+
+def chosen_of(table: pd.DataFrame) -> list[str]:
+    """Return the chosen runs of a table."""
+    return [digest for digest in st.session_state.get(CHOSEN, []) if digest in table.index]
+
+
+def choose(digests: Iterable[str]) -> None:
+    """Choose runs, and redraw the table with them (a callback)."""
+    st.session_state[CHOSEN] = list(digests)
+    st.session_state[TIMES_CHOSEN] = st.session_state.get(TIMES_CHOSEN, 0) + 1
 
 
 def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:

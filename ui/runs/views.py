@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from ui.controls import imported
 from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.runs import actions, filters, words
+from ui.runs.actions import CHOSEN, TIMES_CHOSEN, chosen_of
 from ui.runs.filters import PARTS, Columns, metrics, of_parts
 from ui.runs.words import FIRST_LISTED, NONE_MATCHES, POINTS_ALT, best_of, made_here
 from ui.shell.figures import show_answer, show_figure, show_table
@@ -27,9 +28,7 @@ from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work.run_store import run_store, say_what_was_set_aside
 
-CHOSEN = "runs-chosen"
-"""Session key of the digests of the chosen runs."""
-_LISTED, _VERSION = "runs-listed", "runs-version"
+_LISTED = "runs-listed"
 HEIGHT = 390
 WHOSE = {(True, False): "own", (True, True): "own, shared", (False, False): "of others"}
 """Owner of a run in words, by two flags: own, and shared."""
@@ -143,17 +142,6 @@ def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: 
     return chosen
 
 
-def chosen_of(table: pd.DataFrame) -> list[str]:
-    """Return the chosen runs of a table."""
-    return [digest for digest in st.session_state.get(CHOSEN, []) if digest in table.index]
-
-
-def choose(digests: Iterable[str]) -> None:
-    """Choose runs, and redraw the table with them (a callback)."""
-    st.session_state[CHOSEN] = list(digests)
-    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
-
-
 def _take(key: str) -> None:
     """Store the clicked rows, by their position in the table as drawn."""
     rows = st.session_state[key]["selection"]["rows"]
@@ -162,7 +150,7 @@ def _take(key: str) -> None:
 
 def _key(table: pd.DataFrame, titles: list[str]) -> str:
     """Return the widget's key, which changes with the runs, because it stores positions."""
-    told = "".join(table.index) + "|".join(titles) + str(st.session_state.get(_VERSION, 0))
+    told = "".join(table.index) + "|".join(titles) + str(st.session_state.get(TIMES_CHOSEN, 0))
     return f"runs-table-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
 
 

@@ -81,6 +81,12 @@ class Pair:
         row: FloatArray = self.data.X[int(self.of(name)["row"])]
         return row
 
+    @property
+    def key(self) -> tuple[RunSpec, str, int, int]:
+        """Key of its results in caches: model, part, and rows of both documents."""
+        rows = (int(self.of(name)["row"]) for name in (self.above, self.below))
+        return self.record.spec, self.part, *rows
+
 
 def controls(
     spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGenerator
