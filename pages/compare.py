@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.compare import controls, views, words
-from ui.compare.chosen_runs import given, on_common_folds, opened
+from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
 from ui.controls.compared import said
 from ui.controls.navigation import announced
 from ui.controls.widgets import part_shown
@@ -18,7 +18,7 @@ about = row.container(width="content")
 with row.container(width="content"):
     controls.clear_button()
 with errors_as_sentences():
-    what = given(controls.metric_now())
+    what = chosen_runs(controls.metric_now())
     if untrained := said():
         st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
     if what.notes:

@@ -55,7 +55,7 @@ def imported(record: RunRecord) -> str:
         archive.writestr(LIST, json.dumps({"format": 1, "runs": [about]}))
         archive.writestr(f"{lie.spec.hash}.npz", lie.to_bytes())
     file.seek(0)
-    assert actions.kept(Upload("lie.rankviz", file)) == 1
+    assert actions.store_upload(Upload("lie.rankviz", file)) == 1
     return next(
         digest
         for digest, state in run_store().listing.seen_by(visitor())["state"].items()

@@ -325,9 +325,9 @@ def test_a_damaged_file_is_a_sentence_and_keeps_nothing(
     damaged = [b"", b"no zip", whole[:-200], whole[:middle] + bytes(64) + whole[middle + 64 :]]
     for content in damaged:
         with pytest.raises(DataError, match=r"not a readable|cannot|damaged|not"):
-            actions.kept(Upload("x.rankviz", io.BytesIO(content)))
+            actions.store_upload(Upload("x.rankviz", io.BytesIO(content)))
     assert store.listing.seen_by("another").empty
-    assert actions.kept(Upload("x.rankviz", io.BytesIO(whole))) == 2
+    assert actions.store_upload(Upload("x.rankviz", io.BytesIO(whole))) == 2
     assert len(store.listing.seen_by("another")) == 2
 
 
@@ -338,8 +338,8 @@ def test_a_file_that_is_damaged_does_not_keep_others_out(
     named = [("bad.json", b"{}"), ("good.rankviz", whole), ("bad.npz", b"no zip")]
     uploads = [Upload(name, io.BytesIO(content)) for name, content in named]
     monkeypatch.setattr(actions, "visitor", lambda: "another")
-    monkeypatch.setattr(actions.held, "uploads", lambda _: uploads)
-    monkeypatch.setattr(actions.held, "let_go", lambda: None)
+    monkeypatch.setattr(actions.upload_memory, "uploads", lambda _: uploads)
+    monkeypatch.setattr(actions.upload_memory, "release_files", lambda: None)
     monkeypatch.setattr(actions, "_start_over", lambda *why: told.extend(why))
     told = list[str]()
     actions._take_in(["1", "2", "3"])
@@ -432,7 +432,7 @@ def test_another_file_than_the_run_it_names_is_refused(
         forged.writestr("runs.json", source.read("runs.json"))
         forged.writestr(f"{digest}.npz", made[1].to_bytes())
     with pytest.raises(DataError, match="another run"):
-        actions.kept(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))
+        actions.store_upload(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))
 
 
 def test_a_damaged_upload_is_said_on_the_page(

@@ -71,7 +71,7 @@ def _cell(
 
 
 @dataclass(frozen=True)
-class Given:
+class ChosenRuns:
     """Runs to compare, and notes about runs left out.
 
     Attributes
@@ -102,7 +102,7 @@ class Given:
         return (*self.specs, *(spec for _, spec in self.imported))
 
 
-def given(metric: str) -> Given:
+def chosen_runs(metric: str) -> ChosenRuns:
     """Return the runs to compare; from studies, those of the cell chosen by a metric."""
     digests, studies = chosen(RUNS), chosen(STUDIES)
     seen = run_store().listing.seen_among(digests, visitor()) if digests else {}
@@ -120,7 +120,7 @@ def given(metric: str) -> Given:
     specs = tuple(dict.fromkeys(made))
     if len(specs) + len(imported) > MOST:
         notes.append(words.FIRST_RUNS.format(most=MOST, all=len(specs) + len(imported)))
-    return Given(specs[:MOST], tuple(imported[: MOST - len(specs[:MOST])]), tuple(notes), pinned)
+    return ChosenRuns(specs[:MOST], tuple(imported[: MOST - len(specs[:MOST])]), tuple(notes), pinned)
 
 
 def _left_out(unseen: int, unmade: int) -> list[str]:
@@ -132,13 +132,13 @@ def _left_out(unseen: int, unmade: int) -> list[str]:
     return notes
 
 
-def opened(what: Given, part: str) -> list[Contestant]:
+def opened(what: ChosenRuns, part: str) -> list[Contestant]:
     """Return the models of runs with their metrics of a part; `SettingError` if there are too many."""
     return _opened(what.key, part, what)
 
 
 @st.cache_resource(max_entries=64, show_spinner=words.OPENING)
-def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
+def _opened(key: tuple[str, ...], part: str, _what: ChosenRuns) -> list[Contestant]:
     made = [Run.of(record, part) for record in _records(_what.specs)]
     opened_ = run_store().imports.opened
     imported = [Run.of(opened_(digest), part, digest) for digest, _ in _what.imported]

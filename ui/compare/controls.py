@@ -21,7 +21,7 @@ from rankviz.runs.labels import look_of
 from rankviz.store import StoreError
 from rankviz.store.study import DONE
 from ui.compare import words
-from ui.compare.chosen_runs import Given
+from ui.compare.chosen_runs import ChosenRuns
 from ui.controls.compared import RUNS, STUDIES, add, choose, chosen, send_with_linear
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
@@ -177,7 +177,7 @@ def metric_now() -> str:
     return asked if asked in METRICS else "NDCG@10"
 
 
-def controls(models: Sequence[Contestant], what: Given) -> Asked:
+def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     baseline, bound = _baseline(row, models, what.baseline), Bound(row)

@@ -29,7 +29,7 @@ from rankviz.plots import (
 from rankviz.plots.style import style_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import words
-from ui.compare.chosen_runs import Given
+from ui.compare.chosen_runs import ChosenRuns
 from ui.compare.controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
@@ -64,7 +64,7 @@ FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (No
 """Display language and file extension of each format."""
 
 
-def compared(what: Given, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
+def compared(what: ChosenRuns, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
     """Return the requested comparison, computed once."""
     return _compared(what.key, part, asked, list(models))
 

@@ -59,7 +59,7 @@ def plain_of(spec: RunSpec) -> RunSpec | None:
     return spec.but(preconditioner=PLAIN) if reads and spec.preconditioner != PLAIN else None
 
 
-def go_together(
+def combinations(
     spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]
 ) -> tuple[list[RunSpec], list[str]]:
     """Return the sidebar's spec with every further loss, solver and C, itself first; and those left out."""
@@ -110,7 +110,7 @@ def controls(spec: RunSpec) -> Choice:
     more = row.at(row.place.popover("Compare with", help=words.HELP["compare"]))
     losses = _others(more, "Further losses", spec, "loss", "losses")
     solvers = _others(more, "Further solvers", spec, "solver", "solvers")
-    chosen, left_out = go_together(spec, losses, solvers, _further_C(more, spec))
+    chosen, left_out = combinations(spec, losses, solvers, _further_C(more, spec))
     none = all(plain_of(one) is None for one in chosen)
     both = more.switch("plain", "With and without preconditioner", True, disabled=none)
     with row.place:
@@ -230,7 +230,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     answer = race(table, counted) if compared else reading(record, plain, counted)
     drawn = plot.told(table, choice.y, choice.x)
     if drawn.empty:
-        st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
+        st.info(not_in_trace(table, choice.y, choice.x), icon=":material/info:")
         show_answer(answer)
     else:
         show_figure(
@@ -247,7 +247,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         )
 
 
-def not_told(table: pd.DataFrame, y: str, x: str) -> str:
+def not_in_trace(table: pd.DataFrame, y: str, x: str) -> str:
     """Say that no trace has a quantity or an axis, and which ones they have."""
     known = [name for name in QUANTITIES if name == "gap" or table[QUANTITIES[name].column].notna().any()]
     axes = [AXIS_NAMES[name] for name in AXES if table[AXES[name][1]].notna().any()]

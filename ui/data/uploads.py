@@ -104,7 +104,7 @@ def _upload_form() -> None:
     version = st.session_state.setdefault(_VERSION, 0)
     key = f"upload-files-{version}"
     chosen = st.session_state.get(key, [])
-    upload_memory.empty(chosen)  # before the widget copies them
+    upload_memory.truncate(chosen)  # before the widget copies them
     files = st.file_uploader(
         words.FILES,
         accept_multiple_files=True,
@@ -113,7 +113,7 @@ def _upload_form() -> None:
         help=words.FORMATS,
     )
     if len(files) < len(chosen):  # the browser shows files that are not here
-        _start_over(upload_memory.why_not_here())
+        _start_over(upload_memory.reason_missing())
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
         "Name",
@@ -137,7 +137,7 @@ def _start_over(why: str) -> None:
 
 def _empty_form() -> None:
     """Remove the files of this page; a form with other keys does not do this."""
-    upload_memory.let_go()
+    upload_memory.release_files()
     st.session_state[_VERSION] += 1
 
 

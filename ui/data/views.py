@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +11,6 @@ import streamlit as st
 from rankviz.datasets import (
     Fold,
     RankingData,
-    Summary,
     describe,
     query_table,
     recognise_fold,
@@ -35,6 +35,11 @@ from ui.shell.figures import show_figure, show_table, tiles
 from ui.shell.terms import meaning
 from ui.work.folds import fold_later
 
+_by_digest = partial(st.cache_resource, max_entries=64, hash_funcs={RankingData: lambda data: data.digest})
+_summary = _by_digest(show_spinner=False)(describe)
+_queries = _by_digest(show_spinner=False)(query_table)
+_features = _by_digest(show_spinner=words.CORRELATING)(feature_overview.data)
+
 
 def part_chosen(spec: RunSpec) -> str:
     """Return the chosen part: training or validation, or the test part once it is revealed."""
@@ -54,7 +59,7 @@ def what_it_is(spec: RunSpec, fold: Fold) -> None:
 def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw the documents of each query by grade, with their pairs, and name the queries with most pairs."""
     data = fold.parts[part]
-    summary, queries = _summary(data.digest, data), _queries(data.digest, data)
+    summary, queries = _summary(data), _queries(data)
     table = grades_per_query.data(queries)
     thinned = (
         words.thinned(len(table), len(queries), "queries, evenly spaced by size")
@@ -82,7 +87,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
 def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw histograms over queries, and documents of each grade."""
     data = fold.parts[part]
-    queries = _queries(data.digest, data)
+    queries = _queries(data)
     table, grades = query_histograms.data(queries), query_histograms.grade_totals(queries)
     show_figure(
         query_histograms.figure(table, grades),
@@ -98,7 +103,7 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
 def features(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw range and correlation with the grade for every feature."""
     data = fold.parts[part]
-    table = _features(data.digest, data)
+    table = _features(data)
     show_figure(
         feature_overview.figure(table),
         table,
@@ -115,7 +120,7 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw the documents of one query with their grades and features."""
     data = fold.parts[part]
     ids = [int(q) for q in data.query_ids]
-    first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
+    first = int((_queries(data)["pairs"].to_numpy() > 0).argmax())
     about = {"filter_mode": "contains", "help": "Of the part shown."}
     chosen = Bound().held_menu("query", "Query", ids, first, **about)
     table = query_heatmap.data(data, ids.index(chosen))
@@ -136,7 +141,7 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
 
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw one feature in every query, before and after each normalisation."""
-    labels = _features(fold.parts[part].digest, fold.parts[part])["label"].tolist()
+    labels = _features(fold.parts[part])["label"].tolist()
     about = {"filter_mode": "contains", "help": "The feature to draw."}
     chosen = Bound().menu("feature", "Feature", labels, **about)
     number = labels.index(chosen) + 1
@@ -156,7 +161,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
 
 def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw counts of the three parts, important remarks, and a download of the part."""
-    summaries = {PART_NAMES[key]: _summary(data.digest, data) for key, data in fold.parts.items()}
+    summaries = {PART_NAMES[key]: _summary(data) for key, data in fold.parts.items()}
     show_table(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
     later = fold_later(spec)
     st.download_button(
@@ -175,21 +180,6 @@ def _letor_text(data: RankingData) -> bytes:
     text = io.BytesIO()
     write_letor(data, text)
     return text.getvalue()
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _summary(digest: str, _part: RankingData) -> Summary:
-    return describe(_part)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _queries(digest: str, _part: RankingData) -> pd.DataFrame:
-    return query_table(_part)
-
-
-@st.cache_resource(max_entries=64, show_spinner=words.CORRELATING)
-def _features(digest: str, _part: RankingData) -> pd.DataFrame:
-    return feature_overview.data(_part)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Normalising …")

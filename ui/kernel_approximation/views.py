@@ -32,7 +32,7 @@ from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import COMPONENTS, Bound
 from ui.kernel_approximation import computations
-from ui.kernel_approximation.computations import Asked, errors
+from ui.kernel_approximation.computations import Comparison, errors
 from ui.kernel_approximation.words import (
     ALL_ZERO,
     ALTS,
@@ -70,7 +70,7 @@ LARGEST_AT_ONCE = 500
 DRAWS = 5
 
 
-def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
+def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
     """Describe the comparison in `place`, draw the page's controls, and return both.
 
     Return None, with a message, if no map supports the kernel.
@@ -90,7 +90,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     variants = tuple(v for v in usual if kernel_variants.is_as_printed(v) or v in others or v == named)
     m = compared.n_components
     grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
-    return Asked(compared, norm, draws, grid, variants, shown, named)
+    return Comparison(compared, norm, draws, grid, variants, shown, named)
 
 
 def spec_for(variant: Variant, kernel: KernelFacts) -> RunSpec:
@@ -162,7 +162,7 @@ def _told(variant: Variant, ways: Sequence[Variant]) -> str:
     return kernel_variants.choice_name(variant) if len(alike) == 1 else kernel_variants.name(variant)
 
 
-def headline(asked: Asked) -> tuple[KernelErrors, int]:
+def headline(asked: Comparison) -> tuple[KernelErrors, int]:
     """Draw error against m with a sentence; return the errors, and the current draws of each map."""
     place = st.container()  # progress is shown below it: the figure keeps its place
     found, draws = errors(asked)
@@ -189,7 +189,7 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
     return found, draws
 
 
-def _seeds(asked: Asked, draws: int) -> str:
+def _seeds(asked: Comparison, draws: int) -> str:
     first, last = asked.seeds[0], asked.seeds[draws - 1]
     if asked.draws == 1:
         return f"Seed {first}"
@@ -202,7 +202,7 @@ def _below(table: pd.DataFrame) -> str:
     return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
 
 
-def finish(asked: Asked, draws: int) -> None:
+def finish(asked: Comparison, draws: int) -> None:
     """Rerun the page while draws are missing: each rerun shows the current ones."""
     if draws < asked.draws:
         st.rerun()
@@ -227,7 +227,7 @@ def compared(n: int, of: int) -> str:
     return ON_SOME.format(n=n, of=of)
 
 
-def entries(asked: Asked) -> None:
+def entries(asked: Comparison) -> None:
     """Draw kernel values against their approximations."""
     found = computations.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
@@ -249,7 +249,7 @@ def entries(asked: Asked) -> None:
     )
 
 
-def spectrum(asked: Asked) -> None:
+def spectrum(asked: Comparison) -> None:
     """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, computations.spectra(asked), computations.compared_kernel(asked.spec)
     if table.empty:
@@ -284,7 +284,7 @@ def _share(table: pd.DataFrame, m: int) -> str:
     return TRACE.format(m=m, share=share, value=value)
 
 
-def residual(asked: Asked) -> None:
+def residual(asked: Comparison) -> None:
     """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
     part = normalised(asked.spec).parts[computations.QUERY_PART]
     queries = [int(q) for q in part.query_ids]
@@ -314,7 +314,7 @@ def _values(of_maps: pd.Series) -> str:
     return " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in of_maps.items())
 
 
-def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
+def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
     """Draw the error against the seconds to make the features."""
     table = kernel_seconds.data(kernel_error.data(found, asked.norm), computations.seconds(asked))
     FIGURES.show(
@@ -330,7 +330,7 @@ def seconds(asked: Asked, found: KernelErrors, draws: int) -> None:
     )
 
 
-def numbers(asked: Asked, found: KernelErrors) -> None:
+def numbers(asked: Comparison, found: KernelErrors) -> None:
     """Draw errors of all maps at each m, and their fitted powers of m."""
     table = kernel_error.data(found, asked.norm)
     columns: dict[str, pd.Series] = {}
@@ -366,7 +366,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
     return {"map": kernel_variants.name(variant), "exponent of m": fitted, "fitted over m": where}
 
 
-def _drawn(asked: Asked) -> str:
+def _drawn(asked: Comparison) -> str:
     """Describe the maps at the sidebar's m."""
     others = [
         kernel_variants.choice_name(variant)

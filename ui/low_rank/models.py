@@ -15,14 +15,15 @@ from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.common.numbers import power_of_two
 from rankviz.common.progress import Progress
+from rankviz.common.settings import Setting
 from rankviz.datasets import DataError
 from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.learning.solvers import SOLVER
 from rankviz.metrics.significance import compare
 from rankviz.models.dual_variables import Duals
 from rankviz.models.hinge_values import hinge_values
-from rankviz.models.low_rank.settings import COUPLING, FACTORS, NUCLEAR
-from rankviz.models.methods import USUAL
+from rankviz.models.low_rank.settings import COUPLING, DUAL_SOLVER, FACTOR_SOLVER, FACTORS, NUCLEAR
+from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.plots import rank_by_model
 from rankviz.plots.low_rank_style import MODELS, NAMES
@@ -159,13 +160,12 @@ def settings(spec: RunSpec) -> Settings:
         one.name: one.checked(spec.get(one.name) if one in has else value_from(here, state))
         for one, here in HERE.items()
     }
-    chosen = state.get(C_KEY, SIDEBAR)
-    return Settings(**own, C=own_C(spec) if chosen == SIDEBAR else LOSS_WEIGHT.checked(2.0 ** int(chosen)))
-
-
-def own_C(spec: RunSpec) -> float:
-    """Return the sidebar's C, even if its model has none."""
-    return float(spec.get(LOSS_WEIGHT.name, value_from(LOSS_WEIGHT, st.session_state)))
+    C = state.get(C_KEY, SIDEBAR)
+    if C == SIDEBAR:  # even if its model has none
+        C = spec.get(LOSS_WEIGHT.name, value_from(LOSS_WEIGHT, state))
+    else:
+        C = LOSS_WEIGHT.checked(2.0 ** int(C))
+    return Settings(**own, C=float(C))
 
 
 def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
@@ -207,16 +207,21 @@ def plain_look(spec: RunSpec) -> str:
 
 def factorized(spec: RunSpec, chosen: Settings) -> RunSpec:
     """Return the factorised model with these settings: the sidebar's own run if it is factorised."""
-    if FACTORS in spec.declared().values():
-        return spec.but(C=chosen.C)
-    return usual(spec).factorized(chosen.factors, chosen.C)
+    return _low_rank(spec, FACTORS, C=chosen.C, factors=chosen.factors, solver=FACTOR_SOLVER.default)
 
 
 def regularized(spec: RunSpec, chosen: Settings) -> RunSpec:
     """Return the regularised model with these settings: the sidebar's own run if it is regularised."""
-    if NUCLEAR in spec.declared().values():
-        return spec.but(C=chosen.C)
-    return usual(spec).regularized(chosen.nuclear, chosen.coupling, chosen.C)
+    weights = {"nuclear": chosen.nuclear, "coupling": chosen.coupling}
+    return _low_rank(spec, NUCLEAR, C=chosen.C, **weights, solver=DUAL_SOLVER.default)
+
+
+def _low_rank(spec: RunSpec, declared: Setting, C: float, **values: Any) -> RunSpec:
+    """Return the model of the method that declares a setting: the sidebar's own run if it is this one."""
+    if declared in spec.declared().values():
+        return spec.but(C=C)
+    method = next(name for name, kind in METHODS.items() if declared in kind.settings)
+    return usual(spec).but(method=method, C=C, **values)
 
 
 def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:

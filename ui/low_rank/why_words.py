@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from rankviz.common.numbers import power_of_two, small
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.learning.solver_settings import TOL
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.runs.spec import RunSpec
@@ -89,14 +91,21 @@ def errors_speak_of(spec: RunSpec) -> str:
     """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
         return f":gray[This holds for {METHODS[USUAL].label}. The {spec.kind.label} is solved for its α.]"
-    if spec.loss in ("hinge", "squared_hinge"):
+    loss = spec.option("loss")
+    if _has_stairs_or_law(loss):
         return ""
-    name = LOSSES[spec.loss].label
+    name = loss.label
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
         f":gray[This holds for both hinges. With the current model's {name}, early stops (diamonds) may also "
         "lower the rank.]"
     )
+
+
+def _has_stairs_or_law(loss: Loss) -> bool:
+    """Return True if below its corner every α is C (a hinge) or linear in the margin (a squared hinge)."""
+    squared = isinstance(loss, PiecewiseQuadratic) and all(math.isinf(zone.width) for zone in loss.zones)
+    return loss.by_continuation or squared
 
 
 def accuracy(rough: pd.DataFrame, tolerance: float) -> str:

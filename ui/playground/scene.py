@@ -178,7 +178,7 @@ def _number(told: Any) -> int:
 
 
 @dataclass
-class Held:
+class PlaneState:
     """A session's state of the plane.
 
     Attributes
@@ -209,12 +209,12 @@ class Held:
             self.scene = after
 
 
-def held(plane: str, each: int, seed: int) -> Held:
+def plane_state(plane: str, each: int, seed: int) -> PlaneState:
     """Return the session's state; a new set, size or seed starts again, initially with the address."""
-    found: Held | None = st.session_state.get(_HELD)
+    found: PlaneState | None = st.session_state.get(_HELD)
     scene = Scene(plane, each, seed)
     if found is None:
-        found = Held(scene)
+        found = PlaneState(scene)
         try:
             found.scene = scene.read(st.query_params.get(LINE, ""))
         except ValueError:
@@ -227,7 +227,7 @@ def held(plane: str, each: int, seed: int) -> Held:
 
 def take_changes(changes: list[dict[str, Any]]) -> None:
     """Apply the browser's changes to the scene (a callback); it repeats changes until they are seen."""
-    found: Held = st.session_state[_HELD]
+    found: PlaneState = st.session_state[_HELD]
     for change in changes:
         if change["rev"] > found.seen:
             found.seen = change["rev"]

@@ -30,7 +30,7 @@ from rankviz.whatif.plane import PlaneFit, best_direction, fit_plane
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.sidebar import own_place
 from ui.playground import words
-from ui.playground.scene import CHANGES, EDGE, KEY, MOST, WAVES, Held, Scene, take_changes
+from ui.playground.scene import CHANGES, EDGE, KEY, MOST, WAVES, PlaneState, Scene, take_changes
 from ui.shell.components import mount
 from ui.shell.errors import end_page
 from ui.shell.figures import INK, ON_DARK, show_answer
@@ -189,7 +189,7 @@ def _kernels(fit: PlaneFit, *, both: bool) -> dict[str, Any]:
 SCRIPT = Path(__file__).with_name("plane.js")
 
 
-def plane(held: Held, settings: Mapping[str, Any]) -> None:
+def plane(held: PlaneState, settings: Mapping[str, Any]) -> None:
     """Draw the answer and the plane; the page ends here if only the first figure is wanted."""
     scene, data = held.scene, held.scene.data
     fit = None if data is None else fit_plane(data, settings, scene.moved)
@@ -201,7 +201,7 @@ def plane(held: Held, settings: Mapping[str, Any]) -> None:
         end_page()
 
 
-def below(held: Held, *, short: bool) -> None:
+def below(held: PlaneState, *, short: bool) -> None:
     """Draw the description, and a download of the documents."""
     data = held.scene.data
     if not short:
@@ -238,7 +238,7 @@ def _answer(fit: PlaneFit, settings: Mapping[str, Any]) -> str:
     return words.answer(fit, exact, round(share * fit.model.n_pairs_))
 
 
-def _sent(held: Held, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _sent(held: PlaneState, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     scene, dark = held.scene, st.context.theme.type == "dark"
     ink = {"ink": INK["dark" if dark else "light"], "below": "#d55e00"}
     return packed(scene, fit) | {

@@ -165,7 +165,7 @@ def restore(digests: Sequence[str]) -> None:
     choose([])
 
 
-def say_what_is_gone() -> None:
+def deleted_note() -> None:
     """Name the runs deleted last, with a button to restore them."""
     gone = st.session_state.get(_GONE, [])
     if gone:
@@ -175,7 +175,7 @@ def say_what_is_gone() -> None:
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
 
-def onward(table: pd.DataFrame, chosen: Sequence[str]) -> None:
+def next_steps(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw further steps for the chosen runs: one opens on Train, several can be compared."""
     specs = run_store().listing.specs(chosen) if len(chosen) == 1 else []
     if specs:
@@ -214,7 +214,7 @@ def _open(spec: RunSpec, brought: bool) -> None:
     )
 
 
-def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
+def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw buttons to export the chosen runs as one file, or their rows as a table."""
     made = [digest for digest in chosen if table.loc[digest, "state"] in (DONE, IMPORTED)]
     with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
@@ -244,8 +244,8 @@ def take_along(table: pd.DataFrame, chosen: Sequence[str]) -> None:
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:
     """Return runs as rows of plain cells, their digest first, without metrics of test parts."""
-    kept = table[[name for name in table if not name.startswith("test:")]].reset_index()
-    return kept.assign(tags=kept["tags"].map(", ".join))
+    store_upload = table[[name for name in table if not name.startswith("test:")]].reset_index()
+    return store_upload.assign(tags=store_upload["tags"].map(", ".join))
 
 
 def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
@@ -260,13 +260,13 @@ def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
     return made
 
 
-def bring() -> None:
+def import_form() -> None:
     """Draw the form to import files of exported runs."""
     with st.popover("Import", icon=":material/upload:", key="runs-import"):
         version = st.session_state.setdefault(_VERSION, 0)
         key = f"runs-file-{version}"
         chosen = st.session_state.get(key, [])
-        upload_memory.empty(chosen)  # before the widget copies them
+        upload_memory.truncate(chosen)  # before the widget copies them
         files = st.file_uploader(
             "Exported run files",
             accept_multiple_files=True,
@@ -278,7 +278,7 @@ def bring() -> None:
             ),
         )
         if len(files) < len(chosen):  # the browser shows files that are not here
-            _start_over(upload_memory.why_not_here())
+            _start_over(upload_memory.reason_missing())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
             _take_in([file.file_id for file in files])
         for why in st.session_state.get(_ERROR, []):
@@ -294,7 +294,7 @@ def _take_in(ids: Sequence[str]) -> None:
     with st.spinner("Reading runs …"):
         for upload in upload_memory.uploads(ids):
             try:
-                number += kept(upload)
+                number += store_upload(upload)
             except (DataError, StoreError) as error:
                 why.append(str(error))
     if number:
@@ -302,7 +302,7 @@ def _take_in(ids: Sequence[str]) -> None:
     _start_over(*why)
 
 
-def kept(upload: Upload) -> int:
+def store_upload(upload: Upload) -> int:
     """Store the runs of a file as this visitor's; `DataError` for an incomplete file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "runs.rankviz"  # a name from the upload is never part of a path
@@ -318,7 +318,7 @@ def kept(upload: Upload) -> int:
 
 def _start_over(*why: str) -> None:
     """Rerun with an empty form, and a sentence for each error."""
-    upload_memory.let_go()
+    upload_memory.release_files()
     st.session_state[_VERSION] += 1
     if why:
         st.session_state[_ERROR] = list(why)

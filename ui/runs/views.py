@@ -200,8 +200,8 @@ def nothing_yet() -> None:
         show_answer("No runs yet.")
         st.info(words.RUNS_KEPT, icon=":material/info:")
         st.page_link("pages/train.py", label="Train one", icon=":material/model_training:")
-    actions.say_what_is_gone()
-    actions.bring()
+    actions.deleted_note()
+    actions.import_form()
 
 
 def filtered(columns: Columns) -> filters.Shown:
@@ -218,8 +218,8 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
     if shown.table.empty:
         show_answer(NONE_MATCHES.format(runs=counted(shown.total, "run")))
         st.button("Show all", on_click=filters.reset, key="show-all-again")
-        actions.say_what_is_gone()
-        actions.bring()
+        actions.deleted_note()
+        actions.import_form()
         return
     imported.say()
     top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
@@ -291,7 +291,7 @@ def _table(
     with row:
         _actions(found, chosen_of(found))
     with told:
-        actions.say_what_is_gone()
+        actions.deleted_note()
 
 
 def _actions(found: pd.DataFrame, chosen: Sequence[str]) -> None:
@@ -300,9 +300,9 @@ def _actions(found: pd.DataFrame, chosen: Sequence[str]) -> None:
         st.button(label, key="runs-restore", on_click=actions.restore, args=(chosen,), disabled=not chosen)
         return
     actions.marks(found, chosen)
-    actions.take_along(found, chosen)
-    actions.bring()
-    actions.onward(found, chosen)
+    actions.export_menu(found, chosen)
+    actions.import_form()
+    actions.next_steps(found, chosen)
 
 
 def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:

@@ -25,7 +25,7 @@ from ui.shell.page import tabs
 from ui.shell.texts import escaped
 from ui.sweep import words
 from ui.sweep.design import specs_of, start_sweep
-from ui.sweep.studies import CLICKED, Sweep, opened, show_sweeps, sweeps, trying
+from ui.sweep.studies import CLICKED, Sweep, opened, report_errors, show_sweeps, sweeps
 from ui.sweep.words import (
     CELLS,
     ONE_CELL,
@@ -46,7 +46,7 @@ LOOKED = "sweep-test-looked-at"
 """Session key of the choices of a sweep that were tested."""
 
 
-def offers(sweep: Sweep) -> None:
+def more_cells(sweep: Sweep) -> None:
     """Draw possible additions; the result is a new sweep whose first cells are already made."""
     _second_stage(sweep)
     st.markdown(words.ADVISER)
@@ -57,7 +57,7 @@ def offers(sweep: Sweep) -> None:
 
 
 def _button(label: str, key: str, icon: str, act: Callable[[], None]) -> None:
-    st.button(label, key=key, icon=icon, on_click=trying(act))
+    st.button(label, key=key, icon=icon, on_click=report_errors(act))
 
 
 def _advised(sweep: Sweep, number: int) -> None:
@@ -100,7 +100,7 @@ def _second_stage(sweep: Sweep) -> None:
         _button(label, f"stage-{design.folds[0]}", ":material/add:", act)
 
 
-def beside(sweep: Sweep, x: str, y: str) -> None:
+def compare_sweeps(sweep: Sweep, x: str, y: str) -> None:
     """Draw this sweep and up to two others: maps on one colour scale, curves on one axis."""
     there = {one.id: one.study.title for one in sweeps() if one.id != sweep.status.id}
     if not there:
@@ -350,7 +350,7 @@ def _tested(sweep: Sweep) -> None:
     )
 
 
-def below(sweep: Sweep, x: str, y: str) -> None:
+def tabs_below(sweep: Sweep, x: str, y: str) -> None:
     """Draw everything below the map, in tabs."""
     drawn = {
         "Cells": all_cells,
@@ -358,10 +358,10 @@ def below(sweep: Sweep, x: str, y: str) -> None:
         "Validation curves": curves,
         "What settings are worth": worth,
         "Test part": test_part,
-        "More cells": offers,
+        "More cells": more_cells,
     }
     found = {name: partial(_where_there_is_something, draw, sweep) for name, draw in drawn.items()}
-    others = {"Beside others": partial(beside, sweep, x, y), "Your sweeps": show_sweeps}
+    others = {"Beside others": partial(compare_sweeps, sweep, x, y), "Your sweeps": show_sweeps}
     tabs(found | others)
 
 

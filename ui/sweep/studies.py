@@ -139,7 +139,7 @@ def design_of(status: StudyStatus) -> Design:
         ) from error
 
 
-def trying(act: Callable[..., Any]) -> Callable[..., None]:
+def report_errors(act: Callable[..., Any]) -> Callable[..., None]:
     """Return a callback for an action; `say_what_was_refused` shows its errors."""
 
     def tried(*args: Any) -> None:
@@ -152,12 +152,12 @@ def trying(act: Callable[..., Any]) -> Callable[..., None]:
     return tried
 
 
-def forget_what_was_refused() -> None:
+def clear_action_error() -> None:
     """Forget the last error, because something else is shown."""
     st.session_state.pop(_REFUSED, None)
 
 
-def say_what_was_refused() -> None:
+def show_action_error() -> None:
     """Show the error of the last action, if any."""
     if _REFUSED in st.session_state:
         st.warning(escaped(st.session_state[_REFUSED]), icon=":material/error:")
@@ -177,7 +177,7 @@ def show_sweeps(title: str = "") -> None:
         row = st.container(horizontal=True, vertical_alignment="center")
         title, study = st.session_state[_DELETED]
         row.markdown(words.DELETED.format(title=escaped(title)), width="content")
-        row.button("Undo", key="undo-delete", on_click=trying(_restore), args=(study,))
+        row.button("Undo", key="undo-delete", on_click=report_errors(_restore), args=(study,))
     if not found:
         st.caption(words.NO_SWEEPS)
         return
@@ -223,27 +223,27 @@ def _menu(status: StudyStatus) -> None:
         status.study.title,
         max_chars=LONGEST_TITLE,
         key=name,
-        on_change=trying(lambda: studies.rename(status.id, visitor(), st.session_state[name].strip())),
+        on_change=report_errors(lambda: studies.rename(status.id, visitor(), st.session_state[name].strip())),
     )
     st.text_area(
         "Note",
         status.note,
         max_chars=LONGEST_NOTE,
         key=note,
-        on_change=trying(lambda: studies.note(status.id, visitor(), st.session_state[note].strip())),
+        on_change=report_errors(lambda: studies.note(status.id, visitor(), st.session_state[note].strip())),
     )
     st.toggle(
         "Shared",
         status.study.shared,
         key=shared,
         help=words.SHARE_HELP,
-        on_change=trying(lambda: studies.share(status.id, visitor(), st.session_state[shared])),
+        on_change=report_errors(lambda: studies.share(status.id, visitor(), st.session_state[shared])),
     )
     st.button(
         "Delete",
         key=f"delete-{status.id}",
         icon=":material/delete:",
-        on_click=trying(_delete),
+        on_click=report_errors(_delete),
         args=(status.id, status.study.title),
         help=words.DELETE_HELP,
     )
@@ -253,7 +253,7 @@ def show(study: str) -> None:
     """Show a sweep (a callback)."""
     st.session_state[STUDY] = study
     st.session_state.pop(CLICKED, None)
-    forget_what_was_refused()
+    clear_action_error()
 
 
 def _delete(study: str, title: str) -> None:
@@ -319,7 +319,7 @@ def _on_the_cluster(status: StudyStatus) -> None:
             "Continue on this machine",
             key="sweep-here",
             icon=":material/computer:",
-            on_click=trying(_act),
+            on_click=report_errors(_act),
             args=(_move_here, status.id),
         )
 
@@ -335,7 +335,11 @@ def _buttons(status: StudyStatus) -> None:
         acts = [("Resume", ":material/play_arrow:", store.resume)] if status.done < status.total else []
     for label, icon, act in acts:
         st.button(
-            label, key=f"sweep-{label.split()[0]}", icon=icon, on_click=trying(_act), args=(act, status.id)
+            label,
+            key=f"sweep-{label.split()[0]}",
+            icon=icon,
+            on_click=report_errors(_act),
+            args=(act, status.id),
         )
 
 

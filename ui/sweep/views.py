@@ -26,15 +26,15 @@ from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.sweep import studies, words
 from ui.sweep.design import STUDY, Prospect, design_controls, prospect_of, start_sweep
-from ui.sweep.results import below, click, clicked, one_cell
+from ui.sweep.results import click, clicked, one_cell, tabs_below
 from ui.sweep.studies import (
     CLICKED,
     Sweep,
-    forget_what_was_refused,
+    clear_action_error,
     opened,
-    say_what_was_refused,
+    report_errors,
+    show_action_error,
     show_sweeps,
-    trying,
 )
 from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
 from ui.work.place import say_what_is_seen, threads_of, where
@@ -77,7 +77,7 @@ def leave() -> None:
     """Show a design instead of a sweep (a callback)."""
     st.session_state[STUDY] = ""
     st.session_state.pop(CLICKED, None)
-    forget_what_was_refused()
+    clear_action_error()
 
 
 def a_design(base: RunSpec) -> None:
@@ -105,11 +105,11 @@ def a_design(base: RunSpec) -> None:
             type="primary",
             icon=":material/play_arrow:",
             key="start-sweep",
-            on_click=trying(start_sweep),
+            on_click=report_errors(start_sweep),
             args=(found.design, found.title, prospect.specs, place, found.choice),
         )
         with start:
-            say_what_was_refused()
+            show_action_error()
             if place != HERE:
                 say_what_is_seen(place)
         with figure:  # last, because the page ends there if only the first figure is wanted
@@ -163,11 +163,11 @@ def one_sweep(sweep: Sweep) -> None:
     row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
     _new_sweep(row)
     studies.progress(sweep)
-    say_what_was_refused()
+    show_action_error()
     x, y = _controls(sweep)
     show_map(sweep, x, y)
     one_cell(sweep)
-    below(sweep, x, y)
+    tabs_below(sweep, x, y)
 
 
 def _how_chosen() -> tuple[str, str, bool | None]:

@@ -87,7 +87,7 @@ def _tried(change: Change, fold: Fold, refused: dict[Change, DataError]) -> Fold
         return fold
 
 
-def sleeps(line: Line, lines: Sequence[Line], fold: Fold) -> bool:
+def has_no_effect(line: Line, lines: Sequence[Line], fold: Fold) -> bool:
     """Return True if an active change has no effect, because its document is not there."""
     return line.on and line.change not in applied(lines, fold)
 

@@ -33,7 +33,7 @@ from ui.shell.components import digits, either, one_of, record, whole
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.what_if import change_list, words
-from ui.what_if.change_list import LONGEST, Line, applied, next_number, plain_label, sleeps
+from ui.what_if.change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
 from ui.what_if.lists import Lists, names_of
 from ui.what_if.words import of_change
 from ui.work.folds import normalised
@@ -116,7 +116,7 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
 def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
     number = f"{change_list.version()}-{place}"
-    note = " *(document missing)*" if sleeps(line, lines, fold) else ""
+    note = " *(document missing)*" if has_no_effect(line, lines, fold) else ""
     row.checkbox(
         of_change(line.change, fold) + note,
         line.on,
@@ -334,7 +334,7 @@ def dragged(query: Any) -> int | None:
     return number if (own, version) == (query, change_list.version()) else None
 
 
-def take(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
+def take_message(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
     """Add a message's changes to the list; explain a drop without any."""
     found = changes_of(told, changed, fold, part, query)
     change_list.add(found, fold)

@@ -37,7 +37,7 @@ from ui.shell.texts import describe, plain
 from ui.what_if import change_list, editors, words
 from ui.what_if.change_list import Line, applied, plain_label
 from ui.what_if.lists import Lists, component_data, lists, names_of
-from ui.what_if.models import Asked, asked
+from ui.what_if.models import SharedModel, shared_model
 from ui.what_if.words import METRIC, OF_THE_PART, OfQuery, answer
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import LIVE_BYTES, predicted
@@ -141,7 +141,7 @@ class Page:
     spec: RunSpec
     record: RunRecord
     fold: Fold
-    asked: Asked
+    shared_model: SharedModel
     part: str
     query: Any
     lines: list[Line]
@@ -171,7 +171,9 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
     if record is None:  # no longer in memory: the whole page makes it again
         st.rerun()
     # models are shared by all visitors, so they do not have the visitor's names of features
-    return Page(spec, record, fold, asked(record, normalised(spec)), part, query, change_list.lines(fold))
+    return Page(
+        spec, record, fold, shared_model(record, normalised(spec)), part, query, change_list.lines(fold)
+    )
 
 
 @st.fragment
@@ -266,7 +268,7 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
 def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None:
     """Turn a message of the list into changes (a callback)."""
     page = page_of(spec, part, query)
-    editors.take(gesture, page.asked.outcome(page.changes).fold, page.fold, part, query)
+    editors.take_message(gesture, page.asked.outcome(page.changes).fold, page.fold, part, query)
 
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:

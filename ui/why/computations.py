@@ -17,7 +17,7 @@ from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_al
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.looks import POINTS
 from rankviz.whatif.margins import MarginExplanation, explain_margin
-from ui.what_if.models import asked
+from ui.what_if.models import shared_model
 from ui.why.choices import Pair
 from ui.work.folds import normalised
 
@@ -79,5 +79,5 @@ def landmarks(pair: Pair) -> pd.DataFrame:
 @_by_pair(max_entries=64, show_spinner="Refitting without queries …")
 def without_queries(pair: Pair) -> pd.DataFrame:
     """Return the margin without each training query; `SettingError` if it cannot be estimated."""
-    asking = asked(pair.record, normalised(pair.record.spec))
+    asking = shared_model(pair.record, normalised(pair.record.spec))
     return asking.margins_without_queries(pair.a, pair.b, MOST_REFITS, MOST_SECONDS)

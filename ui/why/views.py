@@ -34,7 +34,7 @@ from ui.shell.texts import describe, escaped
 from ui.what_if import change_list
 from ui.what_if.change_list import plain_label
 from ui.what_if.lists import Lists
-from ui.what_if.models import Asked
+from ui.what_if.models import SharedModel
 from ui.what_if.words import ONE_DOCUMENT, SAME
 from ui.why import computations, words
 from ui.why.choices import Pair, choose, in_address
@@ -295,7 +295,7 @@ def estimates_quality(table: pd.DataFrame) -> str:
 
 
 def pair_of_a_list(
-    asked: Asked,
+    asked: SharedModel,
     record: RunRecord,
     outcome: Outcome,
     changes: Sequence[Change],
@@ -343,7 +343,7 @@ def _menu(place: Any, label: str, told: dict[str, str], first: int) -> str:
     return str(place.selectbox(label, names, first, format_func=told.__getitem__, key=key))
 
 
-def _shares(asked: Asked, changes: Sequence[Change], pair: Pair) -> None:
+def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
     if pair.above == pair.below:
         st.info(SAME)
         return
