@@ -14,7 +14,7 @@ def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page,
     open_page(page, f"{server.url}/low_rank")
     about = page.get_by_role("button", name="About this figure").first
     about.click()
-    expect(page.get_by_text("as in xu2019").first).to_be_visible()
+    expect(page.get_by_text("(xu2019)").first).to_be_visible()
     about.click()
     page.get_by_role("button", name="Terms").press("Enter")
     shown = page.get_by_test_id("stPopoverBody").filter(visible=True)

@@ -24,7 +24,7 @@ from rankviz.runs.choice import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from ui.compare.controls import grouped, matching
-from ui.compare.words import best, headline
+from ui.compare.words import ALONE, UNREADABLE, best, headline
 from ui.controls.widgets import METRICS
 from ui.shell.visitors import COOKIE
 from ui.work.run_store import keeper, run_store
@@ -119,7 +119,7 @@ def test_a_link_of_another_page_takes_the_place_of_what_was_compared(open_page: 
 @pytest.mark.usefixtures("store")
 def test_one_model_alone_is_shown_with_its_interval(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(made()[1:3]))
-    assert heading(app) == "Nyström, m = 10 is the only model here: add another one to compare."
+    assert heading(app) == ALONE.format(label="Nyström, m = 10")
     (trace,) = (one for one in figures(app)[0]["data"] if one.get("mode") == "markers")
     (model,) = contestants(made()[1:3], "vali")
     assert trace["x"][0] == pytest.approx(model.by_query(METRIC).mean())
@@ -136,7 +136,7 @@ def test_a_record_that_cannot_be_read_is_a_sentence(open_page: Opener, store: Ru
     with store.database.writing() as connection:
         connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
     app = open_page("compare", runs=digests())
-    assert "cannot be read by this version" in app.error[0].value
+    assert UNREADABLE.split(":")[0][1:] in app.error[0].value
 
 
 def test_runs_on_changed_data_are_not_compared(open_page: Opener, store: RunStore) -> None:

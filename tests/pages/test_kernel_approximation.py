@@ -25,7 +25,14 @@ from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_variants
 from rankviz.plots.kernel_variants import choice_name
 from ui.kernel_approximation import computations
-from ui.kernel_approximation.words import dimension_words, kernel_words, reading, seconds_words, variant_words
+from ui.kernel_approximation.words import (
+    SEEDS,
+    dimension_words,
+    kernel_words,
+    reading,
+    seconds_words,
+    variant_words,
+)
 
 Opener = Callable[..., AppTest]
 QUICK = {"m": 25, "errupto": 50, "draws": 2}
@@ -84,7 +91,7 @@ def test_draws_that_take_long_follow(open_page: Opener, monkeypatch: pytest.Monk
     computations._kept_errors.clear()
     monkeypatch.setattr(computations, "SECONDS_AT_ONCE", 0.0)
     app = open_page("kernel_approximation", **QUICK | {"draws": 3})
-    assert "Seeds 0 to 2 (line: mean; band: least to greatest). K on" in words(app)
+    assert f"{SEEDS.format(first=0, last=2)}. K on" in words(app)
     assert figures(app) == at_once
 
 
@@ -327,7 +334,7 @@ def test_the_race_says_what_it_asks() -> None:
     others = [row("nystroem", 5, 0.04, 0.03, 0.045), row("nystroem", 25, 0.049, 0.04, 0.055)]
     table = [*others, row("nystroem", 50, 0.03, 0.02, 0.04), row("fourier", 500, 0.052, 0.05, 0.054)]
     assert seconds_words(pd.DataFrame(table), 4) == (
-        "from m = 50 on Nyström has less error in all 4 draws (0.03 in 0.01 s) than "
+        "from m = 50 on Nyström has less error in all 4 draws (0.03 in 0.01 s on this machine) than "
         "random Fourier with m = 500 (0.052 in 0.01 s)"
     )
 

@@ -180,7 +180,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
         app = open_page("low_rank", view="Sensitivity", sweep=sweep, fseeds=1, **LINK)
         assert len(figures(app)) == 3
         assert "the plain model with the hinge" not in words(app)
-        assert "The rest appears" in words(app)
+        assert APPEARS.format(what="The rest") in words(app)
 
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
@@ -254,7 +254,7 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
     data_set(kind)
     app = open_page("low_rank", data="edge", map="linear", view=view)
     if kind in ("one document", "one grade", "nothing relevant"):
-        assert "there are no preference pairs" in words(app)
+        assert "no preference pairs" in words(app)
     else:
         assert len(figures(app)) >= 3
 

@@ -16,6 +16,7 @@ from rankviz.learning.losses import LOSSES
 from ui.controls.feature_names import given_names
 from ui.weights import views
 from ui.weights.views import described, from_a_link, in_a_link, of_query, packed
+from ui.weights.words import OTHER_WEIGHTS
 
 Opener = Callable[..., AppTest]
 
@@ -83,7 +84,7 @@ def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
     assert components(app)[1]["start"] == []
     assert "weights" not in app.query_params, "another model has other weights"
     app = open_page("weights", weights="1_1e999")
-    assert "do not fit this model" in app.warning[0].value
+    assert OTHER_WEIGHTS in app.warning[0].value
     assert "weights" not in app.query_params
 
 

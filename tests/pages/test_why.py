@@ -26,7 +26,7 @@ from ui.shell.texts import escaped
 from ui.why import views
 from ui.why.choices import usual_pair
 from ui.why.computations import MOST_REFITS
-from ui.why.words import WHAT_IT_IS, named_swap, signed, swaps
+from ui.why.words import NEEDS, WHAT_IT_IS, named_swap, signed, swaps
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -273,7 +273,7 @@ def test_another_model_can_be_asked(open_page: Opener) -> None:
 def test_a_model_without_such_shares_says_why_and_what_would_do(open_page: Opener) -> None:
     app = open_page("why", kernel="polynomial", **pair())
     assert "has no form that is a sum" in app.info[0].value
-    assert "as in a polynomial kernel" in words(app)
+    assert NEEDS in words(app)
     offered = [button.label for button in app.button]
     assert {"Use RBF", "Use linear (feature map)", "Use linear (kernel)"} <= set(offered)
     assert not figures(app)

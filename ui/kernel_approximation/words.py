@@ -45,7 +45,7 @@ CAPTIONS = {
         "itself."
     ),
     "kernel-seconds": (
-        "{about}. Seconds of making the features of all {n:,} training documents on this machine ({cores} "
+        "{about}. Seconds for the features of all {n:,} training documents on this machine ({cores} "
         "cores), fastest of 3 to 12 tries. {compared}. Bars: error, least to greatest over draws."
     ),
     "errors": "Relative {norm} errors: mean over draws (least to greatest).{kept}",
@@ -243,7 +243,7 @@ def seconds_words(table: pd.DataFrame, draws: int) -> str:
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]
-        return f"{name(first)} with m = {int(last['m']):,} has an error of {_error_in(last)}"
+        return f"{name(first)} with m = {int(last['m']):,} has an error of {_error_in(last)} on this machine"
     return "; ".join(_race(table, draws, first, other) for other in others)
 
 
@@ -254,11 +254,14 @@ def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> s
     other = f"{name(second)} with m = {int(last['m']):,}"
     if draws < DECIDING or not below.any():
         own = ours.iloc[-1]
-        return f"{other} has an error of {_error_in(last)}, {name(first)} with as many {_error_in(own)}"
+        return (
+            f"{other} has an error of {_error_in(last)} on this machine, {name(first)} with as many "
+            f"{_error_in(own)}"
+        )
     least = ours[below].iloc[0]
     return (
         f"from m = {int(least['m']):,} on {name(first)} has less error in all {draws} draws "
-        f"({_error_in(least)}) than {other} ({_error_in(last)})"
+        f"({_error_in(least)} on this machine) than {other} ({_error_in(last)})"
     )
 
 

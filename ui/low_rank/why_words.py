@@ -16,7 +16,7 @@ from ui.low_rank.words import off, off_by, percent, power_of_ten, queries
 ZERO = "zero: σ up to 10⁻⁶ of the largest"
 
 LAW = (
-    "**Low rank:** if every pair of two grades has a margin below 1 (small C), α has rank 2 at most. With R "
+    "**Low rank:** if all pairs of two grades have margins below 1 (small C), α has rank 2 at most. With R "
     "grades, A has rank 2(R − 1) at most."
 )
 

@@ -13,7 +13,9 @@ from rankviz.metrics.significance import compare
 from ui.low_rank.computations import SHARES, Cut
 from ui.shell.figures import capital
 
-DEFINITION = "A query's dual variables α form a matrix A. Rows: preferred documents; columns: the others."
+DEFINITION = (
+    "A query's dual variables α form a matrix A (xu2019). Rows: preferred documents; columns: the others."
+)
 HELP = {
     "k": "Keeps the k largest singular values.",
     "t": "Energy: sum of squared singular values (xu2019: 90 %).",

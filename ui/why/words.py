@@ -19,7 +19,7 @@ WHAT_IT_IS = (
     "correlated features split the credit."
 )
 NEEDS = (
-    "Exact contributions need scores that are sums or products of functions of single features. A "
+    "Exact contributions need scores that are sums of functions of single features, or of their products. A "
     "polynomial kernel mixes the features."
 )
 MODEL = "The current model, RankSVM on another map, or a pin."
