@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.compare import controls, views, words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
-from ui.controls.compared import said
+from ui.controls.compared import take_untrained
 from ui.controls.navigation import announced
 from ui.controls.widgets import part_shown
 from ui.shell.errors import end_page, errors_as_sentences
@@ -19,7 +19,7 @@ with row.container(width="content"):
     controls.clear_button()
 with errors_as_sentences():
     what = chosen_runs(controls.metric_now())
-    if untrained := said():
+    if untrained := take_untrained():
         st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
     if what.notes:
         st.caption(" ".join(map(escaped, what.notes)))

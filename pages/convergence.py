@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from ui.controls.models import offered
 from ui.controls.navigation import experiment
-from ui.controls.requirements import offered
 from ui.convergence import playback, views
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs

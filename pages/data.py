@@ -1,12 +1,13 @@
 """The data: documents, grades, pairs, and features."""
 
-from ui.controls.navigation import data_only
+from ui.controls.navigation import experiment
+from ui.controls.settings import data_from_state
 from ui.data import uploads, views
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.work.folds import fold_of
 
-spec = data_only()
+spec = experiment(data_from_state)
 row = head("Data")
 with row:
     part = views.part_chosen(spec)

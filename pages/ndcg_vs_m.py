@@ -3,16 +3,13 @@
 import streamlit as st
 
 from ui.controls.navigation import experiment
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import head_and_part
 from ui.ndcg_vs_m import samples, views
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import head, tabs
+from ui.shell.page import tabs
 
 spec = experiment()
-row = head("NDCG against m")
-about = row.container(width="content")
-with row:
-    part = part_shown(spec)
+about, part = head_and_part("NDCG against m", spec)
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")

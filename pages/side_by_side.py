@@ -3,17 +3,13 @@
 import streamlit as st
 
 from ui.controls.navigation import experiment
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import head
 from ui.side_by_side import views
 from ui.work.folds import normalised
 
 spec = experiment()
-row = head("Side by side")
-about = row.container(width="content")
-with row:
-    part = part_shown(spec)
+about, part = head_and_part("Side by side", spec)
 choice = views.controls(spec)
 with errors_as_sentences():
     figures, training = st.container(), st.container()  # the figures keep their places

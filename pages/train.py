@@ -4,9 +4,9 @@ import streamlit as st
 
 from ui.controls.imported import say_of
 from ui.controls.navigation import experiment
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import head, tabs
+from ui.shell.page import tabs
 from ui.shell.texts import describe
 from ui.train import views
 from ui.train.views import downloads
@@ -14,10 +14,7 @@ from ui.work.folds import normalised
 from ui.work.jobs import predicted, run_or_wait
 
 spec = experiment()
-row = head("Train")
-about = row.container(width="content")
-with row:
-    part = part_shown(spec)
+about, part = head_and_part("Train", spec)
 about.caption(str(describe(spec, part)), width="content")
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)

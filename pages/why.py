@@ -3,16 +3,13 @@
 import streamlit as st
 
 from ui.controls.navigation import experiment
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import head, tabs
+from ui.shell.page import tabs
 from ui.why import choices, views
 
 spec = experiment()
-row = head("Why")
-about = row.container(width="content")
-with row:
-    part = part_shown(spec)
+about, part = head_and_part("Why", spec)
 with errors_as_sentences():
     controls, figure, training = (st.container() for _ in range(3))  # the figure keeps its place
     with controls:

@@ -19,7 +19,7 @@ The settings of runs as the code declares them; `python -m tools.settings_table`
 
 A run has the settings that its method reads, and those that come along with what is chosen there: with a
 kernel its own. The default is that of a `RunSpec`; in brackets stands what the app starts from, where that is
-something else. Addresses and pins have exponents for powers of two.
+something else. Addresses have exponents for powers of two.
 """
 
 COLUMNS = ("Setting", "Symbol", "Label", "Values", "Default", "Key in the URL", "Read by", "What it does")

@@ -21,7 +21,7 @@ from rankviz.runs.processes import start
 from rankviz.store.roster import at_work
 from ui.shell import page
 from ui.shell.errors import LOG, errors_as_sentences
-from ui.shell.visitors import asked_for
+from ui.shell.visitors import accounts_required
 from ui.what_if.models import memory
 from ui.work.folds import FOLDS
 from ui.work.jobs import _slow
@@ -89,11 +89,11 @@ def own_folders(
     monkeypatch.chdir(APP.parent)
     st.cache_resource.clear()
     forget()
-    for kept in (_memory, _slow, _jobs_of, asked_for, memory):
+    for kept in (_memory, _slow, _jobs_of, accounts_required, memory):
         kept.cache_clear()
     FOLDS.clear()
     yield
-    for process in (process for execution in _opened() for process in at_work(execution.store)):
+    for process in (process for execution in _opened for process in at_work(execution.store)):
         process.terminate()
         assert process.wait(60)
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from rankviz import RunSpec, execute
 from rankviz.datasets import RankingData, make_data
 from ui.shell.terms import glossary
+from ui.work.run_store import keeper
 
 APP = Path(__file__).parents[2] / "router.py"
 
@@ -99,3 +101,11 @@ EDGES: dict[str, Callable[[int], RankingData]] = {
     "all-zero features": lambda first: part([4, 5], [0, 1], scale=0.0, first=first),
     "five grades": lambda first: part([9, 12], [0, 1, 2, 3, 4], first=first),
 }
+
+
+def pin_of(spec: RunSpec) -> str:
+    """Train and store a run; return its digest, which pins it."""
+    record = execute(spec)
+    keeper().keep("somebody else", [record])
+    keeper().wait()
+    return record.spec.hash

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 def _script(page: str) -> None:
     import streamlit as st
 
-    from ui.controls.link import link_as_opened, say_what_was_not_offered
+    from ui.controls.link import link_as_opened, report_rejected
     from ui.controls.navigation import ENTRIES
     from ui.controls.settings import baseline, spec_from_state
     from ui.controls.sidebar import show_link, sidebar
@@ -22,7 +22,7 @@ def _script(page: str) -> None:
         entry = next(one for one in ENTRIES if one.file == page)
         sidebar(datasets(), entry.unread, entry.no_fold)
         show_link()
-        say_what_was_not_offered(link, st.empty())
+        report_rejected(link, st.empty())
         st.session_state["spec"] = spec_from_state(st.session_state)
         st.session_state["baseline"] = baseline(st.session_state)
 

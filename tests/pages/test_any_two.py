@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import figures, pin_of, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots.style import second_tone, style_of
-from ui.controls.models import token
 from ui.side_by_side.words import Pair, about
 from ui.train.words import no_loss
 
@@ -28,7 +27,7 @@ SMALL_C = SPEC.but(C=2.0**-8)
 
 def pinning(*specs: RunSpec) -> dict[str, str]:
     """The link that pins models."""
-    return {"pins": ".".join(token(spec) for spec in specs)}
+    return {"pins": ",".join(map(pin_of, specs))}
 
 
 def difference(app: AppTest) -> dict[int, float]:
@@ -53,7 +52,7 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_side_by_side_of_two_models_of_one_map(name: str, open_page: Opener) -> None:
     left, right, called = PAIRS[name]
-    app = open_page("side_by_side", m=50, left=token(left), right=token(right), **pinning(left, right))
+    app = open_page("side_by_side", m=50, left=pin_of(left), right=pin_of(right), **pinning(left, right))
     assert difference(app) == expected(left, right)
     scatter = figures(app)[0]
     own = style_of(left.feature_map).colour
@@ -64,8 +63,8 @@ def test_side_by_side_of_two_models_of_one_map(name: str, open_page: Opener) -> 
     assert {"circle", "diamond"} <= set(points["marker"]["symbol"])
     assert scatter["layout"]["yaxis"]["title"]["text"] == f"{METRIC}, {called[0]}"
     assert f" minus {called[1]}" in words(app) or called[0] in words(app)
-    assert app.query_params["left"] == token(left)
-    assert app.query_params["right"] == token(right)
+    assert app.query_params["left"] == pin_of(left)
+    assert app.query_params["right"] == pin_of(right)
 
 
 def test_side_by_side_of_a_map_and_another_method(open_page: Opener) -> None:
@@ -86,7 +85,7 @@ def test_the_menu_has_what_is_pinned_and_pins_from_the_page(open_page: Opener) -
     assert app.selectbox(key="left").options[-1] == "Nyström, m = 10 (pinned)"
     app.session_state["c"] = -8
     app.run()
-    app.selectbox(key="right").set_value(token(SPEC)).run()
+    app.selectbox(key="right").set_value(pin_of(SPEC)).run()
     assert difference(app) == expected(SMALL_C, SPEC)
     app.button(key="unpin").click().run()
     assert "is not available; showing random Fourier." in words(app)
@@ -96,7 +95,7 @@ def test_the_menu_has_what_is_pinned_and_pins_from_the_page(open_page: Opener) -
 
 
 def test_only_the_very_same_run_is_refused(open_page: Opener) -> None:
-    app = open_page("side_by_side", m=10, right=token(SPEC), **pinning(SPEC))
+    app = open_page("side_by_side", m=10, right=pin_of(SPEC), **pinning(SPEC))
     assert "Both sides are Nyström, m = 10, the same run." in app.info[0].value
     assert not figures(app)
 
@@ -121,7 +120,7 @@ def test_a_pair_of_one_map_is_called_by_what_differs() -> None:
 
 
 def test_train_beside_a_pin(open_page: Opener) -> None:
-    app = open_page("train", m=10, beside=token(SMALL_C), **pinning(SMALL_C))
+    app = open_page("train", m=10, beside=pin_of(SMALL_C), **pinning(SMALL_C))
     records = execute(SPEC), execute(SMALL_C)
     means = [record.metrics["vali"][METRIC].mean() for record in records]
     assert app.metric[0].delta == f"{means[0] - means[1]:+.4f} against the pin"
@@ -134,7 +133,7 @@ def test_train_beside_a_pin(open_page: Opener) -> None:
     left, right = (record.metrics["vali"][METRIC] for record in records)
     assert compare(left, right).sentence(two, one, METRIC) in words(app)
     assert figures(app)[1]["layout"]["xaxis"]["ticktext"] == [one, two]
-    assert app.query_params["beside"] == token(SMALL_C)
+    assert app.query_params["beside"] == pin_of(SMALL_C)
     app.selectbox(key="beside").set_value("linear").run()
     assert list(lines(figures(app)[0])) == ["linear", "Nyström, m = 10"]
     assert "beside" not in app.query_params
@@ -142,7 +141,7 @@ def test_train_beside_a_pin(open_page: Opener) -> None:
 
 def test_train_beside_a_pin_of_another_look_says_its_settings(open_page: Opener) -> None:
     pin = SPEC.but(feature_map="fourier", n_components=25)
-    app = open_page("train", map="linear", beside=token(pin), **pinning(pin))
+    app = open_page("train", map="linear", beside=pin_of(pin), **pinning(pin))
     left, right = (execute(spec).metrics["vali"][METRIC] for spec in (SPEC.linear(2.0**-4), pin))
     said = compare(left, right).sentence("the linear model", "random Fourier (m = 25, C = 2⁻⁴)", METRIC)
     assert said[1:] in words(app)
@@ -153,7 +152,7 @@ def test_train_without_pins_has_no_menu(open_page: Opener) -> None:
     assert not [box for box in app.selectbox if box.key == "beside"]
     app.button(key="pin").click().run()
     assert app.selectbox(key="beside").options == ["the linear model", "Nyström, m = 10 (pinned)"]
-    app.selectbox(key="beside").set_value(token(SPEC)).run()
+    app.selectbox(key="beside").set_value(pin_of(SPEC)).run()
     assert "This is Nyström itself" in words(app)
 
 

@@ -243,7 +243,7 @@ def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
 
 def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page: Opener) -> None:
     app = open_page("train", m=10)
-    keeper().settle()
+    keeper().wait()
     store, owner = run_store(), blake2b(app.session_state[COOKIE].encode(), digest_size=16).hexdigest()
     own = store.listing.seen_among(list(store.listing.seen_by(owner).index), owner)
     (present,) = (spec for spec, _ in own.values() if spec.feature_map == "nystroem")

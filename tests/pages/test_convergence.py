@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import figures, pin_of, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
-from ui.controls.models import MOST, from_token, token
+from ui.controls.models import MOST
 from ui.convergence.views import spread
 from ui.convergence.words import CAPTIONS
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
-PIN = "c_-2~map_fourier~m_25~g_-3~seed_7~loss_squared_hinge~tol_1e-04"
+PIN = SPEC.but(feature_map="fourier", C=2.0**-2, n_components=25, gamma=2.0**-3, seed=7, tol=1e-4)
 
 
 def names(app: AppTest) -> list[str]:
@@ -73,58 +73,23 @@ def test_further_c_and_one_run_alone(open_page: Opener) -> None:
 
 
 def test_pins_stay_come_back_and_go(open_page: Opener) -> None:
-    app = open_page("convergence", m=10, pins=PIN)
+    app = open_page("convergence", m=10, pins=pin_of(PIN))
     assert len(names(app)) == 3
     app.button(key="pin").click().run()
     app.session_state["m"] = 25
     app.run()
-    pinned = [token(spec) for spec in (from_token(PIN, SPEC), SPEC) if spec is not None]
-    assert "".join(app.query_params["pins"]) == ".".join(pinned)
-    assert len(pinned) == 2
+    pinned = [pin_of(PIN), pin_of(SPEC)]
+    assert "".join(app.query_params["pins"]) == ",".join(pinned)
     assert len(names(app)) == 4
     app.button(key="unpin").click().run()
     assert len(names(app)) == 2
     assert "pins" not in app.query_params
 
 
-def test_pins_that_cannot_be_read_are_left_out_with_a_word(open_page: Opener) -> None:
-    many = [token(SPEC.but(seed=seed)) for seed in range(MOST)]
-    app = open_page("convergence", m=10, pins=".".join(["nonsense", "c_99~map_linear", *many]))
-    assert app.warning[0].value == f"Only valid pins are shown, at most {MOST}."
+def test_pins_beside_the_sidebar_s_model(open_page: Opener) -> None:
+    many = [pin_of(SPEC.but(seed=seed)) for seed in range(MOST)]
+    app = open_page("convergence", m=10, pins=",".join(many))
     assert len(names(app)) == 1 + MOST  # seed 0 is the sidebar's, and it is drawn without preconditioner too
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        SPEC,
-        SPEC.linear(2.0**10),
-        SPEC.but(feature_map="fourier", seed=2**31 - 1),
-        SPEC.but(rank=3, tol=1e-8, C=2.0**-15, gamma=2.0**-12, n_components=2000),
-        SPEC.but(rank=3, landmarks="kmeans++"),
-        SPEC.but(feature_map="fourier", frequencies="orthogonal"),
-    ],
-)
-def test_a_pin_is_its_spec(spec: RunSpec) -> None:
-    assert from_token(token(spec), SPEC) == spec
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "nystroem",
-        "nystroem_c-4_t6",
-        "linear_m5_g0_s0_c0_t6",
-        "nystroem_m7_g-2_s0_c-4_t6",
-        "nystroem_m10_g5_s0_c-4_t6",
-        "nystroem_m10_g-2_s9999999999_c-4_t6",
-        "linear_c0_t2",
-        "x" * 10_000,
-    ],
-)
-def test_other_texts_are_no_pins(text: str) -> None:
-    assert from_token(text, SPEC) is None
 
 
 def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:

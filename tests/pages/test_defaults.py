@@ -18,7 +18,7 @@ from rankviz.store.study import COMMON, StudyStatus
 from rankviz.store.tables import studies
 from ui import defaults
 from ui.controls.navigation import ENTRIES
-from ui.shell.visitors import asked_for
+from ui.shell.visitors import accounts_required
 from ui.work import jobs
 from ui.work.run_store import run_store
 from ui.work.runs import _memory
@@ -67,7 +67,7 @@ def test_they_are_made_where_visitors_log_in(tmp_path: Path) -> None:
     secrets_singleton._reset()
     assert "Log in" in [b.label for b in AppTest.from_file(defaults.ROUTER, default_timeout=180).run().button]
     secrets_singleton._reset()
-    asked_for.cache_clear()  # it is another process that makes them
+    accounts_required.cache_clear()  # it is another process that makes them
     defaults.main()
     (those,) = kept()
     assert those.done > 0

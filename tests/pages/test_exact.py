@@ -1,4 +1,4 @@
-"""The exact kernel in the sidebar: the library's numbers, what it greys out, how it is stored, pins."""
+"""The exact kernel in the sidebar: the library's numbers, what it greys out, how it is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from test_home_train import lines
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
-from ui.controls.models import from_token, token
 from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -77,17 +76,3 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
 def test_a_small_kernel_is_factored(open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("tiny")
     assert "(kernel factored)" in words(open_page("train", data="edge", **EXACT))
-
-
-@pytest.mark.parametrize("spec", [SPEC, SPEC.but(gamma=2.0**4, C=2.0**-15, tol=1e-8)])
-def test_a_pin_is_its_spec(spec: RunSpec) -> None:
-    assert "map_exact" in token(spec)
-    assert from_token(token(spec), RunSpec("synthetic-demo", n_components=5, seed=3)) == spec
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["c_-4~map_exact~m_5~g_0", "c_-4~map_exact~g_0~seed_0", "c_0~map_linear~g_0", "c_-4~map_exact~g_5"],
-)
-def test_a_pin_has_what_its_map_has(text: str) -> None:
-    assert from_token(text, SPEC) is None

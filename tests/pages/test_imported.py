@@ -74,7 +74,7 @@ def test_train_shows_nobody_an_imported_run(
         assert app.metric[0].value == f"{honest.metrics['vali']['NDCG@10'].mean():.4f}"
         assert f"{LIE:.4f}" not in words(app)
     as_visitor(YOU)
-    keeper().settle()
+    keeper().wait()
     assert f"{LIE:.4f}" not in words(open_page("runs"))
     assert LIE not in app.session_state
 

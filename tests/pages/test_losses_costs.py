@@ -12,7 +12,6 @@ from rankviz import RunSpec, execute
 from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
 from ui.controls.link import query_params
-from ui.controls.models import from_token, token
 from ui.controls.setting_controls import CHOICES, costs_of, state_of_costs
 from ui.controls.settings import state_of
 
@@ -21,7 +20,6 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
-PIN = "c_-4~map_nystroem~m_5~g_-2~seed_0~loss_squared_hinge"
 COSTS = (None, *RULES, TABLE, ("query", TABLE))
 
 
@@ -75,18 +73,7 @@ def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sente
 
 
 @pytest.mark.parametrize("costs", COSTS)
-def test_costs_are_their_widgets_and_their_pin(costs: object) -> None:
+def test_costs_are_their_widgets(costs: object) -> None:
     spec = SPEC.but(costs=costs, loss="logistic_pwq", solver="sgd_pair")
     state = state_of_costs(spec.costs)
     assert costs_of(state["costs"], state.get("lam", "")) == spec.costs
-    assert from_token(token(spec), SPEC) == spec
-
-
-@pytest.mark.parametrize(
-    "end",
-    ["~loss_none", "~costs_pp", "~costs_table~lam_1x2", "~lam_x", "~solver_none", "~costs_table~lam_pp"],
-)
-def test_pins_of_unknown_losses_costs_and_solvers_are_none(end: str) -> None:
-    assert from_token(PIN, SPEC) == SPEC
-    assert from_token(PIN + end, SPEC) is None
-    assert from_token(PIN.replace("squared_hinge", "hinge~solver_lbfgs"), SPEC) is None

@@ -9,7 +9,7 @@ import pytest
 from conftest_pages import APP
 from streamlit.testing.v1 import AppTest
 
-from ui.controls.navigation import ENTRIES
+from ui.controls.navigation import ENTRIES, ICON
 from ui.home import views
 
 
@@ -54,3 +54,7 @@ def test_home_links_to_the_documentation_where_a_copy_is(
     monkeypatch.setattr(views, "DOCUMENTATION", copy)
     texts = [markdown.value for markdown in open_page("home", m=5, exact="false").markdown]
     assert any("(app/static/docs/index.html)" in text for text in texts) is there
+
+
+def test_the_icon_is_a_file() -> None:
+    assert ICON.read_text(encoding="utf-8").startswith("<svg")

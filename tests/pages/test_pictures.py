@@ -9,7 +9,7 @@ import pytest
 
 from rankviz.plots.style import finished
 from ui.shell import figures
-from ui.shell.figures import INK, SIZE, themed
+from ui.shell.figures import SIZE, TEXT_COLOURS, themed
 
 
 def small_print() -> go.Figure:
@@ -26,7 +26,7 @@ def test_no_letters_are_smaller_than_the_others_and_all_is_light() -> None:
     sizes = re.findall(r'font":\{[^}]*"size":([\d.]+)', text) + re.findall(r"font-size:(\d+)px", text)
     assert len(sizes) > 5
     assert {float(size) for size in sizes} == {SIZE}
-    assert printed.layout.font.color == INK["light"]
+    assert printed.layout.font.color == TEXT_COLOURS["light"]
     assert printed.layout.template.layout.paper_bgcolor == "#ffffff"
 
 

@@ -28,7 +28,7 @@ def test_what_a_page_makes_is_kept_and_found_again(
     open_page: Callable[..., AppTest], runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_page("train", m=20)
-    run_store.keeper().settle()
+    run_store.keeper().wait()
     table = run_store.run_store().listing.every()
     assert {"linear", "nystroem"} <= set(table["feature_map"])
     assert set(table["state"]) == {"done"}
@@ -50,7 +50,7 @@ def test_pages_work_without_the_store(
     app = open_page("train", m=20)
     assert not app.exception
     assert not app.error
-    run_store.keeper().settle()
+    run_store.keeper().wait()
     assert "cannot be opened" in run_store.keeper().why
     with pytest.raises(StoreOutOfReach):
         run_store.run_store()
@@ -59,20 +59,20 @@ def test_pages_work_without_the_store(
 def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
-    run_store.look_after()
+    run_store.continue_sweeps()
     studies = run_store.run_store().studies
     study = studies.submit(Study("me", "a sweep"), [SPEC])
     studies.pause(study, "me")
-    run_store.look_after()
+    run_store.continue_sweeps()
     assert started == []
     studies.resume(study, "me")
-    run_store.look_after()
+    run_store.continue_sweeps()
     assert len(started) == 1
 
 
 def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[..., AppTest]) -> None:
     open_page("train", m=20)
-    run_store.keeper().settle()
+    run_store.keeper().wait()
     with run_store.run_store().database.writing() as connection:
         connection.execute(update(records).values(content=b"damaged"))
     _memory.cache_clear()  # as after a restart
@@ -80,7 +80,7 @@ def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[...
     app = open_page("train", m=20)
     assert figures(app)
     assert not app.error
-    run_store.keeper().settle()
+    run_store.keeper().wait()
     with run_store.run_store().database.reading() as connection:
         kept = connection.execute(select(records.c.content)).scalars().all()
     assert b"damaged" not in kept

@@ -22,7 +22,7 @@ from rankviz.models.methods import METHODS, Method
 from rankviz.models.settings import FEATURE_MAP
 from ui.controls.link import VERSION, query_params
 from ui.controls.navigation import OF_COSTS
-from ui.controls.setting_controls import control_of, held, value_from
+from ui.controls.setting_controls import control_of, value_from, widget_values
 from ui.controls.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 from ui.controls.widgets import Bound
 from ui.low_rank.models import HERE
@@ -187,9 +187,9 @@ def test_the_baseline_has_a_c_of_its_own_unless_it_is_what_is_set() -> None:
 def test_what_a_setting_starts_from_is_offered(name: str) -> None:
     for setting in (one for one in all_settings() if one.name == name):
         for value in (setting.first, setting.default):
-            assert value_from(setting, held(setting, value)) == value
+            assert value_from(setting, widget_values(setting, value)) == value
         for value in setting.options:
-            assert value_from(setting, held(setting, value)) == value
+            assert value_from(setting, widget_values(setting, value)) == value
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_setting_of_no_known_kind_has_no_control() -> None:
     with pytest.raises(TypeError, match="no control for the setting 'odd'"):
         value_from(setting, {"odd": 2.0})
     with pytest.raises(TypeError, match="no control for the setting 'odd'"):
-        held(setting, 2.0)
+        widget_values(setting, 2.0)
 
 
 def test_costs_that_are_no_numbers_leave_the_sidebar_to_mend_them() -> None:
@@ -264,7 +264,7 @@ OF_METHODS = {"fsolver": {"method": "factorized"}, "rsolver": {"method": "regula
 @pytest.mark.parametrize("setting", [one for one in all_settings() if one.options], ids=lambda one: one.key)
 def test_a_link_opens_with_every_option(setting: Setting) -> None:
     for raw in setting.options:
-        app = sidebar_alone(**query_params(OF_METHODS.get(setting.key, {}) | held(setting, raw)))
+        app = sidebar_alone(**query_params(OF_METHODS.get(setting.key, {}) | widget_values(setting, raw)))
         assert app.session_state[setting.key] == raw
         assert not (*app.warning, *app.error)
         app.run()
@@ -346,7 +346,7 @@ def keys_of_pages() -> set[str]:
     """The keys that the pages' own widgets have, as they stand in the code."""
     found: set[str] = set()
     for path in (APP.parent / "ui").rglob("*.py"):
-        if path.parent.name not in ("shared", "controls") or path.stem in ("widgets", "selection", "pins"):
+        if path.parent.name not in ("shared", "controls") or path.stem in ("widgets", "selection", "models"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in vars(Bound) and node.args:
                     found |= {str(one) for one in constants(node.args[0])}

@@ -16,7 +16,7 @@ from rankviz import RunRecord, RunSpec, execute
 from rankviz.analysis.ranking_error import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.significance import compare
-from ui.shell.figures import say_if_ties_decide
+from ui.shell.figures import report_ties
 from ui.side_by_side.words import CAUTION, Pair, marked_document, query_reading, reading, tau_text
 
 Opener = Callable[..., AppTest]
@@ -204,10 +204,10 @@ def test_ties_that_decide_are_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) 
     data = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
     told: list[str] = []
     monkeypatch.setattr("streamlit.caption", told.append)
-    say_if_ties_decide([pair.left, pair.right], data, "vali")
+    report_ties([pair.left, pair.right], data, "vali")
     assert told == []
     constant = replace(pair.right, scores={"vali": np.zeros(data.n_documents)})
-    say_if_ties_decide([pair.left, constant], data, "vali")
+    report_ties([pair.left, constant], data, "vali")
     assert len(told) == 1
     assert "random Fourier" in told[0]
     assert "depends on the order of documents that share a score" in told[0]

@@ -21,7 +21,7 @@ from rankviz.whatif.crossings import swaps as turn_at
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.landmarks import landmark_shares
 from rankviz.whatif.refits import refits_of
-from ui.controls import feature_names, marked
+from ui.controls import feature_names, selection
 from ui.shell.texts import escaped
 from ui.why import views
 from ui.why.choices import usual_pair
@@ -343,8 +343,8 @@ def test_documents_that_are_marked_are_asked_about_in_the_order_of_each_list(ope
 def test_of_two_clicks_the_second_marks_another_and_a_third_on_it_none() -> None:
     state = st.session_state
     for name, left in [("a", ["a"]), ("b", ["b", "a"]), ("c", ["c", "b"]), ("c", [])]:
-        marked.mark(name)
-        assert [state[key] for key in (marked.LAST, marked.BEFORE) if state[key] is not None] == left
+        selection.mark_document(name)
+        assert [state[key] for key in (selection.LAST, selection.BEFORE) if state[key] is not None] == left
 
 
 def test_with_another_model_the_pair_stays_and_is_in_the_link(open_page: Opener) -> None:

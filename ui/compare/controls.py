@@ -29,10 +29,10 @@ from ui.controls.settings import go_to
 from ui.ndcg_vs_m.views import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
-from ui.shell.page import WAYS
+from ui.shell.page import KEPT_ALONE
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
-from ui.work.run_store import run_store, say_what_was_set_aside
+from ui.work.run_store import run_store, show_store_notice
 
 _SHOWN_METRIC = "NDCG@10"
 """Mean over runs on the validation part, to tell models apart in the dialog."""
@@ -264,13 +264,13 @@ def no_models() -> None:
     """Explain how to add models, with links."""
     try:
         run_store().studies.titles(visitor())
-        say_what_was_set_aside()
+        show_store_notice()
     except StoreError as error:
         st.header(words.NO_STORE, anchor=False)
         st.error(escaped(error), icon=":material/error:")
         return
     st.header(words.NO_MODELS, anchor=False)
-    ways = st.container(key=WAYS)
+    ways = st.container(key=KEPT_ALONE)
     ways.info(words.HOW_TO_FILL)
     row = ways.container(horizontal=True)
     row.button(

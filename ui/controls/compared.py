@@ -1,4 +1,4 @@
-"""Contents of the Compare page: runs by digest and studies by id, in session and address.
+"""Runs by digest and studies by id in session and address: those on the Compare page, and pins.
 
 The sidebar of any page can send the current model there: its run on the current fold, and the visitor's
 stored runs on other folds and with other seeds.
@@ -16,8 +16,9 @@ import streamlit as st
 
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE
-from ui.controls.link import refuse
+from ui.controls.link import report_invalid
 from ui.controls.settings import baseline, go_to, spec_from_state
+from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.visitors import visitor
@@ -36,22 +37,16 @@ _ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
 def chosen(key: str) -> list[str]:
     """Return the digests (`RUNS`) or ids (`STUDIES`) to compare, and put them into the address."""
     state, told = st.session_state, st.query_params.get(key)
-    if key not in state or told not in (None, state.get(_written(key))):  # from a link of another page
+    written = f"{key}-written"  # the value last written to the address
+    if key not in state or told not in (None, state.get(written)):  # from a link of another page
         asked = told.split(",") if told else []
         state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
         if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
-            refuse(key, ",".join(unknown))
+            report_invalid(key, ",".join(unknown))
     found: list[str] = state[key]
-    if found:
-        state[_written(key)] = st.query_params[key] = ",".join(found)
-    elif key in st.query_params:
-        del st.query_params[key]
+    state[written] = ",".join(found)
+    write_address(key, state[written])
     return found
-
-
-def _written(key: str) -> str:
-    """Return the session key of the value last written to the address."""
-    return f"{key}-written"
 
 
 def choose(key: str, ids: Iterable[str]) -> None:
@@ -93,7 +88,7 @@ def send_with_linear() -> None:
 
 
 def _send(specs: Iterable[RunSpec]) -> None:
-    keeper().settle()  # stores pending runs of the previous page
+    keeper().wait()  # stores pending runs of the previous page
     for spec in dict.fromkeys(specs):
         known = spec.but(digest=fold_of(spec).digest)
         made = run_store().records.made([known.hash])
@@ -104,10 +99,9 @@ def _send(specs: Iterable[RunSpec]) -> None:
     go_to("compare")
 
 
-def said() -> list[RunSpec]:
+def take_untrained() -> list[RunSpec]:
     """Return once the sent models without a stored run on the current fold."""
-    found: list[RunSpec] = st.session_state.pop(NOTE, [])
-    return found
+    return list(st.session_state.pop(NOTE, []))
 
 
 def _alike(spec: RunSpec) -> list[str]:

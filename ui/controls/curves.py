@@ -1,4 +1,4 @@
-"""RankSVM over m, as on Home and NDCG against m: curves, and their names."""
+"""Curves of RankSVM over m, with the approximations of the sidebar's kernel, and their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def approximate_specs(state: Any) -> tuple[list[RunSpec], list[str]]:
     return found, left_out
 
 
-def say_what_is_left_out(reasons: list[str]) -> None:
+def report_left_out(reasons: list[str]) -> None:
     """Say why approximations are not drawn."""
     for reason in reasons:
         st.caption(f"Not drawn: {escaped(reason)}.")

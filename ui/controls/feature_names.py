@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.datasets import Fold, RankingData, recognise_fold
 from rankviz.datasets.known import features_of_set
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of
@@ -45,10 +46,10 @@ def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str
         if wrong:
             lines = "; ".join(escaped(line[:LONGEST]) for line in wrong[:3])
             st.warning(words.lines_not_read(len(known), lines))
-    return called(spec, data)
+    return names_of(spec, data)
 
 
-def called(spec: RunSpec, data: RankingData) -> list[str]:
+def names_of(spec: RunSpec, data: RankingData) -> list[str]:
     """Return the names of features on any page: the visitor's if given, else those of the data."""
     known, text = given_names(data), _text(spec)
     _keep(spec, text)
@@ -56,9 +57,9 @@ def called(spec: RunSpec, data: RankingData) -> list[str]:
     return [own.get(number, name) for number, name in enumerate(known, 1)]
 
 
-def in_their_words(spec: RunSpec, fold: Fold) -> Fold:
+def with_names(spec: RunSpec, fold: Fold) -> Fold:
     """Return a fold with the visitor's names of features; itself if none are given."""
-    names = called(spec, fold.train)
+    names = names_of(spec, fold.train)
     return fold if names == given_names(fold.train) else _renamed(fold, names)
 
 
@@ -98,11 +99,8 @@ def _text(spec: RunSpec) -> str:
 def _keep(spec: RunSpec, text: str) -> None:
     st.session_state[_KEPT][spec.dataset] = text
     told = "|".join(line.strip() for line in text.splitlines() if line.strip())
-    if told and len(told) <= SHORT:
-        if st.query_params.get(KEY) != told:
-            st.query_params[KEY] = told
-    else:
-        st.query_params.pop(KEY, None)
+    if st.query_params.get(KEY, "") != told:
+        write_address(KEY, told if len(told) <= SHORT else "")
 
 
 def _source(spec: RunSpec, data: RankingData) -> str:

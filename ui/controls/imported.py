@@ -49,7 +49,7 @@ def compare() -> None:
 def say_of(record: RunRecord) -> None:
     """Say on Train whether an imported run agrees with this record of its retraining."""
     if st.session_state.get(_AGAIN) == record.spec.hash:
-        keeper().settle()  # the comparison reads the store
+        keeper().wait()  # the comparison reads the store
         compare()
         del st.session_state[_AGAIN]
     say(record.spec.hash)

@@ -1,4 +1,4 @@
-"""The address of a page: every setting of the sidebar in its widget's format, and the address as opened."""
+"""The address of a page: as opened, as a link with all settings, and reports of unread parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERSION = "2"
 LONGEST = 40
 """Signs of a value from an address that are shown; what is longer is cut."""
 _ICON = ":material/link_off:"
-_JUDGED, _VAIN, _PLACE = "link-judged", "link-in-vain", "link-refused"
+_CHECKED, _REJECTED, _PLACE = "link-checked", "link-rejected", "link-messages"
 
 
 def shortened(text: str) -> str:
@@ -40,26 +40,26 @@ def message_places() -> DeltaGenerator:
     return place
 
 
-def refuse(key: str, text: str) -> None:
+def report_invalid(key: str, text: str) -> None:
     """Report at once an unknown value of a parameter that a page reads itself, because it may end early."""
     st.session_state.get(_PLACE, st).warning(not_available(key, shortened(text)), icon=_ICON)
 
 
-def say_what_was_not_offered(link: Mapping[str, str], place: DeltaGenerator) -> None:
+def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """Warn at `place` of link parameters that drawn widgets did not accept, each until it is changed.
 
     A parameter is checked once: in the run in which its widget first reads the address.
     """
-    judged: set[str] = st.session_state.setdefault(_JUDGED, set())
-    vain: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_VAIN, {})
-    now = dict(_held({*link, *vain} - {"data"}))
-    for key in [key for key in link if key in now and key not in judged]:
-        judged.add(key)
+    checked: set[str] = st.session_state.setdefault(_CHECKED, set())
+    rejected: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_REJECTED, {})
+    now = dict(_held({*link, *rejected} - {"data"}))
+    for key in [key for key in link if key in now and key not in checked]:
+        checked.add(key)
         if not any(_alike(link[key], written) for written in now[key]):
-            vain[key] = link[key], now[key]
-    for key in [key for key, (_, then) in vain.items() if now.get(key, then) != then]:
-        del vain[key]
-    told = [_in_words(key, text, then) for key, (text, then) in vain.items() if key in now]
+            rejected[key] = link[key], now[key]
+    for key in [key for key, (_, then) in rejected.items() if now.get(key, then) != then]:
+        del rejected[key]
+    told = [_in_words(key, text, then) for key, (text, then) in rejected.items() if key in now]
     if (version := link.get("v", VERSION)) != VERSION:
         told.append(other_version(shortened(version)))
     if told:
@@ -106,7 +106,7 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
     name = setting.label if wordy else setting.symbol
     words = then[0]
     if isinstance(setting.offer, Powers):  # an address has exponents
-        words = setting.told(control_of(setting).taken(st.session_state[key])).removeprefix(
+        words = setting.told(control_of(setting).from_widget(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
     return not_available(name, _asked(setting, text), escaped(words))
@@ -123,10 +123,10 @@ def _asked(setting: Setting, text: str) -> str:
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
     """Return widget values as query parameters; Streamlit reads options there by their labels."""
     controls = _controls()
-    labels = {
+    told = {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
     }
-    return {"v": VERSION} | labels
+    return {"v": VERSION} | told
 
 
 def _controls() -> dict[str, Control]:
@@ -137,13 +137,10 @@ def _controls() -> dict[str, Control]:
 
 def frozen_link() -> str:
     """Return the page's address with every setting of the sidebar, including defaults."""
-    sidebar_s = query_params(_set_now())
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(st.query_params.to_dict() | sidebar_s)}"
-
-
-def _set_now() -> dict[str, Any]:
-    """Return the values of the sidebar's drawn widgets."""
-    return {key: st.session_state[key] for key in ("data", "fold", *_controls()) if key in st.session_state}
+    state = st.session_state
+    drawn = {key: state[key] for key in ("data", "fold", *_controls()) if key in state}
+    told = st.query_params.to_dict() | query_params(drawn)
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
 
 
 def link_as_opened() -> dict[str, str]:
@@ -177,7 +174,7 @@ def _leave_out(keys: Sequence[str]) -> None:
             params.set_initial_query_params_from_current()
 
 
-def say_what_was_not_read(link: Mapping[str, str], place: DeltaGenerator) -> None:
+def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """Report address parameters that nothing on the drawn page reads.
 
     By then the state contains all bound widgets and the app's own parameters.
@@ -213,7 +210,7 @@ if (!history.replacesOnOnePage) {{
 """Streamlit adds an entry for each parameter that a script sets, such as a started job."""
 
 
-def one_entry_a_page(name: str, value: str) -> None:
+def keep_one_history_entry(name: str, value: str) -> None:
     """Make the browser replace the history entry when a page's parameters change.
 
     One parameter is in every address. At first the browser sets it, later we do too. Parameters set by the

@@ -1,125 +1,35 @@
-"""Menus of models, and distinct names for two of them: maps, methods, and pins."""
+"""Models that pages compare: menus, pins, distinct names, and what a page requires of a model."""
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.offers import WORDS
 from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.labels import distinct_labels, short_labels
 from rankviz.runs.spec import RunSpec
+from rankviz.store import StoreOutOfReach
+from ui.controls.compared import choose, chosen
 from ui.controls.curves import approximate_specs
 from ui.controls.link import shortened
-from ui.controls.setting_controls import control_of
 from ui.controls.settings import METHOD, baseline, spec_from_state
+from ui.controls.widgets import write_address
 from ui.shell import words
-
-KEY = "pins"
-MOST = 6
-BETWEEN, WITHIN = "~", "_"
-"""Separators between settings, and between a key and its value."""
-
-
-def token(spec: RunSpec) -> str:
-    """Return the text of a spec's model; `SettingError` for values that the sidebar does not offer."""
-    told = [] if spec.method == METHOD.default else _written(METHOD, spec.method)
-    for name, setting in spec.declared().items():
-        value = spec.values[name]
-        if setting.key and not (setting.quiet and value == setting.default):
-            told += _written(setting, value)
-    return BETWEEN.join(told)
-
-
-def _written(setting: Setting, value: Any) -> list[str]:
-    control = control_of(setting)
-    return [f"{key}{WITHIN}{control.written(key, raw)}" for key, raw in control.held(value).items()]
-
-
-def from_token(text: str, data: RunSpec) -> RunSpec | None:
-    """Return the spec for a text, on the data of another spec; None for an invalid text.
-
-    Settings without a key, which no address can have, are those of the other spec if it has them.
-    """
-    pairs = [part.partition(WITHIN) for part in text.split(BETWEEN)]
-    texts = {key: value for key, _, value in pairs}
-    if len(texts) < len(pairs):
-        return None
-    try:
-        return _spec(texts, data)
-    except ValueError:  # unknown, out of range, or an invalid combination
-        return None
-
-
-def _spec(texts: dict[str, str], data: RunSpec) -> RunSpec:
-    """Return the spec for values by the keys of widgets; ValueError if there is none."""
-    given, before = set(texts), data.declared()
-
-    def value_of(setting: Setting) -> Any:
-        if not setting.key:
-            return data.values[setting.name] if before.get(setting.name) is setting else setting.default
-        control = control_of(setting)
-        named = [key for key in control.keys if key in texts]
-        given.difference_update(named)
-        return (
-            control.value({key: control.read(key, texts[key]) for key in named}) if named else setting.default
-        )
-
-    method = value_of(METHOD)
-    values = {setting.name: value for setting, value in METHODS[method].active(value_of)}
-    if given:
-        raise ValueError(f"{given} are no settings of this model")
-    own = RunSpec(data.dataset, data.fold, data.digest, data.normalisation, method=method, **values)
-    own.kind.check(own.values)
-    return own
-
-
-def pinned(spec: RunSpec) -> list[RunSpec]:
-    """Return the pinned models on the data of `spec`; also put them into the URL and the session."""
-    if KEY not in st.session_state:
-        st.session_state[KEY] = [text for text in st.query_params.get(KEY, "").split(".") if text]
-    texts = st.session_state[KEY]
-    found = [one for one in (from_token(text, spec) for text in texts) if one is not None][:MOST]
-    if len(found) < len(texts):
-        st.warning(words.pins_left_out(MOST))
-    st.session_state[KEY] = [token(one) for one in found]
-    if found:
-        st.query_params[KEY] = ".".join(st.session_state[KEY])
-    elif KEY in st.query_params:
-        del st.query_params[KEY]
-    return found
-
-
-def buttons(spec: RunSpec) -> None:
-    """Draw buttons to pin the current model and to remove all pins; beyond the limit the oldest goes."""
-    pins = st.session_state[KEY]
-    st.button(
-        "Pin this run",
-        key="pin",
-        icon=":material/keep:",
-        on_click=_pin,
-        args=(token(spec),),
-        disabled=token(spec) in pins,
-        help=words.pin(MOST),
-    )
-    st.button("Clear pins", key="unpin", on_click=_clear, disabled=not pins)
-
-
-def _pin(text: str) -> None:
-    st.session_state[KEY] = [*st.session_state[KEY], text][-MOST:]
-
-
-def _clear() -> None:
-    st.session_state[KEY] = []
-
+from ui.shell.figures import capital
+from ui.work.folds import digest_of
+from ui.work.run_store import run_store
 
 Options = dict[str, "Option"]
 """Models by their texts in the address."""
@@ -133,21 +43,22 @@ class Option:
     spec: Callable[[], RunSpec]
 
 
-def of_the_sidebar(state: Any) -> Options:
+def sidebar_models(state: Any) -> Options:
     """Return RankSVM on every map, approximations first, then other methods, with the sidebar's settings.
 
     Approximations that do not fit these settings are left out.
     """
     maps = [look_of(spec) for spec in approximate_specs(state)[0]]
     maps += [name for name, kind in FEATURE_MAPS.items() if not kind.approximates]
-    found = {style_of(name).name: Option(style_of(name).name, partial(_on_map, state, name)) for name in maps}
+    specs = {style_of(name).name: partial(spec_from_state, state, name) for name in maps}
+    specs[style_of(LINEAR).name] = partial(baseline, state)
     for name, method in METHODS.items():
         if name != USUAL:
-            found[method.label] = Option(method.label, partial(_by_method, state, name))
-    return found
+            specs[method.label] = partial(spec_from_state, ChainMap({METHOD.key: name}, state))
+    return {label: Option(label, spec) for label, spec in specs.items()}
 
 
-def usual_two(state: Any) -> tuple[str, str]:
+def default_two(state: Any) -> tuple[str, str]:
     """Return the texts of the two default models: approximations of the kernel, the second only for RankSVM.
 
     Another current method takes the place of the second one. With too few approximations, the exact kernel
@@ -159,25 +70,60 @@ def usual_two(state: Any) -> tuple[str, str]:
     return first, second if own == USUAL else METHODS[own].label
 
 
-def _on_map(state: Any, name: str) -> RunSpec:
-    return baseline(state) if name == LINEAR else spec_from_state(state, name)
-
-
-def _by_method(state: Any, name: str) -> RunSpec:
-    return spec_from_state(ChainMap({METHOD.key: name}, state))
-
-
-def of_pins(pins: Sequence[RunSpec]) -> Options:
-    """Return the pinned models with distinct labels."""
+def pinned_models(spec: RunSpec) -> Options:
+    """Return the pinned models on the data of `spec`, with distinct labels."""
+    pins = pinned(spec)
     labels: dict[RunSpec, str] = {}
-    for method in dict.fromkeys(spec.method for spec in pins):
-        alike = [spec for spec in pins if spec.method == method]
+    for method in dict.fromkeys(one.method for one in pins.values()):
+        alike = [one for one in pins.values() if one.method == method]
         labels |= zip(alike, distinct_labels(alike), strict=True)
-    return {token(spec): Option(f"{labels[spec]} (pinned)", partial(_itself, spec)) for spec in pins}
+    return {
+        digest: Option(f"{labels[one]} (pinned)", partial(RunSpec.but, one)) for digest, one in pins.items()
+    }
 
 
-def _itself(spec: RunSpec) -> RunSpec:
-    return spec
+MOST = 6
+"""Largest number of pins."""
+_PINS, _PINNED = "pins", "pinned-specs"
+
+
+def pinned(spec: RunSpec) -> dict[str, RunSpec]:
+    """Return the pinned models on the data of `spec`, by the digests of the pinned runs, as in the address.
+
+    Data set, fold and normalisation are the sidebar's, so that pins are comparable. Digests that name no run
+    of the store are left out with a warning.
+    """
+    digests, known = chosen(_PINS), st.session_state.setdefault(_PINNED, {})
+    if unknown := [digest for digest in digests if digest not in known]:
+        with suppress(StoreOutOfReach):
+            known |= {run.hash: run for run in run_store().listing.specs(unknown)}
+    there = [digest for digest in digests if digest in known][:MOST]
+    if len(there) < len(digests):
+        st.warning(words.pins_left_out(MOST))
+        choose(_PINS, there)
+        chosen(_PINS)  # writes them into the address
+    data = {"dataset": spec.dataset, "fold": spec.fold, "digest": "", "normalisation": spec.normalisation}
+    return {digest: known[digest].but(**data) for digest in there}
+
+
+def pin_buttons(spec: RunSpec) -> None:
+    """Draw buttons to pin the current model and to remove all pins; beyond the limit the oldest goes."""
+    pins = pinned(spec)
+    st.button(
+        "Pin this run",
+        key="pin",
+        icon=":material/keep:",
+        on_click=_pin,
+        args=(spec.but(digest=digest_of(spec)),),
+        disabled=spec in pins.values(),
+        help=words.pin(MOST),
+    )
+    st.button("Clear pins", key="unpin", on_click=choose, args=(_PINS, ()), disabled=not pins)
+
+
+def _pin(spec: RunSpec) -> None:
+    st.session_state[_PINNED][spec.hash] = spec
+    choose(_PINS, [*chosen(_PINS), spec.hash][-MOST:])
 
 
 def menu(place: Any, label: str, options: Mapping[str, Option], default: str, key: str, hint: str) -> Option:
@@ -192,10 +138,7 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
     chosen = state.get(kept, default)
     if chosen not in options:
         asked = shortened(chosen)
-        st.warning(
-            words.no_such_model(label, asked, options[default].label),
-            icon=":material/link_off:",
-        )
+        st.warning(words.no_such_model(label, asked, options[default].label), icon=":material/link_off:")
         chosen = default
         del state[kept]
     if len(options) > 1:
@@ -210,10 +153,7 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
             args=(key,),
             help=hint,
         )
-    if chosen == default:
-        st.query_params.pop(key, None)
-    else:
-        st.query_params[key] = chosen
+    write_address(key, "" if chosen == default else chosen)
     return options[chosen]
 
 
@@ -255,3 +195,43 @@ class Two:
         """Names within a sentence: "the linear model", "Nyström"; their labels if the looks are the same."""
         left, right = self.looks
         return (in_a_sentence(self.left), in_a_sentence(self.right)) if left != right else self.labels
+
+
+def offered(spec: RunSpec, *names: str) -> bool:
+    """Return True if a spec's model offers all of these; else explain why not, and offer alternatives."""
+    lacking = spec.offers.lacks(*names)
+    if not lacking:
+        return True
+    st.info(reason(spec, lacking), icon=":material/info:")
+    row = st.container(horizontal=True)
+    able = list(alternatives(spec, *names))
+    labels = [setting.options[option].label for setting, option in able]
+    for (setting, option), label in zip(able, labels, strict=True):
+        which = f" ({setting.label.lower()})" * (labels.count(label) > 1)  # a map and a kernel share one
+        row.button(
+            f"Use {label}{which}",
+            key=f"use-{setting.key}-{option}-{'-'.join(names)}",
+            on_click=st.session_state.update,
+            args=({setting.key: option},),
+        )
+    return False
+
+
+def reason(spec: RunSpec, lacking: list[str]) -> str:
+    """Explain in a sentence why something cannot be shown for a model."""
+    words = " and no ".join(WORDS[name] for name in lacking)
+    return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
+
+
+def alternatives(spec: RunSpec, *names: str) -> Iterator[tuple[Setting, str]]:
+    """Yield single other choices, as setting and option, with which a model offers all of these."""
+    choices = [setting for setting in spec.declared().values() if setting.options and setting.key]
+    for setting in (*choices, METHOD):
+        for option in setting.options:
+            try:
+                other = spec.but(**{setting.name: option})
+                other.kind.check(other.values)
+            except SettingError:
+                continue  # invalid with the other settings
+            if not other.offers.lacks(*names):
+                yield setting, option

@@ -1,4 +1,4 @@
-"""The pages of the app, and the start of every page.
+"""The pages of the app, the start of every page, and the settings that each page does not use.
 
 See docs/decisions/0032-how-a-page-is-built.md.
 """
@@ -20,7 +20,7 @@ from rankviz.learning.risk_settings import COSTS, LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import RunSpec
-from ui.controls.settings import BASELINE_C, NORMALISATION, baseline_is_set, data_from_state, spec_from_state
+from ui.controls.settings import BASELINE_C, NORMALISATION, baseline_is_set, spec_from_state
 from ui.controls.widgets import ALL, THIS
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
@@ -32,81 +32,64 @@ LINEAR_MODEL, CURRENT_MODEL = FEATURE_MAPS[LINEAR].label, "current model"
 """The two models that the Influence page offers."""
 
 
-def by_any(setting: Setting) -> str:
-    """Return "": pages that train the current model read all its settings."""
-    return ""
+Unused = Callable[[Setting], str]
+"""Function that returns why a page does not read a setting of the sidebar; "" if it does."""
 
 
-def by_data(setting: Setting) -> str:
-    """Explain that the Data page shows only data, and each normalisation."""
+def not_used(setting: Setting) -> str:
+    """Return the reason of pages with their own documents, models or runs."""
+    return words.NOT_USED
+
+
+def not_used_on_data(setting: Setting) -> str:
+    """Return why the Data page does not read a setting: it shows only data, and each normalisation."""
     return "" if setting is NORMALISATION else words.NOT_USED
 
 
-def by_influence(setting: Setting) -> str:
-    """Explain that the Influence page starts with the linear model."""
-    chosen = _asked("model", LINEAR_MODEL)
-    of_linear = [one for one, _ in METHODS[USUAL].active(_linear)]
-    if chosen == CURRENT_MODEL or setting in (NORMALISATION, BASELINE_C):
-        return ""
-    if setting in of_linear and setting not in (FEATURE_MAP, LOSS_WEIGHT):
+def not_used_on_influence(setting: Setting) -> str:
+    """Return why Influence does not read a setting: it starts with the linear model."""
+    of_page = {NORMALISATION, BASELINE_C, *_of_linear()} - {FEATURE_MAP, LOSS_WEIGHT}
+    if setting in of_page or _chosen("model", LINEAR_MODEL) == CURRENT_MODEL:
         return ""
     return words.not_by_linear(CURRENT_MODEL)
 
 
-def no_fold_by_influence() -> str:
-    """Explain that the Influence page starts with all folds pooled."""
-    if _asked("scope", ALL) == THIS or _asked("view", "") == OF_COSTS:
-        return ""
-    return words.all_folds(THIS)
+def fold_not_used_on_influence() -> str:
+    """Return why Influence does not read the fold: it starts with all folds pooled."""
+    reads = _chosen("scope", ALL) == THIS or _chosen("view", "") == OF_COSTS
+    return "" if reads else words.all_folds(THIS)
 
 
-def by_weights(setting: Setting) -> str:
-    """Explain that the Weights page shows the linear model, with all pairs weighted equally."""
+def not_used_on_weights(setting: Setting) -> str:
+    """Return why Weights does not read a setting: its model is linear, with all pairs weighted equally."""
     if setting is LOSS_WEIGHT and not baseline_is_set(st.session_state):
         return words.OTHER_C
-    of_linear = {one for one, _ in METHODS[USUAL].active(_linear)} - {COSTS, FEATURE_MAP}
-    if setting in {NORMALISATION, BASELINE_C, *of_linear}:
-        return ""
-    return words.NOT_BY_LINEAR
+    of_page = {NORMALISATION, BASELINE_C, *_of_linear()} - {COSTS, FEATURE_MAP}
+    return "" if setting in of_page else words.NOT_BY_LINEAR
 
 
-def by_sweep(setting: Setting) -> str:
-    """Explain that a started sweep has its own settings, and that settings on axes have many values."""
+def not_used_on_sweep(setting: Setting) -> str:
+    """Return why Sweep does not read a setting: a started sweep has its own."""
     if st.session_state.get("study", st.query_params.get("study", "")):
         return words.SWEEP_HAS_ITS_OWN
-    if setting is BASELINE_C:
-        return words.NOT_USED
-    return ""
+    return words.NOT_USED if setting is BASELINE_C else ""
 
 
-def by_plane(setting: Setting) -> str:
-    """Explain that the playground has its own documents and model."""
-    return words.NOT_USED
+def not_used_on_kernel(setting: Setting) -> str:
+    """Return why Kernel approximation does not read a setting: it trains nothing; eigenvalues need C."""
+    read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
+    return "" if setting in read else words.NOT_USED
 
 
-def by_compare(setting: Setting) -> str:
-    """Explain that the Compare page shows existing runs."""
-    return words.NOT_USED
-
-
-def by_runs(setting: Setting) -> str:
-    """Explain that the list of runs shows existing runs."""
-    return words.NOT_USED
-
-
-def _asked(key: str, default: str) -> str:
+def _chosen(key: str, default: str) -> str:
     """Return the value of a control; in the first run it is still in the address."""
     return str(st.session_state.get(key, st.query_params.get(key, default)))
 
 
-def _linear(setting: Setting) -> object:
-    return LINEAR if setting is FEATURE_MAP else setting.first
-
-
-def by_kernel(setting: Setting) -> str:
-    """Explain that the Kernel approximation page trains nothing, but uses C for eigenvalues."""
-    read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
-    return "" if setting in read else words.NOT_USED
+def _of_linear() -> set[Setting]:
+    """Return the settings of the linear model."""
+    active = METHODS[USUAL].active(lambda one: LINEAR if one is FEATURE_MAP else one.first)
+    return {setting for setting, _ in active}
 
 
 ICON = Path(__file__).parents[1] / "icon.svg"
@@ -137,7 +120,7 @@ class Entry:
     icon: str
     file: str
     about: str = ""
-    unread: Callable[[Setting], str] = by_any
+    unread: Unused = lambda _: ""
     no_fold: Callable[[], str] = lambda: ""
     own: bool = False
 
@@ -159,12 +142,12 @@ class Entry:
 
 ENTRIES = (
     Entry("Home", "home", "home"),
-    Entry("Data", "dataset", "data", ": queries, grades, features", by_data),
-    Entry("Playground", "grid_4x4", "playground", ": drag documents in the plane", by_plane, own=True),
+    Entry("Data", "dataset", "data", ": queries, grades, features", not_used_on_data),
+    Entry("Playground", "grid_4x4", "playground", ": drag documents in the plane", not_used, own=True),
     Entry("Train", "model_training", "train", ": one model's rankings and margins"),
     Entry("Why", "help_center", "why", ": each feature's contribution"),
     Entry("What if", "swap_vert", "what_if", ": change documents or grades"),
-    Entry("Weights by hand", "equalizer", "weights", ": move a weight", by_weights),
+    Entry("Weights by hand", "equalizer", "weights", ": move a weight", not_used_on_weights),
     Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough?"),
     Entry("Convergence", "trending_down", "convergence", ": losses and solvers"),
     Entry(
@@ -172,26 +155,22 @@ ENTRIES = (
         "tune",
         "influence",
         ": quality and training time",
-        by_influence,
-        no_fold_by_influence,
+        not_used_on_influence,
+        fold_not_used_on_influence,
     ),
-    Entry("Sweep", "apps", "sweep", ": vary settings in the background", by_sweep),
+    Entry("Sweep", "apps", "sweep", ": vary settings in the background", not_used_on_sweep),
     Entry(
-        "Kernel approximation",
-        "blur_on",
-        "kernel_approximation",
-        ": how close to exact?",
-        by_kernel,
+        "Kernel approximation", "blur_on", "kernel_approximation", ": how close to exact?", not_used_on_kernel
     ),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables"),
     Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),
-    Entry("Compare", "rule", "compare", ": models over folds and seeds", by_compare, own=True),
+    Entry("Compare", "rule", "compare", ": models over folds and seeds", not_used, own=True),
     Entry(
         "Runs",
         "history",
         "runs",
         ": search, compare and share",
-        by_runs,
+        not_used,
         own=True,
     ),
 )
@@ -233,12 +212,6 @@ def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -
         except (DataError, SettingError):
             head(st.session_state[TITLE])  # else the page would start with its first figure
             raise
-
-
-def data_only() -> RunSpec:
-    """Return the sidebar's data, for a page that trains nothing and so ignores invalid settings."""
-    announced()
-    return data_from_state(st.session_state)
 
 
 def announced() -> None:

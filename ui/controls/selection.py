@@ -8,17 +8,20 @@ position, when the change was made in the table.
 A selection belongs to a data set, fold and part, because query numbers differ elsewhere. On other data it is
 put aside, and restored when they return.
 
-See docs/decisions/0030-streamlit-traps.md.
+Documents of a ranked list are marked in the same way: the two clicked last are in the address.
+
+See docs/decisions/0030-streamlit-traps.md and docs/decisions/0025-state-shared-by-pages.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui.controls.widgets import Bound, write_address
 from ui.shell import words
 
 KEY = "picked"
@@ -32,7 +35,7 @@ _DIGITS = 18
 """Most digits of a query number, which must fit into 64 bits."""
 
 
-def turn_to(part: str = "") -> None:
+def switch_to(part: str = "") -> None:
     """Put the selection of other data aside, and restore that of a part of the sidebar's fold.
 
     `picked` does this too, but the address must not wait for training. The selection in the address belongs
@@ -45,7 +48,7 @@ def turn_to(part: str = "") -> None:
         aside[state[_OF]] = state.get(KEY, [])
         state[_OF] = of
         mark(aside.get(of, []))
-        _write_address()
+        write_address(KEY, ".".join(map(str, state[KEY])))
     elif KEY not in state:
         texts = st.query_params.get(KEY, "").split(".")
         state[KEY] = [int(text) for text in texts if text.isdecimal() and len(text) <= _DIGITS]
@@ -53,19 +56,12 @@ def turn_to(part: str = "") -> None:
 
 def picked(table: pd.DataFrame, part: str = "") -> list[int]:
     """Return the selected queries of a part that are in `table`, which has a column query."""
-    turn_to(part)
+    switch_to(part)
     known = set(table["query"])
     kept = [query for query in st.session_state[KEY] if query in known]
     st.session_state[KEY] = kept
-    _write_address()
+    write_address(KEY, ".".join(map(str, kept)))
     return kept
-
-
-def _write_address() -> None:
-    if st.session_state[KEY]:
-        st.query_params[KEY] = ".".join(map(str, st.session_state[KEY]))
-    elif KEY in st.query_params:
-        del st.query_params[KEY]
 
 
 def query(table: pd.DataFrame) -> int:
@@ -77,18 +73,8 @@ def query(table: pd.DataFrame) -> int:
     selected = table["query"].isin(st.session_state[KEY])
     sizes = table.loc[selected if selected.any() else table.index, "difference"].abs()
     widest = int(table.loc[sizes.idxmax(), "query"])
-    if st.session_state.get(QUERY) not in queries:
-        st.session_state[QUERY] = None
-    chosen = st.selectbox(
-        "Query",
-        queries,
-        None,
-        key=QUERY,
-        bind="query-params",
-        placeholder=f"{widest} (largest difference)" if sizes.max() > 0 else f"{widest} (no difference)",
-        width=260,
-        help=words.QUERY,
-    )
+    shown = f"{widest} (largest difference)" if sizes.max() > 0 else f"{widest} (no difference)"
+    chosen = Bound().optional_menu(QUERY, "Query", queries, shown, width=260, help=words.QUERY)
     return widest if chosen is None else chosen
 
 
@@ -99,24 +85,15 @@ def toolbar(selected: int, of: int, tools: Sequence[str], how: str) -> str:
     """
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown("Select queries by", width="content")
-    tool = row.segmented_control(
-        "Select queries by",
-        tools,
-        label_visibility="collapsed",
-        format_func=TOOLS.__getitem__,
-        default=tools[0],
-        required=True,
-        key="tool",
-        bind="query-params",
-        help=how,
-    )
+    options = {tool: TOOLS[tool] for tool in tools}
+    tool = Bound(row).buttons("tool", "Select queries by", options, label_visibility="collapsed", help=how)
     count(row, selected, of)
     return str(tool)
 
 
 def count(row: DeltaGenerator, selected: int, of: int) -> None:
     """Draw the number of selected queries, and a button to clear them."""
-    row.button("Clear selection", key="clear-selection", on_click=clear, disabled=not selected)
+    row.button("Clear selection", key="clear-selection", on_click=mark, args=([],), disabled=not selected)
     noun = "query" if of == 1 else "queries"
     said = f"**{selected} of {of} {noun} selected**" if selected else ":gray[no query selected]"
     row.markdown(said, width="content")
@@ -137,7 +114,7 @@ def _numbered(name: str, counter: str) -> str:
     return f"{name}-{number}" if number else name
 
 
-def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
+def on_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
     """Return a callback for a chart: the queries marked in it become the shared selection.
 
     A click on the only selected query deselects it.
@@ -153,7 +130,7 @@ def taken_from_chart(key: str, table: pd.DataFrame) -> Callable[[], None]:
     return take
 
 
-def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> Callable[[], None]:
+def on_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> Callable[[], None]:
     """Return a callback for a histogram: `members` of the marked bars become selected.
 
     A click on the bar of exactly the selected queries deselects them.
@@ -168,9 +145,7 @@ def taken_from_bars(key: str, members: Callable[[Iterable[int]], list[int]]) -> 
     return take
 
 
-def taken_from_rows(
-    key: str, shown: Sequence[int], take_over: Callable[[list[int]], None]
-) -> Callable[[], None]:
+def on_rows(key: str, shown: Sequence[int], take_over: Callable[[list[int]], None]) -> Callable[[], None]:
     """Return a callback for a table with the queries `shown` as rows; `take_over` gets ticked ones."""
 
     def take() -> None:
@@ -180,16 +155,6 @@ def taken_from_rows(
         st.session_state[_CHANGES_ELSEWHERE] = elsewhere
 
     return take
-
-
-def only(query: int, table: pd.DataFrame) -> None:
-    """Select only this query."""
-    select([query], table)
-
-
-def clear() -> None:
-    """Clear the selection, and the outlines in the charts."""
-    mark([])
 
 
 def mark(queries: Iterable[int]) -> None:
@@ -208,3 +173,52 @@ def select(queries: Iterable[int], table: pd.DataFrame) -> None:
     mark(int(query) for query in rows["query"])
     if len(rows) and st.session_state.get(QUERY) not in st.session_state[KEY]:
         st.session_state[QUERY] = int(rows.loc[rows["difference"].abs().idxmax(), "query"])
+
+
+LAST, BEFORE = "document", "document2"
+"""Keys of the document clicked last and of the one before it, in the session and in the address."""
+_DOCUMENT_CHANGES = "document-changes"
+
+
+def marked_documents(names: Collection[str]) -> list[str]:
+    """Return the marked documents of a list with these names, the last clicked one first."""
+    found = []
+    for key in (LAST, BEFORE):
+        name = st.session_state.setdefault(key, st.query_params.get(key))
+        found += [str(name)] if name in names else []
+        write_address(key, name if name in names else "")
+    return found
+
+
+def mark_document(name: str | None) -> None:
+    """Mark a document besides the last one; unmark all if it is the last one."""
+    state = st.session_state
+    last = state.get(LAST)
+    state[LAST], state[BEFORE] = (None, None) if name in (None, last) else (name, last)
+    state[_DOCUMENT_CHANGES] = state.get(_DOCUMENT_CHANGES, 0) + 1
+
+
+def document_chart_key(name: str) -> str:
+    """Return the key of a chart or table of documents."""
+    return chart_key(_numbered(name, _DOCUMENT_CHANGES))
+
+
+def on_document_click(key: str) -> Callable[[], None]:
+    """Return a callback for a click on a document of a chart."""
+
+    def take() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        names = [point["customdata"][0] for point in points if point.get("customdata")]
+        mark_document(names[0] if names else None)
+
+    return take
+
+
+def on_document_tick(key: str, names: Sequence[str]) -> Callable[[], None]:
+    """Return a callback for ticking a row of a table of these documents."""
+
+    def take() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        mark_document(names[rows[0]] if rows else st.session_state.get(LAST))
+
+    return take

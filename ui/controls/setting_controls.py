@@ -1,4 +1,4 @@
-"""Controls of settings: their values, their drawing, and their form in addresses and pins.
+"""Controls of settings: their widgets, and the values of these.
 
 A setting's control follows from its domain and its offer. A power is held as its exponent, no rank as 0,
 costs as a choice and a line of numbers; all others unchanged.
@@ -7,9 +7,8 @@ costs as a choice and a line of numbers; all others unchanged.
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +20,13 @@ from rankviz.common.settings import Powers, Setting, Steps, Typed
 from rankviz.datasets import DataError
 from rankviz.learning.costs import RULES, Costs, triangle
 from rankviz.learning.risk_settings import COSTS
-from ui.controls.widgets import start_index
+from ui.controls.widgets import Bound
 from ui.shell import words
 from ui.shell.figures import capital
-from ui.shell.words import COSTS_REMEDY, costs_expected
 
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
+TABLES = (TABLE, TABLE_QUERY)
+"""Choices that read the line of numbers."""
 CHOICES = {
     PLAIN: "every pair costs 1",
     **{name: capital(rule.label) for name, rule in RULES.items()},
@@ -46,14 +46,9 @@ def costs_of(choice: str, text: str) -> Costs:
     """Return the costs for the select box and the line of numbers; `DataError` for an invalid line."""
     if choice == PLAIN:
         return None
-    if not needs_table(choice):
+    if choice not in TABLES:
         return choice
     return table_of(numbers_of(text), by_query=choice == TABLE_QUERY)
-
-
-def needs_table(choice: str) -> bool:
-    """Return True if a choice reads the line of numbers."""
-    return choice in (TABLE, TABLE_QUERY)
 
 
 def table_of(values: list[float], *, by_query: bool) -> tuple[object, ...]:
@@ -70,18 +65,14 @@ def table_of(values: list[float], *, by_query: bool) -> tuple[object, ...]:
 
 def numbers_of(text: str) -> list[float]:
     """Return the numbers of a line such as "1, 2, 1.3": one for every pair of grades."""
-    words = text.replace(";", " ").replace(",", " ").split()
     try:
-        values = [round(float(word), 4) for word in words]
+        values = [round(float(word), 4) for word in text.replace(";", " ").replace(",", " ").split()]
     except ValueError:
         values = []
     fits = [r * (r - 1) // 2 for r in range(2, 12)]
     if len(values) not in fits or not all(0 <= value <= LARGEST for value in values):
-        raise DataError(
-            f"λ = “{text}”",
-            expected=costs_expected(LARGEST),
-            remedy=COSTS_REMEDY,
-        )
+        expected = words.costs_expected(LARGEST)
+        raise DataError(f"λ = “{text}”", expected=expected, remedy=words.COSTS_REMEDY)
     return values
 
 
@@ -93,58 +84,14 @@ def state_of_costs(costs: Costs) -> dict[str, Any]:
     return {"costs": TABLE_QUERY if costs[0] == "query" else TABLE, TABLE_KEY: values}
 
 
-def in_a_pin(line: str) -> str:
-    """Return a line of numbers as letters and digits: "1x2x1p3"."""
-    return "x".join(f"{value:g}" for value in numbers_of(line)).replace(".", "p")
-
-
-def line_of_a_pin(text: str) -> str:
-    """Return the line of numbers from a text in a pin; `DataError` for an invalid text."""
-    return ", ".join(f"{value:g}" for value in numbers_of(text.replace("p", ".").replace("x", " ")))
-
-
-_OTHERS = re.compile(r"[^A-Za-z0-9_]+")
-_WHOLE = re.compile(r"-?[0-9]{1,10}")
-
-
-def number(value: Any) -> str:
-    """Format a listed value in ASCII; small ones with a power of ten."""
+def step_text(value: Any) -> str:
+    """Format a listed value; a small power of ten as 10⁻⁶."""
     if not isinstance(value, float):
         return str(value)
     short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
-    return short if float(short) == value else repr(value)
-
-
-def told(value: Any) -> str:
-    """Format a listed value: 10⁻⁶ for a small power of ten, else like `number`."""
-    written = number(value)
-    mantissa, power, exponent = written.partition("e")
-    return f"10{superscript(int(exponent))}" if power and mantissa == "1" else written
-
-
-def pointless(value: Any) -> str:
-    """Format a listed value in letters, digits and -, with "p" for its point."""
-    return number(value).replace(".", "p")
-
-
-def plain(name: str) -> str:
-    """Format a name in letters, digits, _ and -: other characters become hexadecimal digits between two -."""
-    return _OTHERS.sub(lambda found: f"-{found[0].encode().hex()}-", name)
-
-
-def written_so(text: str, values: Iterable[Any], write: Callable[[Any], str]) -> Any:
-    """Return the value with this text; ValueError if there is none."""
-    for value in values:
-        if write(value) == text:
-            return value
-    raise ValueError(f"{text!r} is none of {', '.join(map(write, values))}")
-
-
-def whole(text: str, low: int, high: int) -> int:
-    """Return the whole number of a text; ValueError outside the range."""
-    if not _WHOLE.fullmatch(text) or not low <= int(text) <= high:
-        raise ValueError(f"{text!r} is no whole number from {low} to {high}")
-    return int(text)
+    text = short if float(short) == value else repr(value)
+    mantissa, power, exponent = text.partition("e")
+    return f"10{superscript(int(exponent))}" if power and mantissa == "1" else text
 
 
 STARTS = "starts"
@@ -170,11 +117,17 @@ class Control(ABC):
         """The keys of its widgets."""
         return (self.setting.key,)
 
-    @abstractmethod
     def draw(self, disabled: bool, hint: str) -> None:
         """Draw it, with a help text; greyed out if nothing reads it."""
+        kept = {"persist_state": "session"} if self.lasting else {}
+        start = self.to_widgets(initial_value(self.setting, st.session_state))[self.setting.key]
+        self.widget(self.setting.key, self.setting.label, start, {"disabled": disabled, "help": hint} | kept)
 
-    def held(self, value: Any) -> dict[str, Any]:
+    @abstractmethod
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw its widgets; `how` are further arguments of Streamlit's."""
+
+    def to_widgets(self, value: Any) -> dict[str, Any]:
         """Return its widgets' values for a setting's value, by key; `SettingError` if it is not offered."""
         return {self.setting.key: value}
 
@@ -184,9 +137,9 @@ class Control(ABC):
         Raises `DataError` for costs that are not numbers.
         """
         key = self.setting.key
-        return self.taken(state[key]) if key in state else first(self.setting, state)
+        return self.from_widget(state[key]) if key in state else initial_value(self.setting, state)
 
-    def taken(self, raw: Any) -> Any:
+    def from_widget(self, raw: Any) -> Any:
         """Return the setting's value for a value of its main widget."""
         return raw
 
@@ -194,150 +147,93 @@ class Control(ABC):
         """Return the label of a widget's value, in menus and in the URL."""
         return str(raw)
 
-    def written(self, key: str, raw: Any) -> str:
-        """Return a widget's value for a pin: letters, digits, _ and - only."""
-        return str(raw)
-
-    @abstractmethod
-    def read(self, key: str, text: str) -> Any:
-        """Return a widget's value from a text in a pin; ValueError if it does not offer that."""
-
-    @property
-    def start(self) -> Any:
-        """Initial value of the main widget."""
-        return self.held(first(self.setting, st.session_state))[self.setting.key]
-
-    def common(self, disabled: bool, hint: str) -> dict[str, Any]:
-        """Return the keyword arguments of all widgets."""
-        kept = {"persist_state": "session"} if self.lasting else {}
-        return {"key": self.setting.key, "bind": "query-params", "disabled": disabled, "help": hint} | kept
-
-    def not_offered(self, value: Any) -> SettingError:
-        """Return the error for a value that it cannot hold."""
-        return SettingError(f"{self.setting.told(value)} is not available in “{self.setting.label}”")
+    def offered(self, value: Any, there: bool) -> dict[str, Any]:
+        """Return the value of its widget if it is there; else raise `SettingError`."""
+        if not there:
+            shown = self.setting.told(value)
+            raise SettingError(f"{shown} is not available in “{self.setting.label}”")
+        return {self.setting.key: value}
 
 
 class Menu(Control):
     """The names of a registry."""
 
-    def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a help text; greyed out if nothing reads it."""
-        options = list(self.setting.options)
-        at = start_index(self.setting.key, options, self.start)
-        common = self.common(disabled, hint)
-        st.selectbox(self.setting.label, options, at, format_func=self._label, **common)
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw a menu of the options' labels."""
+        Bound().menu(key, label, {name: self.label(key, name) for name in self.setting.options}, start, **how)
 
     def label(self, key: str, raw: Any) -> str:
         """Return the label of the option."""
-        return self._label(raw)
-
-    def _label(self, name: str) -> str:
-        return str(self.setting.options[name].label)
-
-    def written(self, key: str, raw: Any) -> str:
-        """Return the name, with characters other than letters, digits and _ in hexadecimal."""
-        return plain(raw)
-
-    def read(self, key: str, text: str) -> Any:
-        """Return the name from this form."""
-        return written_so(text, self.setting.options, plain)
+        return str(self.setting.options[raw].label)
 
 
 class Exponents(Control):
     """A slider over the exponents of powers."""
 
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw a slider that shows powers."""
+        low, high, base = self._offer
+        Bound().slider(key, label, low, high, start, step=1, format=f"${base}^{{%d}}$", **how)
+
     @property
-    def _powers(self) -> Powers:
+    def _offer(self) -> tuple[int, int, int]:
         assert isinstance(self.setting.offer, Powers)
-        return self.setting.offer
+        return self.setting.offer.low, self.setting.offer.high, self.setting.offer.base
 
-    def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a help text; greyed out if nothing reads it."""
-        low, high, written = self._powers.low, self._powers.high, f"${self._powers.base}^{{%d}}$"
-        common = self.common(disabled, hint)
-        st.slider(self.setting.label, low, high, self.start, step=1, format=written, **common)
-
-    def held(self, value: Any) -> dict[str, Any]:
+    def to_widgets(self, value: Any) -> dict[str, Any]:
         """Return the exponent."""
-        if isinstance(value, str):
-            raise self.not_offered(value)
-        exponent = round(math.log(value, self._powers.base))
-        offered = self._powers.low <= exponent <= self._powers.high
-        if not offered or not math.isclose(self.taken(exponent), value):
-            raise self.not_offered(value)
-        return {self.setting.key: exponent}
+        low, high, base = self._offer
+        exponent = low - 1 if isinstance(value, str) else round(math.log(value, base))
+        there = low <= exponent <= high and math.isclose(self.from_widget(exponent), value)
+        return self.offered(value, there) | {self.setting.key: exponent}
 
-    def taken(self, raw: Any) -> Any:
+    def from_widget(self, raw: Any) -> Any:
         """Return the power."""
-        return float(self._powers.base) ** int(raw)
-
-    def read(self, key: str, text: str) -> Any:
-        """Return the exponent if it is on the slider."""
-        return whole(text, self._powers.low, self._powers.high)
+        return float(self._offer[2]) ** int(raw)
 
 
 class Listed(Control):
     """A slider over the values of a list."""
 
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw a slider over the values."""
+        Bound().steps(key, label, {value: step_text(value) for value in self._values}, start, **how)
+
     @property
-    def _values(self) -> list[Any]:
+    def _values(self) -> Sequence[Any]:
         assert isinstance(self.setting.offer, Steps)
-        return list(self.setting.offer.values)
+        return self.setting.offer.values
 
-    def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a help text; greyed out if nothing reads it."""
-        values = self._values
-        at = values[start_index(self.setting.key, values, self.start)]
-        common = self.common(disabled, hint)
-        st.select_slider(self.setting.label, values, at, format_func=told, **common)
-
-    def held(self, value: Any) -> dict[str, Any]:
+    def to_widgets(self, value: Any) -> dict[str, Any]:
         """Return the value if it is listed."""
-        if value not in self._values:
-            raise self.not_offered(value)
-        return {self.setting.key: value}
+        return self.offered(value, value in self._values)
 
     def label(self, key: str, raw: Any) -> str:
         """Return the number in the slider's format."""
-        return told(raw)
-
-    def written(self, key: str, raw: Any) -> str:
-        """Return the number with "p" for its point."""
-        return pointless(raw)
-
-    def read(self, key: str, text: str) -> Any:
-        """Return the listed value from this form."""
-        return written_so(text, self._values, pointless)
+        return step_text(raw)
 
 
 class Number(Control):
     """A whole number to type; the smallest means None if that is the default."""
+
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw a field for the number."""
+        Bound().number(key, label, *self._ends, start, step=1, **how)
 
     @property
     def _ends(self) -> tuple[int, int]:
         assert isinstance(self.setting.offer, Typed)
         return int(self.setting.offer.low), int(self.setting.offer.high)
 
-    def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a help text; greyed out if nothing reads it."""
-        low, high = self._ends
-        st.number_input(self.setting.label, low, high, self.start, step=1, **self.common(disabled, hint))
-
-    def held(self, value: Any) -> dict[str, Any]:
+    def to_widgets(self, value: Any) -> dict[str, Any]:
         """Return the number if it can be typed."""
         low, high = self._ends
         raw = low if value is None else value
-        if not low <= raw <= high:
-            raise self.not_offered(value)
-        return {self.setting.key: raw}
+        return self.offered(value, low <= raw <= high) | {self.setting.key: raw}
 
-    def taken(self, raw: Any) -> Any:
+    def from_widget(self, raw: Any) -> Any:
         """Return the number, or None."""
         return None if self.setting.default is None and int(raw) == self._ends[0] else raw
-
-    def read(self, key: str, text: str) -> Any:
-        """Return the number if it can be typed."""
-        return whole(text, *self._ends)
 
 
 class CostsOfPairs(Control):
@@ -348,40 +244,24 @@ class CostsOfPairs(Control):
         """The keys of its widgets."""
         return (self.setting.key, TABLE_KEY)
 
-    def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a help text; greyed out if nothing reads it."""
-        options, common = list(CHOICES), self.common(disabled, hint)
-        at = start_index(self.setting.key, options, self.start)
-        chosen = st.selectbox(self.setting.label, options, at, format_func=CHOICES.__getitem__, **common)
-        st.text_input(
-            "λ₁₀, λ₂₀, λ₂₁, …",
-            DEFAULT_TABLE,
-            key=TABLE_KEY,
-            bind="query-params",
-            disabled=disabled or not needs_table(chosen),
-            help=words.COSTS_BY_GRADE,
-        )
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw the menu and the line."""
+        own_costs = Bound().menu(key, label, CHOICES, start, **how) in TABLES
+        hint = {"help": words.COSTS_BY_GRADE, "disabled": how["disabled"] or not own_costs}
+        Bound().text(TABLE_KEY, "λ₁₀, λ₂₀, λ₂₁, …", DEFAULT_TABLE, **hint)
 
-    def held(self, value: Any) -> dict[str, Any]:
+    def to_widgets(self, value: Any) -> dict[str, Any]:
         """Return the choice, and the line of numbers if it needs one."""
         return state_of_costs(value)
 
     def value(self, state: Mapping[str, Any]) -> Any:
         """Return the costs from the choice and the line."""
-        choice = state.get(self.setting.key, self.start)
-        return costs_of(choice, state.get(TABLE_KEY, DEFAULT_TABLE))
+        start = self.to_widgets(initial_value(self.setting, st.session_state))[self.setting.key]
+        return costs_of(state.get(self.setting.key, start), state.get(TABLE_KEY, DEFAULT_TABLE))
 
     def label(self, key: str, raw: Any) -> str:
         """Return the label of the choice; the line unchanged."""
         return str(raw) if key == TABLE_KEY else CHOICES[raw]
-
-    def written(self, key: str, raw: Any) -> str:
-        """Return the name of the choice; the numbers of the line, with "x" between them."""
-        return in_a_pin(raw) if key == TABLE_KEY else plain(raw)
-
-    def read(self, key: str, text: str) -> Any:
-        """Return the choice from this form; or a line of numbers."""
-        return line_of_a_pin(text) if key == TABLE_KEY else written_so(text, CHOICES, plain)
 
 
 KINDS: tuple[tuple[Callable[[Setting], bool], type[Control]], ...] = (
@@ -402,9 +282,9 @@ def control_of(setting: Setting, *, lasting: bool = False) -> Control:
     raise TypeError(f"no control for the setting {setting.name!r}, which is offered as {setting.offer!r}")
 
 
-def held(setting: Setting, value: Any) -> dict[str, Any]:
+def widget_values(setting: Setting, value: Any) -> dict[str, Any]:
     """Return the values of a setting's widgets for its value, by key; empty without a control."""
-    return control_of(setting).held(value) if setting.key else {}
+    return control_of(setting).to_widgets(value) if setting.key else {}
 
 
 def value_from(setting: Setting, state: Mapping[str, Any]) -> Any:
@@ -412,6 +292,6 @@ def value_from(setting: Setting, state: Mapping[str, Any]) -> Any:
     return control_of(setting).value(state) if setting.key else setting.first
 
 
-def first(setting: Setting, state: Mapping[str, Any]) -> Any:
+def initial_value(setting: Setting, state: Mapping[str, Any]) -> Any:
     """Return a setting's initial value on the chosen data set; the app's default otherwise."""
     return state.get(STARTS, {}).get(setting.name, setting.first)

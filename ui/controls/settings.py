@@ -23,7 +23,7 @@ from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import DataSpec, RunSpec
-from ui.controls.setting_controls import first, held, value_from
+from ui.controls.setting_controls import initial_value, value_from, widget_values
 from ui.shell import words
 
 METHOD = Setting(
@@ -95,10 +95,8 @@ def all_settings() -> list[Setting]:
 
 def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the widgets' values for one of `PRESETS`, by key, given the present state."""
-    state: dict[str, Any] = {}
-    for setting in all_settings():
-        state |= held(setting, PRESETS[name].get(setting, first(setting, before)))
-    return state
+    values = {one: PRESETS[name].get(one, initial_value(one, before)) for one in all_settings()}
+    return {key: raw for one, value in values.items() for key, raw in widget_values(one, value).items()}
 
 
 def spec_from_state(state: Mapping[str, Any], feature_map: str | None = None, **changes: Any) -> RunSpec:
@@ -156,16 +154,15 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
     if spec.sample.drawn:
         raise SettingError(f"the sidebar has no setting for {spec.sample.words}")
     state = {"data": spec.dataset, "fold": spec.fold}
-    state |= held(METHOD, spec.method) | held(NORMALISATION, spec.normalisation)
+    state |= widget_values(METHOD, spec.method) | widget_values(NORMALISATION, spec.normalisation)
     for name, setting in spec.declared().items():
-        state |= held(setting, spec.values[name])
+        state |= widget_values(setting, spec.values[name])
     return state
 
 
 def open_run(spec: RunSpec) -> None:
     """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` then switches)."""
-    for key, value in state_of(spec).items():
-        st.session_state[key] = value
+    st.session_state.update(state_of(spec))
     st.session_state[SET_FOR] = spec.dataset
     go_to("train")
 

@@ -1,4 +1,9 @@
-"""The sidebar, made from the settings; `ui.controls.settings` reads its widgets."""
+"""The sidebar, made from the settings, and their initial values for the chosen data set, with undo.
+
+`ui.controls.settings` reads its widgets. A widget's initial value depends on the data set only, not on its
+fold, so an address without other values always shows the same. A new data set changes only settings for which
+it has its own values. See docs/decisions/0024-the-address-is-the-state.md.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
 from ui.controls.link import frozen_link
-from ui.controls.setting_controls import STARTS, control_of, first, held, value_from
+from ui.controls.setting_controls import STARTS, control_of, initial_value, value_from, widget_values
 from ui.controls.settings import (
     BASELINE_C,
     FIRST_FOLD,
@@ -38,7 +43,7 @@ from ui.controls.settings import (
     is_read,
     preset,
 )
-from ui.controls.widgets import start_index
+from ui.controls.widgets import Bound
 from ui.shell import words
 from ui.work.folds import fold_of
 
@@ -46,118 +51,15 @@ MOST_BYTES = 32e6
 """Largest size in bytes of a first fold that is read for initial values."""
 
 
-@dataclass(frozen=True)
-class Brought:
-    """Settings changed by a data set: the reason, and the widgets' values before and since."""
-
-    source: str
-    before: Mapping[str, Any]
-    since: Mapping[str, Any]
-
-
-def start_from(dataset: Dataset) -> None:
-    """Use a data set's initial values, and set the settings to them after a change of the data set.
-
-    Call it before their widgets are drawn. Settings without own values of the data set stay.
-    """
-    state = st.session_state
-    before = {key: state[key] for key in _held(state) if key in state}
-    source, state[STARTS] = _start(dataset)
-    state[_SOURCE] = source
-    if state.setdefault(SET_FOR, dataset.name) == dataset.name or not before:
-        return
-    state[SET_FOR] = dataset.name
-    own = _held(state, state[STARTS])
-    # includes unchanged ones: the address omits values relative to the initial ones
-    since = {key: own.get(key, raw) for key, raw in before.items()}
-    _set(since)
-    state[_BROUGHT] = Brought(source, before, since) if since != before else None
-
-
-def say_what_was_brought() -> None:
-    """Show one line about the data set's settings, with undo, until one of them is changed."""
-    brought = st.session_state.get(_BROUGHT)
-    if brought is None or any(st.session_state.get(key) != raw for key, raw in brought.since.items()):
-        return
-    st.button(
-        f":small[:gray[{brought.source}] – restore mine]",
-        key="back-to-mine",
-        help=f"Now: {_in_words(brought.since)}. Before: {_in_words(brought.before)}.",
-        on_click=_back,
-        type="tertiary",
-    )
-
-
-def whence(setting: Setting) -> str:
-    """Explain a setting's initial value on the chosen data set, for its help; "" if it is the default."""
-    source = st.session_state.get(_SOURCE, "")
-    if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
-        return ""
-    return f"Default here: {setting.told(first(setting, st.session_state))} ({source})."
-
-
-def _back() -> None:
-    """Restore the settings changed by the data set (a callback)."""
-    _set(st.session_state.pop(_BROUGHT).before)
-
-
-def _set(values: Mapping[str, Any]) -> None:
-    for key, raw in values.items():
-        st.session_state[key] = raw
-
-
-def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the widgets' initial values of these settings, by key; only those in `values`, if given."""
-    found: dict[str, Any] = {}
-    for setting in OF_DATA:
-        if values is None or setting.name in values:
-            found |= held(setting, first(setting, state))
-    return found
-
-
-def _in_words(raws: Mapping[str, Any]) -> str:
-    """Describe the settings of widgets' values."""
-    told = []
-    for setting in OF_DATA:
-        if setting.key in raws:
-            words = setting.told(control_of(setting).taken(raws[setting.key]))
-            told.append(f"linear baseline {words}" if setting is BASELINE_C else words)
-    return ", ".join(told)
-
-
-def _start(dataset: Dataset) -> tuple[str, dict[str, Any]]:
-    """Return a data set's initial values by name, with a description."""
-    if dataset.folder.is_relative_to(BUNDLED.resolve()):
-        return "Settings of the bundled folds", {setting.name: setting.first for setting in OF_DATA}
-    fold = FIRST_FOLD if FIRST_FOLD in dataset.folds else next(iter(dataset.folds))
-    seen = [(str(path), path.stat()) for path in dataset.folds[fold].values()]
-    files = tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in seen)
-    if sum(size for _, size, _ in files) > MOST_BYTES:
-        return NO_START.source, {}
-    point = _found(files, RunSpec(dataset.name, fold))
-    own = {} if point.linear is None else {BASELINE_C.name: point.linear}
-    return point.source, {**point.values, **own}
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _found(files: tuple[tuple[str, int, int], ...], _spec: RunSpec) -> StartingPoint:
-    """Return the initial values of a data set, cached by the state of its first fold's files."""
-    try:
-        return starting_point(fold_of(_spec))
-    except DataError:  # the page reports it for the chosen fold
-        return NO_START
-
-
-_BROUGHT, _SOURCE = "brought-by-data", "source-of-starts"
-
-
+_OWN, _LINK = "sidebar-own", "sidebar-link"
+_CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
 NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
 BELOW = (COSTS, SOLVER, NORMALISATION, SEED, BASELINE_C, TOL, RANK, LANDMARK_CHOICE, FREQUENCY_CHOICE)
 """Settings with a fixed place: visible, or below "More settings". All others follow the choice that needs
 them: a method's below the methods, a kernel's below the kernels. C and γ come before these, to be visible on
 a small screen."""
-BRINGERS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
+FOLLOWS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
 """Settings whose dependent settings follow another one: those of feature maps follow m."""
 
 HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
@@ -197,9 +99,6 @@ def sidebar(
         _presets_and_link()
 
 
-_OWN, _LINK = "sidebar-own", "sidebar-link"
-
-
 def own_place() -> DeltaGenerator:
     """Return the place above the shared settings, for a page's own controls."""
     place: DeltaGenerator = st.session_state[_OWN]
@@ -216,12 +115,11 @@ def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setti
             continue
         drawn.add(setting)
         yield setting
-        for bringer in BRINGERS.get(setting, (setting,)):
-            brought = [one for one in _brought(bringer) if one not in IN_VIEW and one not in BELOW]
-            yield from in_order(brought, drawn)
+        for other in FOLLOWS.get(setting, (setting,)):
+            yield from in_order([one for one in _dependent(other) if one not in (*IN_VIEW, *BELOW)], drawn)
 
 
-def _brought(setting: Setting) -> list[Setting]:
+def _dependent(setting: Setting) -> list[Setting]:
     """Return the dependent settings of a choice; for feature maps those of all: pages compare them."""
     if not setting.options:
         return []
@@ -234,7 +132,7 @@ def _control(setting: Setting, why: str) -> None:
     if not why and not is_read(setting, st.session_state):
         why = words.not_used_by(_model())
     told = HINTS[setting]() if setting in HINTS else ()
-    hint = " ".join(filter(None, (setting.help, *told, whence(setting), why)))
+    hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
     control_of(setting).draw(disabled=bool(why), hint=hint)
 
 
@@ -260,26 +158,13 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start with `make app DATA=folder`.",
         )
-    first, second = st.columns([27, 15], gap="xsmall")
-    chosen = first.selectbox(
-        "Data set",
-        list(datasets),
-        key="data",
-        bind="query-params",
-        help=words.DATA_SET,
-    )
+    first, second = map(Bound, st.columns([27, 15], gap="xsmall"))
+    chosen = first.menu("data", "Data set", list(datasets), help=words.DATA_SET)
     start_from(datasets[chosen])
     folds = list(datasets[chosen].folds)
-    second.selectbox(
-        "Fold",
-        folds,
-        start_index("fold", folds, FIRST_FOLD),
-        key="fold",
-        bind="query-params",
-        disabled=bool(no_fold) and len(folds) > 1,
-        help=f"{words.FOLD} {no_fold}",
-    )
-    say_what_was_brought()
+    unused = bool(no_fold) and len(folds) > 1
+    second.menu("fold", "Fold", folds, FIRST_FOLD, disabled=unused, help=f"{words.FOLD} {no_fold}")
+    show_undo()
 
 
 def _presets_and_link() -> None:
@@ -300,6 +185,102 @@ def show_link() -> None:
 
 def _apply(name: str) -> None:
     """Set the drawn widgets to a preset (a callback)."""
-    for key, value in preset(name, st.session_state).items():
-        if key in st.session_state:
-            st.session_state[key] = value
+    state = st.session_state
+    state.update({key: value for key, value in preset(name, state).items() if key in state})
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Settings changed by a data set: the reason, and the widgets' values before and since."""
+
+    source: str
+    before: Mapping[str, Any]
+    since: Mapping[str, Any]
+
+
+def start_from(dataset: Dataset) -> None:
+    """Use a data set's initial values, and set the settings to them after a change of the data set.
+
+    Call it before their widgets are drawn. Settings without own values of the data set stay.
+    """
+    state = st.session_state
+    before = {key: state[key] for key in _held(state) if key in state}
+    source, state[STARTS] = _start(dataset)
+    state[_SOURCE] = source
+    if state.setdefault(SET_FOR, dataset.name) == dataset.name or not before:
+        return
+    state[SET_FOR] = dataset.name
+    own = _held(state, state[STARTS])
+    # includes unchanged ones: the address omits values relative to the initial ones
+    since = {key: own.get(key, raw) for key, raw in before.items()}
+    state.update(since)
+    state[_CHANGED] = Changed(source, before, since) if since != before else None
+
+
+def show_undo() -> None:
+    """Show one line about the data set's settings, with undo, until one of them is changed."""
+    changed = st.session_state.get(_CHANGED)
+    if changed is None or any(st.session_state.get(key) != raw for key, raw in changed.since.items()):
+        return
+    st.button(
+        f":small[:gray[{changed.source}] – restore mine]",
+        key="back-to-mine",
+        help=f"Now: {_in_words(changed.since)}. Before: {_in_words(changed.before)}.",
+        on_click=_back,
+        type="tertiary",
+    )
+
+
+def source_of_start(setting: Setting) -> str:
+    """Explain a setting's initial value on the chosen data set, for its help; "" if it is the default."""
+    source = st.session_state.get(_SOURCE, "")
+    if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
+        return ""
+    return f"Default here: {setting.told(initial_value(setting, st.session_state))} ({source})."
+
+
+def _back() -> None:
+    """Restore the settings changed by the data set (a callback)."""
+    st.session_state.update(st.session_state.pop(_CHANGED).before)
+
+
+def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the widgets' initial values of these settings, by key; only those in `values`, if given."""
+    found: dict[str, Any] = {}
+    for setting in OF_DATA:
+        if values is None or setting.name in values:
+            found |= widget_values(setting, initial_value(setting, state))
+    return found
+
+
+def _in_words(raws: Mapping[str, Any]) -> str:
+    """Describe the settings of widgets' values."""
+    told = []
+    for setting in OF_DATA:
+        if setting.key in raws:
+            words = setting.told(control_of(setting).from_widget(raws[setting.key]))
+            told.append(f"linear baseline {words}" if setting is BASELINE_C else words)
+    return ", ".join(told)
+
+
+def _start(dataset: Dataset) -> tuple[str, dict[str, Any]]:
+    """Return a data set's initial values by name, with a description."""
+    if dataset.folder.is_relative_to(BUNDLED.resolve()):
+        return "Settings of the bundled folds", {setting.name: setting.first for setting in OF_DATA}
+    fold = FIRST_FOLD if FIRST_FOLD in dataset.folds else next(iter(dataset.folds))
+    seen = [(str(path), path.stat()) for path in dataset.folds[fold].values()]
+    files = tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in seen)
+    if sum(size for _, size, _ in files) > MOST_BYTES:
+        return NO_START.source, {}
+    point = _found(files, RunSpec(dataset.name, fold))
+    own = {} if point.linear is None else {BASELINE_C.name: point.linear}
+    return point.source, {**point.values, **own}
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _found(files: tuple[tuple[str, int, int], ...], _spec: RunSpec) -> StartingPoint:
+    """Return the initial values of a data set, cached by the state of its first fold's files."""
+    try:
+        return starting_point(fold_of(_spec))
+    except DataError:  # the page reports it for the chosen fold
+        return NO_START

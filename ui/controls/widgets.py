@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.settings import Powers, Steps
 from rankviz.features.settings import N_COMPONENTS
 from rankviz.learning.risk_settings import LOSS_WEIGHT
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
+from ui.shell.page import head
 from ui.work.folds import datasets
 
 
@@ -80,7 +82,7 @@ class Bound:
     def steps(self, key: str, label: str, options: Options, start: Any = None, **how: Any) -> Any:
         """Draw a slider over listed values; return the chosen one."""
         values = list(options)
-        first = values[0] if start is None else start
+        first = values[start_index(key, values, start)]
         return self.place.select_slider(label, values, first, **self._common(key, how, options))
 
     def number(self, key: str, label: str, low: int, high: int, start: Any = "min", **how: Any) -> Any:
@@ -99,6 +101,14 @@ class Bound:
 
 Options = Sequence[Any] | Mapping[Any, str]
 """Options of a widget: values, or labels by value."""
+
+
+def write_address(key: str, text: str) -> None:
+    """Write a text into the address, or remove its parameter if the text is empty."""
+    if text:
+        st.query_params[key] = text
+    else:
+        st.query_params.pop(key, None)
 
 
 def start_index(key: str, options: list[Any], start: Any) -> int:
@@ -152,6 +162,14 @@ def part_shown(*specs: RunSpec) -> str:
     if looks:
         st.caption(f"looks at the test part: {len(looks)}", width="content")
     return "test" if revealed else "vali"
+
+
+def head_and_part(title: str, *specs: RunSpec) -> tuple[DeltaGenerator, str]:
+    """Draw the head of a page on a part of a fold; return the place of its subject, and the part."""
+    row = head(title)
+    about = row.container(width="content")
+    with row:
+        return about, part_shown(*specs)
 
 
 def note_looks(digests: Iterable[str]) -> set[str]:

@@ -22,15 +22,14 @@ from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
-from ui.controls import models
-from ui.controls.requirements import reason
+from ui.controls.models import pin_buttons, pinned, reason
 from ui.controls.widgets import C_EXPONENTS, Bound
 from ui.convergence import words
 from ui.shell.errors import end_page
 from ui.shell.figures import capital, show_answer, show_figure, show_table
 from ui.shell.texts import describe
 from ui.work.folds import fold_of
-from ui.work.jobs import WAITING, predicted, run_what_comes
+from ui.work.jobs import WAITING, predicted, run_available
 from ui.work.runs import take_turns
 
 AXIS_NAMES = {
@@ -102,7 +101,7 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
-    pinned = _traced(models.pinned(spec))
+    pins = _traced(list(pinned(spec).values()))
     row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
     quantities = {name: quantity.name.capitalize() for name, quantity in QUANTITIES.items()}
     y = row.menu("show", "Quantity", quantities, width=260)
@@ -114,10 +113,10 @@ def controls(spec: RunSpec) -> Choice:
     none = all(plain_of(one) is None for one in chosen)
     both = more.switch("plain", "With and without preconditioner", True, disabled=none)
     with row.place:
-        models.buttons(spec)
+        pin_buttons(spec)
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
-    specs = _specs(chosen, both, pinned)
+    specs = _specs(chosen, both, pins)
     return Choice(y, _axis(axis, y, specs), specs)
 
 
@@ -201,7 +200,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
     """
     nearest = [from_zero(one.reference(plot.REFERENCE_TOL)) for one in choice.specs]
     keys = dict.fromkeys(nearest) if choice.y == "gap" else ()
-    found = run_what_comes(
+    found = run_available(
         list(dict.fromkeys([*choice.specs, *keys])),
         title=f"Convergence, {spec.dataset}",
         together=(lambda one: one.problem) if keys else (lambda one: one),

@@ -21,7 +21,7 @@ from rankviz.common.memory import return_freed_memory
 from ui.data.upload_memory import UPLOADS
 from ui.what_if.models import memory
 from ui.work.folds import FOLDS
-from ui.work.run_store import look_after
+from ui.work.run_store import continue_sweeps
 
 LOOK_SECONDS = 5
 _UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
@@ -81,6 +81,6 @@ async def _housekeeping() -> None:
         server, now = runtime.get_instance(), time.monotonic()
         files = UPLOADS.free_old(server.is_active_session, server.uploaded_file_mgr, now)
         models = memory().free_idle(now)
-        if FOLDS.look(now) or files or models:
+        if FOLDS.free_idle(now) or files or models:
             await asyncio.to_thread(return_freed_memory)
-        await asyncio.to_thread(look_after)
+        await asyncio.to_thread(continue_sweeps)

@@ -14,13 +14,13 @@ from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, say_what_is_left_out
+from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, report_left_out
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.home import words
 from ui.ndcg_vs_m.enough import enough
-from ui.shell.figures import definition_caption, say_if_nothing_was_learned, sentence, show_figure
+from ui.shell.figures import definition_caption, report_untrained, sentence, show_figure
 from ui.shell.texts import describe
 from ui.work.jobs import run_or_submit
 
@@ -43,8 +43,8 @@ def headline(state: Any, data: RankingData) -> None:
 def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec | None) -> None:
     """Draw the figure of the existing records, and a sentence about them."""
     spec, curves = spec_from_state(state), kernels(state)
-    say_if_nothing_was_learned(found[0])
-    say_what_is_left_out(approximate_specs(state)[1])
+    report_untrained(found[0])
+    report_left_out(approximate_specs(state)[1])
     table = metric_vs_m.data(found, "vali", [METRIC])
     beside_linear = _reading(found[0], found[1:], own or curves[0])
     answer = enough(found, "vali", METRIC, [look_of(curve) for curve in curves])

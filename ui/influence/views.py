@@ -27,10 +27,10 @@ from ui.controls.settings import baseline, baseline_is_set
 from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds
 from ui.influence import words
 from ui.shell.errors import end_page
-from ui.shell.figures import Figures, capital, definition_caption, say_if_nothing_was_learned, show_table
+from ui.shell.figures import Figures, capital, definition_caption, report_untrained, show_table
 from ui.shell.texts import describe, escaped
 from ui.work.folds import fold_of, normalised
-from ui.work.jobs import WAITING, run_what_comes
+from ui.work.jobs import WAITING, run_available
 
 METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
@@ -126,7 +126,7 @@ def of_C(spec: RunSpec, settings: Settings, part: str) -> None:
     wanted = [spec.but(fold=fold, C=C) for fold in settings.folds for C in Cs]
     figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
-        found = run_what_comes(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
+        found = run_available(wanted, title=f"Influence of C, {spec.dataset}", together=lambda one: one.C)
     with figure:
         _against_C(spec, settings, part, Cs, found)
 
@@ -135,7 +135,7 @@ def _against_C(
     spec: RunSpec, settings: Settings, part: str, Cs: list[float], found: dict[RunSpec, RunRecord]
 ) -> None:
     """Draw the figure of the existing runs, and its numbers."""
-    say_if_nothing_was_learned(next(iter(found.values())))
+    report_untrained(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
     data = plot.data(groups, part, settings.metric)
@@ -199,7 +199,7 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     wanted = [*bases, *(one for group in specs.values() for one in group)]
     figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
-        found = run_what_comes(
+        found = run_available(
             wanted, title=f"Influence of λ, {spec.dataset}", together=lambda one: one.but(fold="", digest="")
         )
         groups = {v: [found[one] for one in group] for v, group in specs.items() if group[0] in found}
@@ -226,7 +226,7 @@ def _against_cost(
     told: str,
 ) -> None:
     """Draw the figure against one λ, currently `at` a value, and its numbers."""
-    say_if_nothing_was_learned(base[0])
+    report_untrained(base[0])
     data = plot.data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
     one = compare(

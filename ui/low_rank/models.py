@@ -401,7 +401,7 @@ def _ranks(
         table,
         words.ranks(shown, measure, plain, of),
         texts="rank-by-model",
-        on_select=selection.taken_from_bars(key, list),
+        on_select=selection.on_bars(key, list),
         measure=rank_by_model.MEASURES[measure].capitalize(),
         counted=counted,
         matrix=words.MATRIX_WORDS[which],

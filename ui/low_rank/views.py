@@ -93,7 +93,7 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         alt=f"Histogram of {name}, {dim_histogram.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
-        on_select=selection.taken_from_bars(
+        on_select=selection.on_bars(
             key, lambda bins: dim_histogram.members(needs, measure, choice.scale, bins)
         ),
     )
@@ -156,7 +156,7 @@ def numbers(what: Shown) -> None:
         table,
         hide_index=True,
         key=key,
-        on_select=selection.taken_from_rows(key, queries, selection.mark),
+        on_select=selection.on_rows(key, queries, selection.mark),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what),
@@ -239,7 +239,7 @@ def query_menu(place: DeltaGenerator, what: Shown) -> None:
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Return the specs of the open tab's runs besides the page's own, before anything is trained."""
-    selection.turn_to(SELECTED_PART)
+    selection.switch_to(SELECTED_PART)
     needed = SPECS.get(str(st.session_state.get(VIEW)))
     return needed(spec) if needed else []
 

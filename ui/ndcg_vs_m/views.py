@@ -31,7 +31,7 @@ from ui.controls.curves import (
     kernels,
     listed,
     names,
-    say_what_is_left_out,
+    report_left_out,
 )
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline, open_run, spec_from_state
@@ -43,7 +43,7 @@ from ui.shell.figures import (
     Figures,
     capital,
     definition_caption,
-    say_if_nothing_was_learned,
+    report_untrained,
     sentence,
     show_answer,
     show_figure,
@@ -51,7 +51,7 @@ from ui.shell.figures import (
 )
 from ui.shell.texts import describe, escaped
 from ui.work.folds import normalised
-from ui.work.jobs import predicted, run_what_comes
+from ui.work.jobs import predicted, run_available
 
 FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 LARGEST_AT_ONCE = 500
@@ -93,7 +93,7 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     """Return the linear model of every fold, approximations, the exact kernel, and the sidebar's model."""
     state = st.session_state
     linear, exact, curves = baseline(state), spec_from_state(state, EXACT), kernels(state)
-    say_what_is_left_out(approximate_specs(state)[1])
+    report_left_out(approximate_specs(state)[1])
     runs = [linear.but(fold=fold) for fold in chosen.folds] + [
         seeded(curve, k).but(n_components=m, fold=fold)
         for k in range(chosen.seeds)
@@ -145,7 +145,7 @@ def records(
     Also return the open tab's further runs, by their specs.
     """
     wanted = specs(spec, chosen)
-    whole = run_what_comes(
+    whole = run_available(
         list(dict.fromkeys([*wanted, *beside])),
         title=f"NDCG against m, {spec.dataset}",
         together=lambda run: run.but(fold="", digest=""),
@@ -185,7 +185,7 @@ def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
 
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
-    say_if_nothing_was_learned(found[0])
+    report_untrained(found[0])
     table = metric_vs_m.data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}

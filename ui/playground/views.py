@@ -33,7 +33,7 @@ from ui.playground import words
 from ui.playground.scene import CHANGES, EDGE, KEY, MOST, WAVES, PlaneState, Scene, take_changes
 from ui.shell.components import mount
 from ui.shell.errors import end_page
-from ui.shell.figures import INK, ON_DARK, show_answer
+from ui.shell.figures import ON_DARK, TEXT_COLOURS, show_answer
 from ui.shell.page import ALONE, is_on
 
 SIDE, EXTENT = 57, 1.2
@@ -240,7 +240,7 @@ def _answer(fit: PlaneFit, settings: Mapping[str, Any]) -> str:
 
 def _sent(held: PlaneState, fit: PlaneFit | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     scene, dark = held.scene, st.context.theme.type == "dark"
-    ink = {"ink": INK["dark" if dark else "light"], "below": "#d55e00"}
+    ink = {"ink": TEXT_COLOURS["dark" if dark else "light"], "below": "#d55e00"}
     return packed(scene, fit) | {
         "rev": held.seen,
         "set": f"{scene.plane} {scene.each} {scene.seed}",

@@ -26,7 +26,7 @@ from ui.runs.words import FIRST_LISTED, NONE_MATCHES, POINTS_ALT, best_of, made_
 from ui.shell.figures import show_answer, show_figure, show_table
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
-from ui.work.run_store import run_store, say_what_was_set_aside
+from ui.work.run_store import run_store, show_store_notice
 
 _LISTED = "runs-listed"
 HEIGHT = 390
@@ -168,7 +168,7 @@ class What:
 def runs_of_visitor() -> pd.DataFrame:
     """Return the runs before filters: all, those of a study, or deleted ones."""
     store, owner = run_store(), visitor()
-    say_what_was_set_aside()
+    show_store_notice()
     imported.compare()
     found = store.listing.seen_by(owner)
     if bool(found["own"].any()):

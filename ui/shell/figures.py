@@ -1,6 +1,10 @@
-"""Display of figures and captions, in the same way everywhere, with downloads of their data.
+"""Figures and tables below their answers, in the page's theme, with downloads of numbers and pictures.
 
-See docs/decisions/0032-how-a-page-is-built.md.
+Pictures for papers and slides are laid out here; the browser draws and saves them (picture.js). Every size is
+a canvas with the page's font size in pixels, which is then scaled as a whole. So lines, marks and text keep
+their proportions.
+
+See docs/decisions/0032-how-a-page-is-built.md and docs/decisions/0023-own-code-in-the-browser.md.
 """
 
 from __future__ import annotations
@@ -36,147 +40,12 @@ from ui.shell.page import ALONE, LARGE, is_on
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import describe, escaped, plain
 
-MEASURED = "Arial, Liberation Sans, sans-serif"
-"""Font for measuring text: wider than the font in pictures, and as wide as its substitute."""
-LETTER, AROUND = 7.5, 90
-"""Pixels of an average letter, and of the margins around the axes."""
-ADDRESS = "pictures"
-SCRIPT = Path(__file__).with_name("picture.js")
-_AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
-PAPER = {
-    "layout": {
-        "xaxis": _AXIS | {"showgrid": False, "linecolor": "#8a8a86", "showline": True},
-        "yaxis": _AXIS,
-        "paper_bgcolor": "#ffffff",
-        "plot_bgcolor": "#ffffff",
-    }
-}
-"""Always light, like paper."""
-
-
-@dataclass(frozen=True)
-class Size:
-    """A canvas in pixels: its width, its height (or its share of the figure's), and the drawn width."""
-
-    canvas: int
-    height: float
-    width: float
-    unit: str
-
-    def canvas_of(self, own: float) -> list[int]:
-        """Return width and height of the canvas for a figure of that height."""
-        return [self.canvas, round(self.height * own if self.height <= 1 else self.height)]
-
-
-SIZES: dict[str, Size | None] = {
-    "as shown": None,
-    "slide 16:9, large type": Size(880, 495, 1280, "px"),
-    "paper, one column, 85 mm": Size(385, 0.8, 85, "mm"),
-    "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
-}
-"""Text has 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
-
-
-def routes() -> list[Route]:
-    """Return the server's route to `SCRIPT`, below its base path."""
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    below = f"/{base}/{ADDRESS}" if base else f"/{ADDRESS}"
-    return [Route(f"{below}/{SCRIPT.name}", _script)]
-
-
-async def _script(_: Request) -> FileResponse:
-    return FileResponse(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
-
-
-@st.fragment
-@errors_as_sentences()
-def offer(figure: go.Figure, key: str, caption: str) -> None:
-    """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
-    size = st.selectbox(
-        "Picture",
-        list(SIZES),
-        key=f"{key}-size",
-        help="SVG carries its font; PNG has 300 dots per inch.",
-    )
-    row = st.container(horizontal=True, gap="small")
-    for kind in ("svg", "png"):
-        if row.button(kind.upper(), key=f"{key}-{kind}", width="stretch"):
-            job = _job(figure, key, SIZES[size], kind) | {"about": plain(caption)}
-            st.html(_asking(job), unsafe_allow_javascript=True)
-
-
-def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str, Any]:
-    printed = printable(figure)
-    drawn = {"canvas": None, "width": None, "unit": "px"}
-    if size is not None:
-        canvas = size.canvas_of(printed.layout.height)
-        drawn = {"canvas": canvas, "width": size.width, "unit": size.unit}
-        break_titles(printed, *canvas)
-    return drawn | {
-        "id": f"picture-{uuid.uuid4().hex}",
-        "key": key,
-        "name": f"{key}.{kind}",
-        "format": kind,
-        "figure": json.loads(printed.to_json()),
-        "font": f"static/media/{font().name}",
-    }
-
-
-def printable(figure: go.Figure) -> go.Figure:
-    """Return a copy on white, without interactive parts and without small text."""
-    small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
-    copy = with_text_style(go.Figure(_enlarged(json.loads(small))), INK["light"], SIZE)
-    copy.update_layout(template=PAPER, font_family=MEASURED)
-    if copy.layout.sliders:
-        copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)
-    return copy
-
-
-def _enlarged(part: Any) -> Any:
-    """Return parts of a figure with text of at least the usual size."""
-    if isinstance(part, list):
-        return [_enlarged(inner) for inner in part]
-    if not isinstance(part, dict):
-        return part
-    larger = {name: _enlarged(inner) for name, inner in part.items()}
-    for name, inner in larger.items():
-        if name.endswith("font") and isinstance(inner.get("size"), int | float):
-            inner["size"] = max(inner["size"], SIZE)
-    return larger
-
-
-def break_titles(figure: go.Figure, width: int, height: int) -> None:
-    """Break axis titles that are longer than their axis on a canvas of that size."""
-    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        low, high = axis.domain or (0, 1)
-        room = (high - low) * ((width if axis.plotly_name.startswith("x") else height) - AROUND)
-        if axis.title.text:
-            lines = textwrap.wrap(axis.title.text, max(12, round(room / LETTER)), break_long_words=False)
-            axis.title.text = "<br>".join(lines)
-
-
-def font() -> Path:
-    """Return the page's font, which comes with Streamlit and may be embedded (SIL Open Font License)."""
-    return next(
-        (Path(st.__file__).parent / "static" / "static" / "media").glob("SourceSansVF-Upright*.woff2")
-    )
-
-
-def _asking(job: dict[str, Any]) -> str:
-    """Return HTML that makes the browser create a picture: a status line, and a script with the job."""
-    words = json.dumps(job).replace("<", "\\u003c")
-    return (
-        f'<p id="{job["id"]}" role="status">Making the picture …</p>'
-        f'<script>import("./{ADDRESS}/{SCRIPT.name}").then(({{ save }}) => save({words}))</script>'
-    )
-
-
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
 HEIGHT_ALONE = 490
 """Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
-INK = {"light": "#1c1c1a", "dark": "#f2f2ef"}
+TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Text colours in figures: contrast at least 7:1 on either background."""
 
 # colours of methods and guides, lightened for a dark background (as in .streamlit/config.toml)
@@ -269,25 +138,13 @@ def show_figure(
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
     with row.popover("Save", icon=":material/download:", help="Download figure or numbers."):
-        st.download_button(
-            "Figure (HTML)",
-            lambda: _page(figure, caption),
-            f"{key}.html",
-            "text/html",
-            key=f"{key}-html",
-            on_click="ignore",
-            width="stretch",
-        )
-        st.download_button(
-            "Numbers (CSV)",
-            lambda: as_csv(table),
-            f"{key}.csv",
-            "text/csv",
-            key=f"{key}-csv",
-            on_click="ignore",
-            width="stretch",
-        )
-        offer(figure, key, caption)
+        for label, made, kind in (
+            ("Figure (HTML)", lambda: _page(figure, caption), "html"),
+            ("Numbers (CSV)", lambda: as_csv(table), "csv"),
+        ):
+            file, widget = f"{key}.{kind}", {"key": f"{key}-{kind}", "on_click": "ignore", "width": "stretch"}
+            st.download_button(label, made, file, f"text/{kind}", **widget)
+        picture_menu(figure, key, caption)
     if is_on(ALONE):
         end_page()
     return event
@@ -335,7 +192,7 @@ def definition_caption(data: RankingData) -> str:
     return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
 
 
-def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
+def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
     """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
     for record in records:
         told = NDCG(10, "letor").ties(record.scores[part], data)
@@ -343,13 +200,10 @@ def say_if_ties_decide(records: Sequence[RunRecord], data: RankingData, part: st
             st.caption(f"{escaped(describe(record.spec, part))}: {escaped(told)}")
 
 
-def say_if_nothing_was_learned(record: RunRecord) -> None:
+def report_untrained(record: RunRecord) -> None:
     """Say that there was no preference pair to train on, if so."""
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
-        st.info(
-            words.NOTHING_LEARNED,
-            icon=":material/info:",
-        )
+        st.info(words.NOTHING_LEARNED, icon=":material/info:")
 
 
 def themed(figure: go.Figure) -> go.Figure:
@@ -360,7 +214,7 @@ def themed(figure: go.Figure) -> go.Figure:
         figure = go.Figure(figure)  # pictures use the original figure
     if large:
         _thicken(figure)
-    figure = with_text_style(figure, INK["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+    figure = with_text_style(figure, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
     if is_on(ALONE):
         figure.update_layout(height=HEIGHT_ALONE)
     return figure
@@ -396,3 +250,138 @@ def _thicken(figure: go.Figure) -> None:
             marker.size *= 1.4
     for note in figure.layout.annotations:
         note.font.size = LARGE_SIZE
+
+
+MEASURED = "Arial, Liberation Sans, sans-serif"
+"""Font for measuring text: wider than the font in pictures, and as wide as its substitute."""
+LETTER, AROUND = 7.5, 90
+"""Pixels of an average letter, and of the margins around the axes."""
+ADDRESS = "pictures"
+SCRIPT = Path(__file__).with_name("picture.js")
+_AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
+PAPER = {
+    "layout": {
+        "xaxis": _AXIS | {"showgrid": False, "linecolor": "#8a8a86", "showline": True},
+        "yaxis": _AXIS,
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+    }
+}
+"""Always light, like paper."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A canvas in pixels: its width, its height (or its share of the figure's), and the drawn width."""
+
+    canvas: int
+    height: float
+    width: float
+    unit: str
+
+    def canvas_of(self, own: float) -> list[int]:
+        """Return width and height of the canvas for a figure of that height."""
+        return [self.canvas, round(self.height * own if self.height <= 1 else self.height)]
+
+
+SIZES: dict[str, Size | None] = {
+    "as shown": None,
+    "slide 16:9, large type": Size(880, 495, 1280, "px"),
+    "paper, one column, 85 mm": Size(385, 0.8, 85, "mm"),
+    "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
+}
+"""Text has 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
+
+
+def routes() -> list[Route]:
+    """Return the server's route to `SCRIPT`, below its base path."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    below = f"/{base}/{ADDRESS}" if base else f"/{ADDRESS}"
+    return [Route(f"{below}/{SCRIPT.name}", _script)]
+
+
+async def _script(_: Request) -> FileResponse:
+    return FileResponse(SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+
+@st.fragment
+@errors_as_sentences()
+def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
+    """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
+    size = st.selectbox(
+        "Picture",
+        list(SIZES),
+        key=f"{key}-size",
+        help="SVG carries its font; PNG has 300 dots per inch on paper.",
+    )
+    row = st.container(horizontal=True, gap="small")
+    for kind in ("svg", "png"):
+        if row.button(kind.upper(), key=f"{key}-{kind}", width="stretch"):
+            job = _job(figure, key, SIZES[size], kind) | {"about": plain(caption)}
+            st.html(_asking(job), unsafe_allow_javascript=True)
+
+
+def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str, Any]:
+    printed = printable(figure)
+    drawn = {"canvas": None, "width": None, "unit": "px"}
+    if size is not None:
+        canvas = size.canvas_of(printed.layout.height)
+        drawn = {"canvas": canvas, "width": size.width, "unit": size.unit}
+        break_titles(printed, *canvas)
+    return drawn | {
+        "id": f"picture-{uuid.uuid4().hex}",
+        "key": key,
+        "name": f"{key}.{kind}",
+        "format": kind,
+        "figure": json.loads(printed.to_json()),
+        "font": f"static/media/{font().name}",
+    }
+
+
+def printable(figure: go.Figure) -> go.Figure:
+    """Return a copy on white, without interactive parts and without small text."""
+    small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
+    copy = with_text_style(go.Figure(_enlarged(json.loads(small))), TEXT_COLOURS["light"], SIZE)
+    copy.update_layout(template=PAPER, font_family=MEASURED)
+    if copy.layout.sliders:
+        copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)
+    return copy
+
+
+def _enlarged(part: Any) -> Any:
+    """Return parts of a figure with text of at least the usual size."""
+    if isinstance(part, list):
+        return [_enlarged(inner) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    larger = {name: _enlarged(inner) for name, inner in part.items()}
+    for name, inner in larger.items():
+        if name.endswith("font") and isinstance(inner.get("size"), int | float):
+            inner["size"] = max(inner["size"], SIZE)
+    return larger
+
+
+def break_titles(figure: go.Figure, width: int, height: int) -> None:
+    """Break axis titles that are longer than their axis on a canvas of that size."""
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        low, high = axis.domain or (0, 1)
+        room = (high - low) * ((width if axis.plotly_name.startswith("x") else height) - AROUND)
+        if axis.title.text:
+            lines = textwrap.wrap(axis.title.text, max(12, round(room / LETTER)), break_long_words=False)
+            axis.title.text = "<br>".join(lines)
+
+
+def font() -> Path:
+    """Return the page's font, which comes with Streamlit and may be embedded (SIL Open Font License)."""
+    return next(
+        (Path(st.__file__).parent / "static" / "static" / "media").glob("SourceSansVF-Upright*.woff2")
+    )
+
+
+def _asking(job: dict[str, Any]) -> str:
+    """Return HTML that makes the browser create a picture: a status line, and a script with the job."""
+    words = json.dumps(job).replace("<", "\\u003c")
+    return (
+        f'<p id="{job["id"]}" role="status">Making the picture …</p>'
+        f'<script>import("./{ADDRESS}/{SCRIPT.name}").then(({{ save }}) => save({words}))</script>'
+    )

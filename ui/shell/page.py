@@ -1,4 +1,4 @@
-"""The head of a page: title, subject in one line, glossary, and the switch that reveals the test part."""
+"""Parts of every page: head, tabs, styles, and the switches of large type and of one figure alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ui.shell.errors import errors_as_sentences
-from ui.shell.terms import offer_terms
+from ui.shell.terms import glossary_button
 
 
 def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGenerator:
@@ -20,7 +20,7 @@ def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGe
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     with row:
-        offer_terms(first)
+        glossary_button(first)
     if about:
         row.caption(about, width="content")
     return row
@@ -35,7 +35,7 @@ _OF = "view-of-page"
 
 def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
     """Draw tabs by their names; errors appear in their tab."""
-    begin_with_the_first()
+    close_other_tab()
     places = st.tabs(list(draw), key=VIEW, bind="query-params", on_change="rerun")
     for tab, drawn in zip(places, draw.values(), strict=True):
         if tab.open:
@@ -43,7 +43,7 @@ def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
                 drawn()
 
 
-def begin_with_the_first() -> None:
+def close_other_tab() -> None:
     """Close a tab that was opened on another page, before tabs are drawn."""
     here = st.session_state.get(TITLE)
     if st.session_state.setdefault(_OF, here) != here and VIEW not in st.query_params:
@@ -51,7 +51,7 @@ def begin_with_the_first() -> None:
     st.session_state[_OF] = here
 
 
-WAYS = "ways"
+KEPT_ALONE = "ways"
 """Key prefix of containers that a page without results needs, even when only its figure is shown."""
 LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure alone."""

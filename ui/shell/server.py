@@ -1,9 +1,8 @@
-"""Headers of every answer: other sites cannot frame the app, and pages fetch from no other host.
+"""Settings of the server: headers of every answer, and libraries that the garbage collector skips.
 
-Streamlit sets none, but an app can add them (`app.py`). The browser enforces them. So even a text shown as
-HTML by mistake can fetch nothing.
-
-See docs/decisions/0022-security-in-the-browser.md.
+Other sites cannot frame the app, and pages fetch from no other host. Streamlit sets no such headers, but an
+app can add them (`app.py`). The browser enforces them. So even a text shown as HTML by mistake can fetch
+nothing. See docs/decisions/0022-security-in-the-browser.md.
 """
 
 from __future__ import annotations
@@ -60,7 +59,11 @@ class Headers:
 
 
 @cache
-def settle() -> None:
-    """Collect once, after the first page, and make the collector skip all present objects."""
+def freeze_libraries() -> None:
+    """Collect garbage once, after the first page, and make the collector skip all present objects.
+
+    Streamlit collects after every run of a script. With the libraries in memory this takes longer than many
+    runs. See docs/decisions/0030-streamlit-traps.md.
+    """
     gc.collect()
     gc.freeze()

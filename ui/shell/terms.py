@@ -92,11 +92,7 @@ TERMS = {
         "Inner products of m features instead of kernel values.",
         "chen2017",
     ),
-    "Hinge": Term(
-        r"\bhinge\b",
-        "Loss of a pair: max(0, 1 − margin), or its square.",
-        "chapelle2010",
-    ),
+    "Hinge": Term(r"\bhinge\b", "Loss of a pair: max(0, 1 − margin), or its square.", "chapelle2010"),
     "Objective": Term(
         r"\bobjective\b",
         "Training minimises it: ½‖w‖² plus C times the losses of pairs.",
@@ -133,13 +129,9 @@ TERMS = {
         r"\bstandard error\b",
         "Variation of the mean over other folds.",
     ),
-    "Sobol points": Term(
-        r"\bSobol\b",
-        "Points spread more evenly than random ones.",
-    ),
+    "Sobol points": Term(r"\bSobol\b", "Points spread more evenly than random ones."),
     "Spectrum": Term(
-        r"\b(?:spectr|eigenvalue|singular value)",
-        "Eigenvalues or singular values, largest first.",
+        r"\b(?:spectr|eigenvalue|singular value)", "Eigenvalues or singular values, largest first."
     ),
     "Dual variable": Term(
         r"\bdual variables?\b|\bα\b",
@@ -237,7 +229,7 @@ def meaning(name: str) -> str | None:
     return found.meaning if found else None
 
 
-def offer_terms(first: Collection[str] = ()) -> None:
+def glossary_button(first: Collection[str] = ()) -> None:
     """Draw a button that shows the glossary, starting with these terms."""
     place = st.popover("Terms", type="tertiary", key="terms")  # a help text would cover the list
     place.markdown(glossary(first))

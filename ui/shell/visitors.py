@@ -1,6 +1,11 @@
-"""Accounts, on a server whose secrets have a section [auth]: visitors must log in first.
+"""Visitors: by account if the server requires log-in, else by a secret that the browser stores.
 
-The provider identifies visitors by OpenID Connect; Streamlit stores the result in a signed cookie.
+With a section [auth] in the server's secrets, a provider identifies visitors by OpenID Connect; Streamlit
+stores the result in a signed cookie. Otherwise the server creates a secret when a visitor first starts
+something that outlives the page. It is in the session, and in a cookie, to survive reloads and restarts.
+A line of JavaScript writes the cookie, because Streamlit can only read cookies. The secret is never put into
+an address, a log or a run folder: only its digest is stored. Without cookies a visitor keeps the identity
+until a reload. Cookies depend on hosts but not on ports: other apps at this machine's address receive it too.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from ui.shell.errors import end_page
 
 
 @cache
-def asked_for() -> bool:
+def accounts_required() -> bool:
     """Return True if this server requires accounts; cached, because Streamlit reads secrets each time."""
     return "is_logged_in" in st.user
 
@@ -28,7 +33,7 @@ def account() -> str | None:
 
     Raises `SettingError` if the provider names no account.
     """
-    if not asked_for() or not st.user.get("is_logged_in"):
+    if not accounts_required() or not st.user.get("is_logged_in"):
         return None
     issuer, subject = st.user.get("iss"), st.user.get("sub")
     if not issuer or not subject:
@@ -36,9 +41,9 @@ def account() -> str | None:
     return f"{issuer}\n{subject}"
 
 
-def ask_to_log_in() -> None:
+def require_login() -> None:
     """Show only the login to visitors who are not logged in, if accounts are required."""
-    if not asked_for() or st.user.get("is_logged_in"):
+    if not accounts_required() or st.user.get("is_logged_in"):
         return
     st.title("rankviz")
     st.write(words.LOG_IN)
@@ -46,7 +51,7 @@ def ask_to_log_in() -> None:
     end_page()
 
 
-def offer_to_log_out() -> None:
+def show_account() -> None:
     """Show who is logged in and a logout button in the sidebar."""
     if account() is None:
         return

@@ -15,20 +15,20 @@ from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query, ranked_list, score_scatter
 from rankviz.runs.spec import RunSpec
-from ui.controls import marked, models, selection
-from ui.controls.curves import approximate_specs, say_what_is_left_out
-from ui.controls.models import Option, Two, menu, of_pins, of_the_sidebar, usual_two
+from ui.controls import selection
+from ui.controls.curves import approximate_specs, report_left_out
+from ui.controls.models import Option, Two, default_two, menu, pin_buttons, pinned_models, sidebar_models
 from ui.ndcg_vs_m.views import METRICS, Bound
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
     definition_caption,
-    say_if_nothing_was_learned,
-    say_if_ties_decide,
+    report_ties,
+    report_untrained,
     show_answer,
     show_figure,
     show_table,
 )
-from ui.shell.page import ALONE, VIEW, begin_with_the_first, is_on
+from ui.shell.page import ALONE, VIEW, close_other_tab, is_on
 from ui.side_by_side import words
 from ui.side_by_side.words import Compared, Pair, about, marked_document, query_reading, reading, tau_text
 from ui.why.choices import CURRENT
@@ -53,7 +53,7 @@ def one_query(what: Compared) -> int:
     documents = score_scatter.data(*scores, what.data, position, scale)
     moved = ranked_list.moved(documents, MOST_MOVED)
     st.markdown(query_reading(row, moved, what.pair))
-    chosen_documents = marked.documents(set(documents["document"]))
+    chosen_documents = selection.marked_documents(set(documents["document"]))
     k = min(length, len(documents))
     lists, points = st.columns(2, gap="medium")
     with lists:
@@ -74,7 +74,7 @@ def _settings() -> tuple[int, str]:
 
 
 def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
-    key, query, names = marked.chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+    key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
     values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
     show_figure(
         ranked_list.figure(documents, *what.pair.labels, k, chosen),
@@ -82,7 +82,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         key=key,
         alt=words.LISTS_ALT.format(query=query, k=k),
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
-        on_select=marked.clicked(key),
+        on_select=selection.on_document_click(key),
     )
 
 
@@ -99,7 +99,11 @@ def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str])
 def _points(
     what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, chosen: Sequence[str]
 ) -> None:
-    key, query, names = marked.chart_key("score-against-score"), f"{row['query']:.0f}", what.pair.names
+    key, query, names = (
+        selection.document_chart_key("score-against-score"),
+        f"{row['query']:.0f}",
+        what.pair.names,
+    )
     said = {
         "centred": "scores minus their mean",
         "standardised": words.STANDARDISED,
@@ -110,7 +114,7 @@ def _points(
         key=key,
         alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
         caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
-        on_select=marked.clicked(key),
+        on_select=selection.on_document_click(key),
     )
 
 
@@ -119,13 +123,13 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
         st.markdown(words.LARGEST)
-        key, listed = marked.chart_key("moved"), moved["document"].tolist()
+        key, listed = selection.document_chart_key("moved"), moved["document"].tolist()
         show_table(
             moved.rename(columns=names),
             hide_index=True,
             width="content",
             key=key,
-            on_select=marked.ticked(key, listed),
+            on_select=selection.on_document_tick(key, listed),
             selection_mode="single-row",
             selection_default={
                 "selection": {"rows": [n for n, name in enumerate(listed) if name in chosen[:1]]},
@@ -149,21 +153,21 @@ class Choice:
 
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's own controls."""
-    options = of_the_sidebar(st.session_state)
-    first, second = usual_two(st.session_state)
-    options |= of_pins(models.pinned(spec))
+    options = sidebar_models(st.session_state)
+    first, second = default_two(st.session_state)
+    options |= pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
     metric = Bound(row).menu("metric", "Metric", METRICS, "NDCG@10", width=150, help=words.METRIC_HELP)
     with row:
-        models.buttons(spec)
+        pin_buttons(spec)
     return Choice(left, right, metric)
 
 
 def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
     """Describe the comparison in `place`, and train both models; the page ends here if they are the same."""
-    say_what_is_left_out(approximate_specs(st.session_state)[1])
+    report_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
         st.info(words.SAME.format(model=two.names[0]))
@@ -176,8 +180,8 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
 @errors_as_sentences()
 def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     """Draw all views of the page, with a shared selection of queries and a shown query."""
-    say_if_nothing_was_learned(pair.learned)
-    say_if_ties_decide([pair.left, pair.right], data, part)
+    report_untrained(pair.learned)
+    report_ties([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
@@ -192,7 +196,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         st.markdown(note)
     tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), words.HOW)
     _where_to_look(table, metric)
-    begin_with_the_first()
+    close_other_tab()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query(what)
@@ -240,7 +244,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
 def _chart(what: Compared, figure: Any, tool: str, *, name: str, alt: str, caption: str) -> None:
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     key = selection.chart_key(name)
-    take = selection.taken_from_chart(key, what.table)
+    take = selection.on_chart(key, what.table)
     show_figure(figure, what.table, key=key, alt=alt, caption=caption, on_select=take)
 
 
@@ -268,8 +272,8 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
             row.button(
                 f"**{query}**  {text(number)}",
                 key=f"look-{value}-{query}",
-                on_click=selection.only,
-                args=(int(query), table),
+                on_click=selection.select,
+                args=([int(query)], table),
                 help=f"Show query {query}.",
             )
 
@@ -289,9 +293,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
         shown.drop(columns="size"),
         hide_index=True,
         key=key,
-        on_select=selection.taken_from_rows(
-            key, queries, lambda chosen: selection.select(chosen, what.table)
-        ),
+        on_select=selection.on_rows(key, queries, lambda chosen: selection.select(chosen, what.table)),
         selection_mode="multi-row",
         selection_default={"selection": {"rows": ticked}},
         column_config=_columns(what.pair, what.metric),

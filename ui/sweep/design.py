@@ -24,7 +24,7 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
-from ui.controls.setting_controls import told
+from ui.controls.setting_controls import step_text
 from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
 from ui.shell.texts import escaped
@@ -84,7 +84,7 @@ def _axis(setting: Setting, drawn: bool) -> Axis:
         names = {str(option.label): name for name, option in setting.options.items()}
         return Values(setting.name, tuple(names[one] for one in _some(setting, list(names), key)))
     if isinstance(setting.offer, Steps):
-        values = {told(value): value for value in setting.offer.values}
+        values = {step_text(value): value for value in setting.offer.values}
         return Values(setting.name, tuple(values[one] for one in _some(setting, list(values), key)))
     return Values(setting.name, _typed(setting, key))
 
@@ -114,7 +114,7 @@ def _some(setting: Setting, values: list[str], key: str) -> list[str]:
 
 
 def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
-    usual = USUAL_TYPED if _allowed(setting, USUAL_TYPED) else told(setting.first)
+    usual = USUAL_TYPED if _allowed(setting, USUAL_TYPED) else step_text(setting.first)
     about = {"max_chars": 200, "help": words.TYPED_HELP.format(help=setting.help)}
     text = BOUND.text(key, f"{setting.symbol}, values", usual, **about)
     try:

@@ -29,7 +29,7 @@ from ui.shell.visitors import visitor
 from ui.sweep import words
 from ui.sweep.design import KIND, LONGEST_TITLE, STUDY, design_from
 from ui.sweep.words import NO_SWEEP, at_work, cell_words, pace, time_left
-from ui.work.place import line
+from ui.work.place import cluster_line
 from ui.work.run_store import run_store, workers
 
 CLICKED = "cell"
@@ -314,7 +314,7 @@ def _progress(sweep: Sweep, seconds: float) -> None:
 
 def _on_the_cluster(status: StudyStatus) -> None:
     """Draw the cluster's state; if it does not answer, the owner may continue on this machine."""
-    if not line(status.study.place) and status.study.owner == visitor():
+    if not cluster_line(status.study.place) and status.study.owner == visitor():
         st.button(
             "Continue on this machine",
             key="sweep-here",

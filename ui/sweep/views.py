@@ -21,7 +21,7 @@ from ui.controls.navigation import announced, experiment
 from ui.ndcg_vs_m.views import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
-from ui.shell.page import ALONE, WAYS, head, is_on
+from ui.shell.page import ALONE, KEPT_ALONE, head, is_on
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.sweep import studies, words
@@ -37,8 +37,8 @@ from ui.sweep.studies import (
     show_sweeps,
 )
 from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
-from ui.work.place import say_what_is_seen, threads_of, where
-from ui.work.run_store import say_what_was_set_aside, workers
+from ui.work.place import choose_place, show_cluster, threads_of
+from ui.work.run_store import show_store_notice, workers
 
 TITLE = "Sweep"
 NOTHING = pd.Series(dtype=float)
@@ -47,7 +47,7 @@ NOTHING = pd.Series(dtype=float)
 def page() -> None:
     """Draw the sweep in the address, else a design to start one."""
     announced()
-    say_what_was_set_aside()
+    show_store_notice()
     study = named()
     if not study:
         a_design(experiment())
@@ -85,19 +85,19 @@ def a_design(base: RunSpec) -> None:
     about = head(TITLE, first=TERMS_HERE)
     left, right = st.columns([2, 3], gap="medium")
     if is_on(ALONE):  # the figure leaves no space below
-        start, figure = left.container(key=f"{WAYS}-on"), right.container()
+        start, figure = left.container(key=f"{KEPT_ALONE}-on"), right.container()
     else:
         figure, start = right.container(), right.container()
     with errors_as_sentences():  # before the design, which may be invalid
         show_sweeps("Your sweeps")
     with errors_as_sentences():
-        with left.container(key=WAYS):
+        with left.container(key=KEPT_ALONE):
             found = design_controls(base)
             about.caption(f"Sidebar's model: {what_stays(found.design)}", width="content")
         with start:
             prospect = prospect_of(found.design)
             row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-            place = where(row, TASKS)
+            place = choose_place(row, TASKS)
         for note in found.design.plan.notes:
             start.caption(escaped(note[0].upper() + note[1:] + "."))
         row.button(
@@ -111,7 +111,7 @@ def a_design(base: RunSpec) -> None:
         with start:
             show_action_error()
             if place != HERE:
-                say_what_is_seen(place)
+                show_cluster(place)
         with figure:  # last, because the page ends there if only the first figure is wanted
             show_design(found.design, found.metric, _prospect_words(prospect, place))
 

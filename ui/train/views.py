@@ -33,17 +33,16 @@ from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
-from ui.controls import marked, models
-from ui.controls.models import Option, Two, menu, of_pins
-from ui.controls.requirements import offered
+from ui.controls import selection
+from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound
 from ui.shell.figures import (
     capital,
     definition_caption,
-    say_if_nothing_was_learned,
-    say_if_ties_decide,
+    report_ties,
+    report_untrained,
     sentence,
     show_figure,
     show_table,
@@ -54,7 +53,7 @@ from ui.shell.texts import describe
 from ui.train import words
 from ui.why.choices import offer as offer_why
 from ui.work.folds import fold_later
-from ui.work.place import where
+from ui.work.place import choose_place
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
 LIST_LENGTH = 15
@@ -65,13 +64,13 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
     usual = style_of(LINEAR).name
-    options = {usual: Option("the linear model", lambda: baseline(state))} | of_pins(models.pinned(spec))
+    options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
         metric = _curve()
-        models.buttons(spec)
-    return chosen.spec(), metric, where(row, SHARDS)
+        pin_buttons(spec)
+    return chosen.spec(), metric, choose_place(row, SHARDS)
 
 
 def cost(record: RunRecord, predicted: object) -> str:
@@ -82,7 +81,7 @@ def cost(record: RunRecord, predicted: object) -> str:
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
     """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
-    say_if_nothing_was_learned(record)
+    report_untrained(record)
     records = _distinct(other, record)
     table = metric_curve.data(records, part, metric)
     show_figure(
@@ -94,7 +93,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[metric]}.",
     )
-    say_if_ties_decide(records, data, part)
+    report_ties(records, data, part)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
@@ -143,8 +142,8 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
     ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
-    names, drawn = table["document"].tolist(), marked.chart_key("ranked-list")
-    asked_about = marked.documents(names)
+    names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
+    asked_about = selection.marked_documents(names)
     show_figure(
         ranked_list.figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
@@ -152,7 +151,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         key=drawn,
         alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
-        on_select=marked.clicked(drawn),
+        on_select=selection.on_document_click(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
     with st.expander(f"All {len(table)} documents"):

@@ -22,11 +22,11 @@ from rankviz.plots.style import grade_colour
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.paths import walk
-from ui.controls.feature_names import called
+from ui.controls.feature_names import names_of
 from ui.controls.widgets import Bound
 from ui.shell.components import each, mount, number, pair, record, text, whole
 from ui.shell.errors import end_page
-from ui.shell.figures import ON_DARK, say_if_nothing_was_learned, show_answer
+from ui.shell.figures import ON_DARK, report_untrained, show_answer
 from ui.shell.page import ALONE, is_on
 from ui.shell.texts import escaped
 from ui.weights import words
@@ -144,11 +144,11 @@ def answer(record: RunRecord, names: Sequence[str]) -> str:
 def table(record: RunRecord, train: RankingData, query: int) -> None:
     """Draw bars, list and numbers; the page ends here if only the first figure is wanted."""
     spec = record.spec
-    say_if_nothing_was_learned(record)
+    report_untrained(record)
     if record.n_pairs > MOST_PAIRS:
         st.info(words.TOO_MANY_PAIRS.format(n=record.n_pairs))
         return
-    names = called(spec, train)
+    names = names_of(spec, train)
     show_answer(answer(record, names))
     documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
     dark = st.context.theme.type == "dark"

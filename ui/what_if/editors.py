@@ -27,14 +27,14 @@ from rankviz.whatif.changes import (
 from rankviz.whatif.lookup import index_of_document
 from rankviz.whatif.turning import preferring
 from rankviz.whatif.typed import typed_documents
-from ui.controls.feature_names import called
+from ui.controls.feature_names import names_of
 from ui.controls.link import frozen_link
 from ui.shell.components import digits, either, one_of, record, whole
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.what_if import change_list, words
 from ui.what_if.change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
-from ui.what_if.lists import Lists, names_of
+from ui.what_if.lists import Lists, names_by_number
 from ui.what_if.words import of_change
 from ui.work.folds import normalised
 
@@ -185,7 +185,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
     feature = st.selectbox(
         "Feature",
         range(data.n_features),
-        format_func=_numbered(called(spec, data)).__getitem__,
+        format_func=_numbered(names_of(spec, data)).__getitem__,
         key="edit-feature",
     )
     if document is None or feature is None:
@@ -245,7 +245,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
         "Feature",
         range(fold.train.n_features),
         None,
-        format_func=_numbered(called(spec, fold.train)).__getitem__,
+        format_func=_numbered(names_of(spec, fold.train)).__getitem__,
         placeholder="Number or name",
         key="out-feature",
     )
@@ -361,7 +361,7 @@ def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query
 
 def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
     """Explain that the grades already imply this order."""
-    data, names = changed.parts[part], names_of(changed.parts[part], query)
+    data, names = changed.parts[part], names_by_number(changed.parts[part], query)
     pair = (int(told["key"]), int(told["other"]))
     above, below = pair if told["do"] == "above" else pair[::-1]
     first, second = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))

@@ -27,7 +27,7 @@ from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import PARTS, Outcome
 from rankviz.whatif.turned import Turned, count_turned, turned_pairs
 from rankviz.whatif.turning import RULE
-from ui.controls.feature_names import in_their_words
+from ui.controls.feature_names import with_names
 from ui.controls.widgets import Bound
 from ui.shell.components import mount
 from ui.shell.errors import errors_as_sentences
@@ -36,7 +36,7 @@ from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe, plain
 from ui.what_if import change_list, editors, words
 from ui.what_if.change_list import Line, applied, plain_label
-from ui.what_if.lists import Lists, component_data, lists, names_of
+from ui.what_if.lists import Lists, component_data, lists, names_by_number
 from ui.what_if.models import SharedModel, shared_model
 from ui.what_if.words import METRIC, OF_THE_PART, OfQuery, answer
 from ui.work.folds import fold_of, normalised
@@ -92,7 +92,7 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
     found = turned_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
-    names, numbers = names_of(data, query), data.rows[own].tolist()
+    names, numbers = names_by_number(data, query), data.rows[own].tolist()
     called = [
         f"{names[number]} ({grade})" for number, grade in zip(numbers, data.y[own].tolist(), strict=True)
     ]
@@ -166,7 +166,7 @@ def answers_at_once(spec: RunSpec) -> bool:
 
 def page_of(spec: RunSpec, part: str, query: Any) -> Page:
     """Return the present state of the page for a query."""
-    fold = in_their_words(spec, normalised(spec))
+    fold = with_names(spec, normalised(spec))
     record = recall(spec.but(digest=fold_of(spec).digest))
     if record is None:  # no longer in memory: the whole page makes it again
         st.rerun()
@@ -181,7 +181,7 @@ def page_of(spec: RunSpec, part: str, query: Any) -> Page:
 def show(spec: RunSpec, explain: Callable[..., None]) -> None:
     """Draw everything below the head; it reruns by itself. `explain` draws why A is above B."""
     st.html(f"<style>{STYLE}</style>")
-    fold = in_their_words(spec, normalised(spec))
+    fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
     page, top = page_of(spec, part, query), st.container(key="what-if-answer")

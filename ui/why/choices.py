@@ -17,9 +17,8 @@ from rankviz.datasets import RankingData
 from rankviz.plots.labels import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls import feature_names, models
-from ui.controls.models import Option, menu, of_pins, of_the_sidebar
-from ui.controls.requirements import offered
+from ui.controls import feature_names
+from ui.controls.models import Option, menu, offered, pinned_models, sidebar_models
 from ui.controls.settings import go_to, go_where_asked
 from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
@@ -129,7 +128,7 @@ def controls(
 def model(place: Any, spec: RunSpec) -> RunSpec:
     """Draw the menu of models; return the chosen one: the sidebar's, or another known to the app."""
     options = {CURRENT: Option("current model", lambda: spec)}
-    options |= of_the_sidebar(st.session_state) | of_pins(models.pinned(spec))
+    options |= sidebar_models(st.session_state) | pinned_models(spec)
     return menu(place, "Model", options, CURRENT, OF, words.MODEL).spec()
 
 

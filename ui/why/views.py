@@ -25,8 +25,8 @@ from rankviz.whatif.landmarks import alike_together
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
-from ui.controls.feature_names import called
-from ui.controls.requirements import offered
+from ui.controls.feature_names import names_of
+from ui.controls.models import offered
 from ui.controls.settings import go_to
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
@@ -348,7 +348,7 @@ def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
         st.info(SAME)
         return
     found = explain_margin(asked.model(changes), pair.a, pair.b)
-    table = margin_waterfall.data(found.values, called(pair.record.spec, pair.data), pair.a, pair.b)
+    table = margin_waterfall.data(found.values, names_of(pair.record.spec, pair.data), pair.a, pair.b)
     with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
     show_figure(
         margin_waterfall.figure(table, float(found.margin)),

@@ -1,4 +1,4 @@
-"""Browser tabs, and the automatic jobs that they wait for: the last tab to leave ends the job.
+"""Automatic jobs: they continue runs that are too long to wait for, until no tab needs them.
 
 Streamlit releases a session's data when its tab is closed. It also does so if a browser empties its caches,
 so the session is checked before anything ends.
@@ -31,52 +31,50 @@ PATIENCE = 3.0
 
 
 class Waiting:
-    """Tabs that wait for automatic jobs; thread-safe."""
+    """Tabs that wait for automatic jobs, with the jobs' owners; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._owners: dict[str, str] = {}
-        self._tabs: dict[str, set[str]] = {}
+        self._jobs: dict[str, tuple[str, set[str]]] = {}
 
     def begin(self, job_id: str, owner: str, tab: str) -> None:
         """Record that a job was started automatically for a tab."""
         with self._lock:
-            self._owners[job_id] = owner
-            self._tabs[job_id] = {tab}
+            self._jobs[job_id] = owner, {tab}
 
     def join(self, job_id: str, tab: str) -> None:
         """Record that another tab waits for a job, if it was started automatically."""
         with self._lock:
-            if job_id in self._tabs:
-                self._tabs[job_id].add(tab)
+            if job_id in self._jobs:
+                self._jobs[job_id][1].add(tab)
 
     def leave(self, job_id: str, tab: str) -> str | None:
         """Record that a tab no longer waits for a job; return its owner if it was the last tab."""
         with self._lock:
-            tabs = self._tabs.get(job_id)
-            if tabs is None:
+            if job_id not in self._jobs:
                 return None
+            owner, tabs = self._jobs[job_id]
             tabs.discard(tab)
             if tabs:
                 return None
-            del self._tabs[job_id]
-            return self._owners.pop(job_id)
+            del self._jobs[job_id]
+            return owner
 
     def of(self, tab: str) -> list[str]:
         """Return the jobs that a tab waits for."""
         with self._lock:
-            return [job_id for job_id, tabs in self._tabs.items() if tab in tabs]
+            return [job_id for job_id, (_, tabs) in self._jobs.items() if tab in tabs]
 
 
 WAITING = Waiting()
 
 
-def began_unasked(job_id: str, owner: str) -> None:
+def begin(job_id: str, owner: str) -> None:
     """Record that a job was started automatically for this tab, and ends with it."""
     WAITING.begin(job_id, owner, _tab())
 
 
-def wait_too(job_id: str) -> None:
+def join(job_id: str) -> None:
     """Record that this tab waits for a job, perhaps another tab's."""
     WAITING.join(job_id, _tab())
 
@@ -116,7 +114,7 @@ def _looked_after(tab: str) -> str:
 
 REST_SECONDS = 1.5
 """Seconds without a change of controls before an automatic job begins."""
-UNASKED, _RESTING = "unasked-job", "unasked-runs"
+AUTO_JOB, _RESTING = "unasked-job", "unasked-runs"
 """Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
 
 
@@ -132,10 +130,10 @@ def note_on(job: JobStatus) -> str:
     """Return the remark below a job's progress."""
     if job.owner != visitor():
         return words.OF_OTHERS
-    return words.SLOW if job.id == st.session_state.get(UNASKED) else ""
+    return words.SLOW if job.id == st.session_state.get(AUTO_JOB) else ""
 
 
-def go_on(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
+def continue_as_job(late: list[RunSpec], title: str, why: str, wanted: list[RunSpec]) -> bool:
     """Show the job that continues these runs; return True if there is one, or will be.
 
     `why` explains below it why they were too long to wait for. Without a reason they were not tried, and the
@@ -156,10 +154,10 @@ def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
     try:
         job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
         if new:
-            st.query_params[PARAMETER] = st.session_state[UNASKED] = job_id
-            began_unasked(job_id, visitor())
+            st.query_params[PARAMETER] = st.session_state[AUTO_JOB] = job_id
+            begin(job_id, visitor())
         else:
-            wait_too(job_id)
+            join(job_id)
         return jobs().status(job_id)
     except StoreOutOfReach as error:
         st.warning(escaped(error), icon=":material/save:")
@@ -186,9 +184,9 @@ def _rest(drawn: float) -> None:
         st.rerun()
 
 
-def let_go(wanted: list[RunSpec]) -> None:
+def leave_unneeded(wanted: list[RunSpec]) -> None:
     """Leave the automatic job if the page needs none of its runs; forget it then, or when it is done."""
-    job_id = st.session_state.get(UNASKED)
+    job_id = st.session_state.get(AUTO_JOB)
     if job_id is None:
         return
     with suppress(StoreError):  # it was deleted
@@ -196,6 +194,6 @@ def let_go(wanted: list[RunSpec]) -> None:
         if job.state != "finished" and not set(job.specs).isdisjoint(wanted):
             return
     leave(job_id)
-    del st.session_state[UNASKED]
+    del st.session_state[AUTO_JOB]
     if st.query_params.get(PARAMETER) == job_id:
         del st.query_params[PARAMETER]

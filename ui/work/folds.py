@@ -1,4 +1,4 @@
-"""The folds opened last, as read and as normalised, within a bound of bytes.
+"""Data sets and folds for pages: the folds opened last, as read and as normalised, within a bound of bytes.
 
 See docs/decisions/0021-uploads-in-memory.md.
 """
@@ -57,8 +57,7 @@ class FoldMemory:
 
     def __init__(self, most_bytes: Callable[[], float]) -> None:
         self._most_bytes, self._lock = most_bytes, Lock()
-        self._folds: OrderedDict[FoldKey, Fold] = OrderedDict()
-        self._asked: dict[FoldKey, float] = {}
+        self._folds: OrderedDict[FoldKey, tuple[Fold, float]] = OrderedDict()
         self._making: WeakValueDictionary[FoldKey, Lock] = WeakValueDictionary()
 
     def get(self, key: FoldKey, make: Callable[[], Fold]) -> Fold:
@@ -67,40 +66,39 @@ class FoldMemory:
             making = self._making.setdefault(key, Lock())
         with making:
             with self._lock:
-                found = self._folds.get(key)
+                found, _ = self._folds.get(key, (None, 0.0))
             return self._put(key, make() if found is None else found)
 
     def forget(self, folder: Path) -> None:
         """Free the folds with files at or below a path."""
-        self._let_go(lambda key: any(Path(path).is_relative_to(folder) for path, _, _ in key.files))
+        self._free(lambda key: any(Path(path).is_relative_to(folder) for path, _, _ in key.files))
 
-    def look(self, now: float) -> bool:
+    def free_idle(self, now: float) -> bool:
         """Free the folds that were not used for a while, by the monotonic clock; return True if any were."""
-        return self._let_go(lambda key: now - self._asked[key] > IDLE_SECONDS)
+        return self._free(lambda key: now - self._folds[key][1] > IDLE_SECONDS)
 
     def clear(self) -> None:
         """Free all folds."""
-        self._let_go(lambda _: True)
+        self._free(lambda _: True)
 
     def __len__(self) -> int:
         """Return the number of folds."""
         return len(self._folds)
 
-    def _let_go(self, which: Callable[[FoldKey], bool]) -> bool:
+    def _free(self, which: Callable[[FoldKey], bool]) -> bool:
         with self._lock:
             gone = [key for key in self._folds if which(key)]
             for key in gone:
-                del self._folds[key], self._asked[key]
+                del self._folds[key]
         return bool(gone)
 
     def _put(self, key: FoldKey, fold: Fold) -> Fold:
         most = self._most_bytes()
         with self._lock:
-            self._folds[key], self._asked[key] = fold, time.monotonic()
+            self._folds[key] = fold, time.monotonic()
             self._folds.move_to_end(key)
-            while len(self._folds) > self.LATEST and nbytes(self._folds.values()) > most:
-                oldest, _ = self._folds.popitem(last=False)
-                del self._asked[oldest]
+            while len(self._folds) > self.LATEST and nbytes(one for one, _ in self._folds.values()) > most:
+                self._folds.popitem(last=False)
         return fold
 
 

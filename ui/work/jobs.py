@@ -34,9 +34,9 @@ from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work import run_store
-from ui.work.auto_jobs import go_on, let_go, note_on, start, wait_too
+from ui.work.auto_jobs import continue_as_job, join, leave_unneeded, note_on, start
 from ui.work.folds import fold_of
-from ui.work.place import say_what_is_seen, threads_of
+from ui.work.place import show_cluster, threads_of
 from ui.work.run_store import keeper
 from ui.work.runs import NoTurn, TookTooLong, recall, remember, run, twins
 from ui.work.watching import PARAMETER, STOPPED, jobs, watch
@@ -63,7 +63,7 @@ def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> l
     return found
 
 
-def run_what_comes(
+def run_available(
     specs: Sequence[RunSpec],
     *,
     title: str,
@@ -99,7 +99,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     folds = {(spec.dataset, spec.fold): spec for spec in specs}
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
-    let_go(known)
+    leave_unneeded(known)
     named = _named_job(title)  # before the search for records, so that runs finished by now are found
     found = _found(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
@@ -143,7 +143,7 @@ def _work_on(
         }
         if there:
             with offered:
-                _offer_there(list(there.values()), title, place)
+                _offer(list(there.values()), title, place)
     if costs:
         check_budget(max(costs.values(), key=lambda e: e.bytes), budget)
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in costs]
@@ -154,8 +154,13 @@ def _work_on(
         with watched:
             watch(job, place=title, wanted=wanted)
     late = [spec for spec in short if recall(spec) is None]
+    going_on = False
     with watched:
-        going_on = bool(late) and (_share(late, title, wanted) or go_on(late, title, note, wanted))
+        if late and (shared := _job_for(late, None)):
+            going_on = True
+            _follow(shared, title, wanted)
+        elif late:
+            going_on = continue_as_job(late, title, note, wanted)
     left = [cost for spec, cost in costs.items() if recall(spec) is None]
     if left and not going_on:
         with offered:
@@ -163,40 +168,42 @@ def _work_on(
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
-def _offer_there(predicted: list[Estimate], title: str, place: str) -> None:
-    """Draw the runs' cost on the cluster, the cluster's state, and a button to start them there."""
-    threads, runs, there = threads_of(place), counted(len(predicted), "run"), ""
-    if threads:  # unknown until the cluster has answered
-        seconds = in_words(total_seconds(predicted) / threads)
-        there = f", at best **{seconds}** with {counted(threads, 'thread')} of the cluster"
+def _offer(predicted: list[Estimate], title: str, place: str = HERE) -> None:
+    """Draw the cost of runs, and a button to start them; for a cluster also its state."""
+    missing, here = [cost.spec for cost in predicted], place == HERE
     text, action = st.columns([4, 2], vertical_alignment="center")
-    text.markdown(f"Training {runs} will take {total_in_words(predicted)} on this machine{there}.")
-    with text:
-        say_what_is_seen(place)
-    missing = [cost.spec for cost in predicted]
+    runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
+    text.markdown(words.cost(runs, total_in_words(predicted)) if here else _cost_there(predicted, place))
+    if not here:
+        with text:
+            show_cluster(place)
     action.button(
-        "Train on the cluster",
-        key=f"train-there-{title}",
-        icon=":material/lan:",
+        "Train in the background" if here else "Train on the cluster",
+        key=f"train-{'in-background' if here else 'there'}-{title}",
+        icon=":material/play_arrow:" if here else ":material/lan:",
         type="primary",
         width="stretch",
         on_click=_submit,
         args=(missing, title, place),
     )
-    _say_why_refused(missing)
+    refused, why = st.session_state.get(_REFUSED, ([], ""))
+    if refused == missing:
+        st.warning(escaped(why), icon=":material/error:")
 
 
-def _share(late: list[RunSpec], title: str, wanted: list[RunSpec]) -> bool:
-    """Show the live job that makes these runs too; return True if there is one now."""
-    job = _job_for(late, None)
-    if job is not None:
-        _follow(job, title, wanted)
-    return job is not None
+def _cost_there(predicted: list[Estimate], place: str) -> str:
+    """Return the runs' cost on this machine and on the cluster, whose threads are unknown at first."""
+    threads, there = threads_of(place), ""
+    if threads:
+        seconds = in_words(total_seconds(predicted) / threads)
+        there = f", at best **{seconds}** with {counted(threads, 'thread')} of the cluster"
+    runs = counted(len(predicted), "run")
+    return f"Training {runs} will take {total_in_words(predicted)} on this machine{there}."
 
 
 def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
     """Show a job with runs for this page, and keep it running."""
-    wait_too(job.id)
+    join(job.id)
     watch(job, place=title, note=note_on(job), wanted=wanted)
 
 
@@ -271,32 +278,8 @@ def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | Non
     return next(iter((*reversed(own), *others)), None)
 
 
-def _offer(predicted: list[Estimate], title: str) -> None:
-    """Draw the cost of runs, and a button to start them."""
-    missing = [cost.spec for cost in predicted]
-    runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
-    text, action = st.columns([4, 2], vertical_alignment="center")
-    text.markdown(words.cost(runs, total_in_words(predicted)))
-    action.button(
-        "Train in the background",
-        key=f"train-in-background-{title}",
-        icon=":material/play_arrow:",
-        type="primary",
-        width="stretch",
-        on_click=_submit,
-        args=(missing, title),
-    )
-    _say_why_refused(missing)
-
-
-def _say_why_refused(missing: list[RunSpec]) -> None:
-    refused, why = st.session_state.get(_REFUSED, ([], ""))
-    if refused == missing:
-        st.warning(escaped(why), icon=":material/error:")
-
-
 @errors_as_sentences()
-def _submit(missing: list[RunSpec], title: str, place: str = HERE) -> None:
+def _submit(missing: list[RunSpec], title: str, place: str) -> None:
     """Start a job (a callback), or record why not: the visitor has too many, or it cannot be stored."""
     st.session_state.pop(_REFUSED, None)
     try:

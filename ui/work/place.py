@@ -20,13 +20,10 @@ from ui.work.run_store import run_store, workers
 THIS_MACHINE, CLUSTER = "this machine", "the cluster"
 POLL_SECONDS = 2.0
 _CHOSEN = "where-chosen"
-HINTS = {
-    TASKS: SWEEP_THERE,
-    SHARDS: MODEL_THERE,
-}
+HINTS = {TASKS: SWEEP_THERE, SHARDS: MODEL_THERE}
 
 
-def where(row: DeltaGenerator, place: str) -> str:
+def choose_place(row: DeltaGenerator, place: str) -> str:
     """Draw the choice if a cluster is configured; return `place` for the cluster, else `HERE`.
 
     It is not in the address, because a link must not start work on a cluster.
@@ -54,17 +51,17 @@ def threads_of(place: str) -> int:
     return sum(int(worker["threads"]) for worker in _workers(cluster_seen(run_store(), place)))
 
 
-def say_what_is_seen(place: str) -> None:
+def show_cluster(place: str) -> None:
     """Draw a line on the cluster, updated regularly."""
     st.fragment(_seen, run_every=POLL_SECONDS)(place)
 
 
 @errors_as_sentences()
 def _seen(place: str) -> None:
-    line(place)
+    cluster_line(place)
 
 
-def line(place: str) -> bool:
+def cluster_line(place: str) -> bool:
     """Draw the cluster's state, or why it is not reachable; return True if it is reachable."""
     trouble = workers().trouble(place)
     if trouble:
@@ -73,11 +70,11 @@ def line(place: str) -> bool:
         seen = cluster_seen(run_store(), place)
         if not seen:  # its observer has ended, because there was nothing to do
             workers().call(place)
-        st.caption(seen_words(seen))
+        st.caption(cluster_words(seen))
     return not trouble
 
 
-def seen_words(seen: Mapping[str, Any]) -> str:
+def cluster_words(seen: Mapping[str, Any]) -> str:
     """Describe workers, threads, memory, and workers that joined or left during observation."""
     found = _workers(seen)
     if not found:

@@ -34,21 +34,17 @@ MOST_SEEN = 100_000
 """Largest number of records remembered as handed over."""
 
 
-@cache
-def _opened() -> list[LocalWorkers]:
-    """Return a list with the store once it could be opened; failures are retried."""
-    return []
-
-
+_opened: list[LocalWorkers] = []
+"""The store with its workers, once it could be opened; failures are retried."""
 _lock = Lock()
 
 
 def workers() -> LocalWorkers:
     """Return the run store of this machine's user, with its worker processes; `StoreOutOfReach`."""
     with _lock:
-        if not _opened():
-            _opened().append(LocalWorkers(RunStore()))
-        return _opened()[0]
+        if not _opened:
+            _opened.append(LocalWorkers(RunStore()))
+        return _opened[0]
 
 
 def run_store() -> RunStore:
@@ -56,7 +52,7 @@ def run_store() -> RunStore:
     return workers().store
 
 
-def say_what_was_set_aside() -> None:
+def show_store_notice() -> None:
     """Say that a store of another version was set aside, as long as the server that did so runs."""
     with suppress(StoreOutOfReach):
         if notice := run_store().database.notice:
@@ -72,7 +68,7 @@ def find(specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
     return {}
 
 
-def look_after() -> None:
+def continue_sweeps() -> None:
     """Continue sweeps whose workers have ended, with the machine or the app.
 
     Also purge runs that were deleted long ago.
@@ -112,7 +108,7 @@ class Keeper:
             self._thread = Thread(target=self._work, daemon=True, name="keeper of runs")
             self._thread.start()
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until all queued records are stored."""
         self._waiting.join()
 
@@ -149,8 +145,8 @@ def keeper() -> Keeper:
 
 def forget() -> None:
     """Close the store and start again, for tests."""
-    keeper().settle()
-    for execution in _opened():
-        execution.store.close()
-    for kept in (_opened, keeper, purge_now_and_then):
+    keeper().wait()
+    while _opened:
+        _opened.pop().store.close()
+    for kept in (keeper, purge_now_and_then):
         kept.cache_clear()

@@ -1,11 +1,11 @@
-"""Folds and runs for the pages: opened once, trained once, cached by their keys."""
+"""Runs in memory, and runs made while visitors wait, who take turns."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -178,17 +178,19 @@ def run(
         line.progress(len(found) / len(specs), f"Training, {counted}{stage_words(progress.stage)}")
 
     for family in families(spec for spec in known if spec not in found):
-        words = WAITING
-        with turn(_TRAINING, line, words, patience, partial(_MAKING.issuperset, family)) as waited:
+        with turn(_TRAINING, line, WAITING, patience, partial(_MAKING.issuperset, family)) as waited:
             deadline, patience = deadline + waited, patience - waited
             if unless():
                 raise NoTurn
             found |= {spec: record for spec in family if (record := recall(spec)) is not None}
             left = [spec for spec in family if spec not in found]
-            with _making(spec for spec in known if spec not in found):
+            _MAKING.update(spec for spec in known if spec not in found)
+            try:
                 for spec, record in execute_all(left, tell, fold=fold_of(family[0])) if left else ():
                     remember(record)
                     found[spec] = record
+            finally:
+                _MAKING.clear()
     line.empty()
     return [found[spec] for spec in known]
 
@@ -228,17 +230,7 @@ def take_turns(line: DeltaGenerator) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _making(specs: Iterable[RunSpec]) -> Iterator[None]:
-    """Record these as being made, in this turn and the next ones."""
-    _MAKING.update(specs)
-    try:
-        yield
-    finally:
-        _MAKING.clear()
-
-
 _MAKING: set[RunSpec] = set()
-"""Runs of the visitor who has the turn."""
+"""Runs of the visitor who has the turn, in this turn and the next ones."""
 _TRAINING = Turns(TELL_EVERY)
 """Number of visitors whose runs are made while they wait: a family of runs is one turn."""

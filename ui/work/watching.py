@@ -21,7 +21,7 @@ from rankviz.store.study import HERE
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
-from ui.work.place import line
+from ui.work.place import cluster_line
 from ui.work.run_store import workers
 from ui.work.runs import recall, stage_words
 
@@ -105,8 +105,8 @@ def _progress(
         elif status.live and note:
             st.caption(note)
         if status.live and status.place != HERE:
-            st.caption(escaped(_plan(status)))
-            line(status.place)
+            st.caption(escaped((status.latest or {}).get("plan", "")))
+            cluster_line(status.place)
     if was_live:  # finally: the status is visible before the whole page is redrawn
         _redraw(status, drawn)
 
@@ -167,11 +167,6 @@ def _of_the_current(status: JobStatus, named: bool) -> str:
         stage += f", {shards[0]} of {shards[1]} shards"
     words = f"{in_a_sentence(status.current)}: {stage}" if named else stage
     return words if left is None else f"{words}, {roughly(left)} left"
-
-
-def _plan(status: JobStatus) -> str:
-    """Describe how the current run is computed, as a sentence."""
-    return "" if status.latest is None else str(status.latest.get("plan", ""))
 
 
 @errors_as_sentences()

@@ -14,7 +14,7 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.making import Making
 from rankviz.store.places import CLUSTER_ENVIRONMENT
 from rankviz.store.study import HERE, SHARDS, TASKS
-from ui.work.place import CLUSTER, seen_words
+from ui.work.place import CLUSTER, cluster_words
 from ui.work.run_store import forget, run_store
 
 Opener = Callable[..., AppTest]
@@ -141,7 +141,7 @@ def test_a_sweep_whose_cluster_does_not_answer_goes_on_here_when_asked(open_page
 
 
 def test_a_cluster_without_workers_and_one_not_seen_yet() -> None:
-    assert seen_words({}) == "Asking the cluster …"
-    assert seen_words({"workers": []}) == "The cluster has no worker now."
-    assert seen_words({"workers": [WORKER | {"limit": 0.0}]}).endswith("1 at work, 1.0 GB of memory.")
-    assert seen_words({"workers": "no list"}) == "The cluster has no worker now."
+    assert cluster_words({}) == "Asking the cluster …"
+    assert cluster_words({"workers": []}) == "The cluster has no worker now."
+    assert cluster_words({"workers": [WORKER | {"limit": 0.0}]}).endswith("1 at work, 1.0 GB of memory.")
+    assert cluster_words({"workers": "no list"}) == "The cluster has no worker now."

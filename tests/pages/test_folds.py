@@ -108,9 +108,9 @@ def test_folds_that_nobody_asks_for_are_let_go() -> None:
     memory, start = FoldMemory(lambda: 9 * ONE), time.monotonic()
     for name in ("a", "b"):
         memory.get(key(name), lambda: fold(1))
-    memory.look(start + IDLE_SECONDS)
+    memory.free_idle(start + IDLE_SECONDS)
     assert len(memory) == 2
-    memory.look(time.monotonic() + IDLE_SECONDS + 1)
+    memory.free_idle(time.monotonic() + IDLE_SECONDS + 1)
     assert len(memory) == 0
     assert memory.get(key("a"), lambda: fold(1))
 

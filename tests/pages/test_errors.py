@@ -177,7 +177,7 @@ def test_a_sidebar_that_fails_is_a_fault(monkeypatch: pytest.MonkeyPatch, faults
     def broken() -> None:
         raise OSError("no such disk")
 
-    monkeypatch.setattr("ui.work.runs.find_datasets", lambda roots: broken())
+    monkeypatch.setattr("ui.work.folds.find_datasets", lambda roots: broken())
     app = AppTest.from_file(str(APP), default_timeout=180).run()
     assert [error.value for error in app.error] == [FAULT]
     assert "OSError: no such disk" in faults.pop()
@@ -195,7 +195,7 @@ def test_details_do_not_tell_where_the_server_has_its_files() -> None:
     import json
 
     text = details(caught(lambda: json.loads("{")))
-    assert 'test_faults.py", line ' in text
+    assert 'test_errors.py", line ' in text
     assert 'File "json/decoder.py"' in text
     assert "JSONDecodeError" in text
     assert str(APP.parent) not in text
@@ -216,3 +216,37 @@ def test_details_tell_causes_too_and_leave_other_slashes_alone(monkeypatch: pyte
     text = details(caught(chained))
     assert "KeyError: 'a/b'" in text
     assert text.splitlines()[-1] == "ValueError: in / and /else/where"
+
+
+def ending(pressed: str = "") -> None:
+    """A page that ends early; while it is drawn the button that is named is pressed, as by a browser."""
+    import streamlit as st
+    from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+    from ui.shell.errors import end_page
+
+    def hear() -> None:
+        st.session_state["heard"] = True
+
+    st.button("Stop the job", on_click=hear)
+    context = get_script_run_ctx()
+    if pressed and "sent" not in st.session_state and context and context.script_requests:
+        st.session_state["sent"] = True
+        press = WidgetStates(widgets=[WidgetState(id=pressed, trigger_value=True)])
+        # of a fragment, so that it waits until the page is drawn; which one does not matter here
+        asked = RerunData(widget_states=press, fragment_id="of the job", is_auto_rerun=True)
+        assert context.script_requests.request_rerun(asked)
+    if pressed:
+        end_page()
+    st.write("the end")
+
+
+def test_what_is_pressed_while_a_page_is_drawn_that_ends_early_is_heard() -> None:
+    app = AppTest.from_function(ending).run()
+    assert [text.value for text in app.markdown] == ["the end"]
+    button = app.button[0].proto.id
+    app = AppTest.from_function(ending, kwargs={"pressed": button}).run()
+    assert not app.exception
+    assert not app.markdown, "nothing follows"
+    assert app.session_state["heard"]

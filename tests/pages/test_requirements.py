@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.models.methods import METHODS
-from ui.controls.requirements import offered, reason, would_do
+from ui.controls.models import alternatives, offered, reason
 
 SPEC = RunSpec("synthetic-demo", n_components=50)
 
@@ -18,7 +18,7 @@ def script(text: str, names: tuple[str, ...]) -> None:
     import streamlit as st
 
     from rankviz import RunSpec
-    from ui.controls.requirements import offered
+    from ui.controls.models import offered
 
     menus = {"feature_map": "map", "method": "method"}
     chosen = {name: st.session_state[key] for name, key in menus.items() if key in st.session_state}
@@ -68,9 +68,9 @@ def test_methods_that_would_do_are_offered_where_the_method_lacks_it(
 
 def test_only_what_goes_together_is_offered() -> None:
     polynomial = SPEC.exact().but(kernel="polynomial")
-    found = [option for _, option in would_do(polynomial, "components")]
+    found = [option for _, option in alternatives(polynomial, "components")]
     assert found == ["nystroem"], "random Fourier is not for that kernel"
-    assert not list(would_do(SPEC.linear(1.0), "components", "input_weights"))
+    assert not list(alternatives(SPEC.linear(1.0), "components", "input_weights"))
     assert "no weights of the input features" in reason(SPEC, ["input_weights"])
     with pytest.raises(AttributeError):
         offered(SPEC, "no such thing")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from ui.shell.server import settle
+from ui.shell.server import freeze_libraries
 
 
 def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable[..., AppTest]) -> None:
-    settle.cache_clear()
+    freeze_libraries.cache_clear()
     gc.unfreeze()
     tracked = len(gc.get_objects())
     open_page("train", m=5)
