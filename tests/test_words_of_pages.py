@@ -10,7 +10,7 @@ import pytest
 
 from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
-from ui.ndcg_vs_m.enough import together
+from ui.ndcg_vs_m.words import together
 from ui.runs.views import _says_anything
 from ui.sweep.words import at_the_edge
 from ui.why.words import _percent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ui.low_rank.why_words import law, lawful_up_to, off_the_staircase, staircase
+from ui.low_rank.words import law, lawful_up_to, off_the_staircase, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:

@@ -22,16 +22,13 @@ from rankviz.plots.style import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import Bound
-from ui.low_rank import why_words as words
-from ui.low_rank import words as texts
+from ui.low_rank import words
 from ui.low_rank.computations import HINGE, ZEROS, Shown
 from ui.low_rank.models import Records, bare, found, plain_with, wait
-from ui.low_rank.words import power_of_ten
-from ui.low_rank.words import queries as in_words
 from ui.shell.figures import Figures, show_answer
 from ui.shell.texts import describe
 
-FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
@@ -109,7 +106,7 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
             "rank-by-c",
             rank_by_c.figure(over_C, look_of(plain), plain.C),
             over_C,
-            queries=in_words(len(queries)),
+            queries=words.queries(len(queries)),
             zero=words.ZERO,
             about=describe(plain, "train"),
         )
@@ -163,7 +160,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
         rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
         words.accuracy(rough, choice.tolerance),
-        queries=in_words(len(queries)),
+        queries=words.queries(len(queries)),
         diamonds=_diamonds() if len(stopped) else "",
         about=describe(what.spec, "train"),
     )
@@ -172,8 +169,8 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
 
 def _diamonds() -> str:
     """Describe the runs that stopped early, for the caption."""
-    *early, last = map(power_of_ten, SOLVER_TOLERANCES)
-    return texts.CAPTIONS["diamonds"].format(early=", ".join(early), last=last)
+    *early, last = map(words.power_of_ten, SOLVER_TOLERANCES)
+    return words.CAPTIONS["diamonds"].format(early=", ".join(early), last=last)
 
 
 def _queries(what: Shown) -> tuple[int, ...]:

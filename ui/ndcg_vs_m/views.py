@@ -36,8 +36,17 @@ from ui.controls.curves import (
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline, open_run, spec_from_state
 from ui.controls.widgets import COMPONENTS, METRICS, THIS, Bound, chosen_folds
-from ui.ndcg_vs_m.enough import enough
-from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, agreement, of_look, reading, seconds_in_words
+from ui.ndcg_vs_m.words import (
+    ALTS,
+    CAPTIONS,
+    HELP,
+    INFOS,
+    agreement,
+    enough,
+    of_look,
+    reading,
+    seconds_in_words,
+)
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import (
     Figures,
