@@ -244,8 +244,8 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:
     """Return runs as rows of plain cells, their digest first, without metrics of test parts."""
-    store_upload = table[[name for name in table if not name.startswith("test:")]].reset_index()
-    return store_upload.assign(tags=store_upload["tags"].map(", ".join))
+    kept = table[[name for name in table if not name.startswith("test:")]].reset_index()
+    return kept.assign(tags=kept["tags"].map(", ".join))
 
 
 def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:

@@ -97,7 +97,7 @@ class Memory:
             self._kept.move_to_end(spec)
             while len(self._kept) > 1 and self._too_much():
                 self._kept.popitem(last=False)
-            return kept.asked
+            return kept.model
 
     def free_idle(self, now: float) -> bool:
         """Free models that were not used for a while, by the monotonic clock; return True if any were."""
@@ -117,7 +117,7 @@ class Memory:
 
 @dataclass
 class _Kept:
-    shared_model: SharedModel
+    model: SharedModel
     size: float
     asked_at: float = 0.0
 

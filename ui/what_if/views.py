@@ -141,7 +141,7 @@ class Page:
     spec: RunSpec
     record: RunRecord
     fold: Fold
-    shared_model: SharedModel
+    model: SharedModel
     part: str
     query: Any
     lines: list[Line]
@@ -195,7 +195,7 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
             beside = st.container()
     with left, errors_as_sentences():
         outcome = _outcome(page)
-        found = lists(fold, page.asked.before()[part], outcome, part, query)
+        found = lists(fold, page.model.before()[part], outcome, part, query)
         marked = _marked(page)
         text = editors.note() or _answer(page, found, outcome, marked)
         _list(page, found, marked, text)
@@ -205,8 +205,8 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
         editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
         with beside:
             _beside(page, outcome, query)
-            explain(page.asked, page.record, outcome, page.changes, found, marked)
-    page.asked.prepare()
+            explain(page.model, page.record, outcome, page.changes, found, marked)
+    page.model.prepare()
 
 
 def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
@@ -228,10 +228,10 @@ def _first(fold: Fold, part: str) -> int:
 
 
 def _outcome(page: Page) -> Outcome:
-    if page.asked.knows(page.changes):
-        return page.asked.outcome(page.changes)
+    if page.model.knows(page.changes):
+        return page.model.outcome(page.changes)
     with take_turns(st.empty()), st.spinner("Training again …"):
-        return page.asked.outcome(page.changes)
+        return page.model.outcome(page.changes)
 
 
 def _marked(page: Page) -> int | None:
@@ -245,7 +245,7 @@ def _marked(page: Page) -> int | None:
 
 
 def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:
-    before = page.asked.before()[page.part]
+    before = page.model.before()[page.part]
     own = of_query(outcome, page.fold, before, page.part, page.query)
     vali = outcome.comparison("vali", METRIC)
     return answer(found, len(page.changes), marked, own, vali, trained=outcome.trained)
@@ -268,7 +268,7 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
 def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None:
     """Turn a message of the list into changes (a callback)."""
     page = page_of(spec, part, query)
-    editors.take_message(gesture, page.asked.outcome(page.changes).fold, page.fold, part, query)
+    editors.take_message(gesture, page.model.outcome(page.changes).fold, page.fold, part, query)
 
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:
