@@ -85,7 +85,7 @@ class UploadMemory:
                 else:
                     del self._files[key]
 
-    def release_files(self, session: str, manager: UploadedFileManager) -> None:
+    def release(self, session: str, manager: UploadedFileManager) -> None:
         """Remove all files of a session."""
         manager.remove_session_files(session)
         self.forget(session)
