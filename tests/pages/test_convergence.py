@@ -78,12 +78,21 @@ def test_pins_stay_come_back_and_go(open_page: Opener) -> None:
     app.button(key="pin").click().run()
     app.session_state["m"] = 25
     app.run()
-    pinned = [pin_of(PIN), pin_of(SPEC)]
+    pinned = [pin_of(PIN), pin_of(SPEC.but(start="zero"))]
     assert "".join(app.query_params["pins"]) == ",".join(pinned)
     assert len(names(app)) == 4
     app.button(key="unpin").click().run()
     assert len(names(app)) == 2
     assert "pins" not in app.query_params
+
+
+def test_a_pin_made_here_opens_in_another_browser(open_page: Opener) -> None:
+    app = open_page("convergence", m=10)
+    app.button(key="pin").click().run()
+    pins = "".join(app.query_params["pins"])
+    other = open_page("convergence", m=25, pins=pins)
+    assert names(other)[-1] == "Nyström, m = 10, preconditioned"
+    assert len(names(other)) == 3
 
 
 def test_pins_beside_the_sidebar_s_model(open_page: Opener) -> None:

@@ -20,16 +20,18 @@ from rankviz.plots.style import look_of, style_of
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.labels import distinct_labels, short_labels
 from rankviz.runs.spec import RunSpec
-from rankviz.store import StoreOutOfReach
+from rankviz.store import StoreError, StoreOutOfReach
 from ui.controls.compared import choose, chosen
 from ui.controls.curves import approximate_specs
 from ui.controls.link import shortened
 from ui.controls.settings import METHOD, baseline, spec_from_state
 from ui.controls.widgets import write_address
 from ui.shell import words
+from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital
 from ui.work.folds import digest_of
-from ui.work.run_store import run_store
+from ui.work.run_store import keeper, run_store
+from ui.work.runs import twins
 
 Options = dict[str, "Option"]
 """Models by their texts in the address."""
@@ -90,8 +92,8 @@ _PINS, _PINNED = "pins", "pinned-specs"
 def pinned(spec: RunSpec) -> dict[str, RunSpec]:
     """Return the pinned models on the data of `spec`, by the digests of the pinned runs, as in the address.
 
-    Data set, fold and normalisation are the sidebar's, so that pins are comparable. Digests that name no run
-    of the store are left out with a warning.
+    Data set, fold, normalisation and settings without a control are those of `spec`, so that pins are
+    comparable. Digests that name no run of the store are left out with a warning.
     """
     digests, known = chosen(_PINS), st.session_state.setdefault(_PINNED, {})
     if unknown := [digest for digest in digests if digest not in known]:
@@ -102,8 +104,19 @@ def pinned(spec: RunSpec) -> dict[str, RunSpec]:
         st.warning(words.pins_left_out(MOST))
         choose(_PINS, there)
         chosen(_PINS)  # writes them into the address
+    return {digest: _on_data_of(spec, known[digest]) for digest in there}
+
+
+def _on_data_of(spec: RunSpec, run: RunSpec) -> RunSpec:
+    """Return the model of a run on the data of a spec, with its settings that have no control."""
+    declared = spec.declared()
+    hidden = {
+        name: spec.values[name]
+        for name, setting in run.declared().items()
+        if not setting.key and declared.get(name) is setting
+    }
     data = {"dataset": spec.dataset, "fold": spec.fold, "digest": "", "normalisation": spec.normalisation}
-    return {digest: known[digest].but(**data) for digest in there}
+    return run.but(**data, **hidden)
 
 
 def pin_buttons(spec: RunSpec) -> None:
@@ -114,14 +127,21 @@ def pin_buttons(spec: RunSpec) -> None:
         key="pin",
         icon=":material/keep:",
         on_click=_pin,
-        args=(spec.but(digest=digest_of(spec)),),
+        args=(spec,),
         disabled=spec in pins.values(),
         help=words.pin(MOST),
     )
     st.button("Clear pins", key="unpin", on_click=choose, args=(_PINS, ()), disabled=not pins)
 
 
+@errors_as_sentences()
 def _pin(spec: RunSpec) -> None:
+    """Pin the run of a spec, or its twin if only that is stored (a callback)."""
+    spec = spec.but(digest=digest_of(spec))
+    with suppress(StoreError):
+        keeper().wait()
+        alike = [spec, *twins([spec])]
+        spec = next(iter(run_store().listing.specs([one.hash for one in alike])), spec)
     st.session_state[_PINNED][spec.hash] = spec
     choose(_PINS, [*chosen(_PINS), spec.hash][-MOST:])
 

@@ -113,7 +113,7 @@ def controls(spec: RunSpec) -> Choice:
     none = all(plain_of(one) is None for one in chosen)
     both = more.switch("plain", "With and without preconditioner", True, disabled=none)
     with row.place:
-        pin_buttons(spec)
+        pin_buttons(from_zero(spec))  # the run that this page trains
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pins)
