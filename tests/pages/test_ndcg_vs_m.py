@@ -129,9 +129,9 @@ def test_agreement_claims_a_difference_only_where_queries_support_it() -> None:
     )
     assert "Nyström is closer than random Fourier by 0.400 mean τ" in told
     even = agreement(errors_at(5, {"nystroem": [0.9, 0.4] * 4, "fourier": [0.4, 0.9] * 4}), 5)
-    assert "no significant difference between Nyström and random Fourier with 8 queries" in even
+    assert "no significant difference between Nyström and random Fourier, 8 queries" in even
     few = agreement(errors_at(5, {"nystroem": [0.9] * 3, "fourier": [0.5] * 3}), 5)
-    assert "no significant difference between Nyström and random Fourier with 3 queries" in few
+    assert "no significant difference between Nyström and random Fourier, 3 queries" in few
 
 
 def test_agreement_of_little() -> None:
@@ -159,7 +159,7 @@ def test_a_third_approximation_has_a_curve_and_is_told_about(
     assert "Nyström, random Fourier and third, m = 5 to 10" in words(app)
     assert "seeds 0 to 1" in words(app)
     assert re.search(r"median τ with the exact ranking is [^;]*, 0\.\d+ for third", words(app))
-    assert "Nyström and third search a part of the exact kernel's span" in words(app)
+    assert "Nyström and third: the best F̃ is never below F" in words(app)
     assert "third, the exact ranking at the right end" in words(app)
     assert {"Nyström", "random Fourier", "third"} == set(lines(shown[4]))
 

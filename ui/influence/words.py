@@ -66,5 +66,6 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
         return f"{start}; no other C differs significantly"
     ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
     return (
-        f"{start}; {len(worse)} of {len(found)} others are significantly worse, the rest lie between {ends}"
+        f"{start}; {len(worse)} of {len(found)} others are worse by paired intervals, the rest lie between "
+        f"{ends}"
     )

@@ -400,7 +400,7 @@ def _which_may_be_lower() -> str:
     beyond = [style_of(name).name for name in maps() if not FEATURE_MAPS[name].expands]
     told = []
     if within:
-        told.append(f"{listed(within)}: F̃ is never below F (a part of the exact kernel's span)")
+        told.append(f"{listed(within)}: the best F̃ is never below F (a part of the exact kernel's span)")
     if beyond:
         told.append(f"with {listed(beyond)} it may be lower (hollow)")
     return f"{'; '.join(told)}."
