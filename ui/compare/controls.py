@@ -26,7 +26,7 @@ from ui.controls.compared import RUNS, STUDIES, add, choose, chosen, send_with_l
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import go_to
-from ui.ndcg_vs_m.views import METRICS, Bound
+from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import KEPT_ALONE
@@ -110,8 +110,8 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     shown = {
         _label(declared, name): found[name].map(partial(_setting_text, declared, name)) for name in differ
     }
-    if (validated := f"vali:{METRIC}") in metrics:
-        shown[f"{METRIC}, validation"] = table[validated].groupby(number, sort=False).mean().round(4)
+    if (validated := f"vali:{_SHOWN_METRIC}") in metrics:
+        shown[f"{_SHOWN_METRIC}, validation"] = table[validated].groupby(number, sort=False).mean().round(4)
     return pd.DataFrame(shown).assign(folds=folds, runs=runs.map(len), digests=runs)
 
 

@@ -352,7 +352,9 @@ def _in_range(name: str, title: str, values: pd.Series[Any], columns: Columns) -
     words = {value: columns.alone(name, value) for value in stops}
     if len(set(words.values())) < len(stops):  # rounded to the same text
         words = {value: repr(value) for value in stops}
-    low, high = BOUND.steps(key, title, words, ends)
+    low, high = st.select_slider(
+        title, stops, ends, key=key, bind="query-params", format_func=words.__getitem__
+    )
     if (low, high) == ends:
         return pd.Series(True, index=values.index)
     return values.between(low, high)

@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls import selection
 from ui.controls.curves import approximate_specs, report_left_out
 from ui.controls.models import Option, Two, default_two, menu, pin_buttons, pinned_models, sidebar_models
-from ui.ndcg_vs_m.views import METRICS, Bound
+from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
     definition_caption,

@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
 from ui.controls.navigation import announced, experiment
-from ui.ndcg_vs_m.views import METRICS, Bound
+from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
 from ui.shell.page import ALONE, KEPT_ALONE, head, is_on
