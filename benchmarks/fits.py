@@ -20,17 +20,17 @@ from rankviz.analysis.spectra import spectra_of
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
-from rankviz.features.bases import IdentityBasis
-from rankviz.features.operator import FeatureOperator
-from rankviz.learning import PairRisk, Risk, SortedRisk
+from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import PAIR_BYTES
 from rankviz.learning.newton import TruncatedNewton
 from rankviz.learning.pairs import count_pairs
+from rankviz.learning.risk import PairRisk, Risk
 from rankviz.learning.solvers import SOLVERS
+from rankviz.learning.sorted_risk import SortedRisk
 from rankviz.metrics import auc
-from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
 
 Ranker = RankSVM | FactorizedRankSVM | RegularizedRankSVM
 

@@ -30,10 +30,8 @@ from benchmarks.report import letor
 from benchmarks.scaling import write_svg
 from benchmarks.settings import FOURIER, NYSTROEM, PRIMAL
 from rankviz import RunSpec
-from rankviz.analysis.chosen import Chosen, best_of
-from rankviz.analysis.comparison import LEVEL, Comparison, compare
-from rankviz.analysis.contestants import Contestant, Run
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.comparison import LEVEL, BestCandidate, Comparison, best_of, compare
+from rankviz.analysis.contestants import Contestant, Matched, Run
 from rankviz.common.numbers import power_of_two, with_minus
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
@@ -45,8 +43,7 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.sweep_table import results
 from rankviz.store import RunStore, Study
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.roster import at_work
+from rankviz.store.execution import LocalWorkers, worker_processes
 
 SETS, KERNELS = ("OHSUMED", "MQ2008"), ("nystroem", "fourier")
 WORKERS, OWNER = 2, "benchmarks"
@@ -143,7 +140,7 @@ def make(store: RunStore, wanted: Sequence[Grid], root: Path) -> None:
             print(f"# {left:,} runs are left after {time.monotonic() - began:.0f} s", flush=True)
             time.sleep(min(20.0, 0.2 + left / 50))
     finally:
-        for process in at_work(store):
+        for process in worker_processes(store):
             process.terminate()
             process.wait(10.0)
     for status in map(store.studies.status, studies):
@@ -375,7 +372,7 @@ def validation_table(tried: Sequence[Tried]) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(rows), notes
 
 
-def best_cells(kernel: Tried, linear: Tried) -> list[Chosen]:
+def best_cells(kernel: Tried, linear: Tried) -> list[BestCandidate]:
     """By each criterion, compare the best cell on validation with the best linear one, choice counted."""
     found = []
     cells = [kernel.validated(cell) for cell in range(len(kernel.grid.design.plan.cells))]
@@ -407,13 +404,16 @@ def figure(tried: Sequence[Tried], metric: str) -> go.Figure:
     out = make_subplots(len(sets), len(models), subplot_titles=titles, **spacing)
     for row, name in enumerate(sets, start=1):
         own = {one.grid.label: one for one in tried if one.grid.dataset == name}
-        tables = {label: sweep_map.data(one.grid.design, one.table, metric) for label, one in own.items()}
+        tables = {label: sweep_map.map_data(one.grid.design, one.table, metric) for label, one in own.items()}
         low, high = sweep_map.colours_between(pd.concat([table["value"] for table in tables.values()]))
         bar = {"title": {"text": metric}, "len": 0.9 / len(sets), "y": 1 - (row - 0.5) / len(sets)}
         scale = {"colorscale": LOW_TO_HIGH, "cmin": low, "cmax": high}
         out.update_layout({f"coloraxis{row}": scale | {"colorbar": bar | {"thickness": 12}}})
         for label, table in tables.items():
-            drawn, place = sweep_map.figure(table, own[label].grid.design, metric), models.index(label) + 1
+            drawn, place = (
+                sweep_map.map_figure(table, own[label].grid.design, metric),
+                models.index(label) + 1,
+            )
             drawn.update_traces(coloraxis=f"coloraxis{row}", selector={"type": "heatmap"})
             out.add_traces(drawn.data, rows=row, cols=place)
             out.update_xaxes(drawn.layout.xaxis.to_plotly_json(), row=row, col=place)

@@ -30,8 +30,8 @@ from rankviz.store.database import ENVIRONMENT
 from rankviz.store.tables import marks, metric_sets, runs, tags
 from rankviz.whatif.changes import Change, DocumentOut, FeatureOff, FeatureSet, GradeSet, QueryOut
 from rankviz.whatif.crossings import swaps
-from rankviz.whatif.estimates import beside_refits, effects_of_queries
-from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.estimates import effects_of_queries, margins_without_queries
+from rankviz.whatif.explanations import landmark_shares
 from rankviz.whatif.refits import RankSVMRefits
 from tools.browser import REPOSITORY, app_server, chromium, open_page, wait_settled
 
@@ -158,7 +158,7 @@ def left_out_row(name: str, data: RankingData, model: RankSVM) -> dict[str, obje
     ready, found = (
         1e3 * seconds(work)[0] for work in (lambda: made.curvature, lambda: effects_of_queries(made))
     )
-    table, took = timed(lambda: beside_refits(made, A, B))
+    table, took = timed(lambda: margins_without_queries(made, A, B, most=data.n_queries))
     largest = float(table["refit"].abs().max())
     row = {"data": name, "model": _called(model), "queries": len(table), "curvature, ms": ready}
     return row | {

@@ -24,7 +24,7 @@ from benchmarks.report import timed
 from rankviz import RankSVM
 from rankviz.common.memory import free_memory, peak_memory
 from rankviz.datasets import RankingData
-from rankviz.shards.places import HERE, place_of
+from rankviz.shards.backend import HERE, place_of
 
 QUERIES = {351: 3, 3_513: 2, 31_531: 1}
 """Sizes, and how often each is measured."""

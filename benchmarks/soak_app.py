@@ -18,11 +18,9 @@ import psutil
 from sqlalchemy import select
 
 from rankviz.store import Database, StoreOutOfReach
-from rankviz.store.job_reading import statuses
-from rankviz.store.job_status import JobStatus
-from rankviz.store.rows import told
-from rankviz.store.study import DONE, JOB
-from rankviz.store.tables import families, members, runs, studies
+from rankviz.store.study import DONE, JOB, WatchedStatus
+from rankviz.store.tables import families, members, parse_object, runs, studies
+from rankviz.store.watched import statuses
 from tools.browser import Server, serving
 
 LOOK_SECONDS = 0.5
@@ -77,7 +75,7 @@ class Jobs:
 
     def __init__(self, file: Path) -> None:
         self._file, self._database = file, None
-        self._seen: dict[str, JobStatus] = {}
+        self._seen: dict[str, WatchedStatus] = {}
         self._trainings, self._made = set[tuple[str, int, float]](), set[str]()
         self.live = 0
 
@@ -102,7 +100,7 @@ class Jobs:
                 for row in connection.execute(
                     asked.where(studies.c.kind == JOB, families.c.worker.is_not(None))
                 ):
-                    progress = told(row.progress)
+                    progress = parse_object(row.progress)
                     if progress.get("stage", "") not in ("data", ""):
                         self._trainings.add((progress["digest"], row.id, row.since))
             self._seen |= {job.id: job for job in found}

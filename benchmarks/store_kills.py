@@ -30,7 +30,7 @@ from rankviz import RunSpec
 from rankviz.datasets import Fold, find_datasets, make_fold, open_fold, write_letor
 from rankviz.store import RunStore, StoreError, Study
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.store.execution import worker_processes
 from rankviz.store.tables import families, workers
 from tools.postgres import PROGRAMS, server
 
@@ -126,7 +126,10 @@ class Sweep:
         self.wait(lambda: self.done() >= int(moment * total))
         before, held = self.contents(), self.held()
         kill(self)
-        made, alive = self.done(), {process.pid for process in at_work(self.store) if process.alive()}
+        made, alive = (
+            self.done(),
+            {process.pid for process in worker_processes(self.store) if process.alive()},
+        )
         orphans = {family for family, pid in held.items() if pid not in alive}
 
         def resumed() -> bool:
@@ -146,7 +149,7 @@ class Sweep:
         """End all processes."""
         self.watcher.kill()
         self.watcher.wait()
-        for process in at_work(self.store):
+        for process in worker_processes(self.store):
             process.terminate()
             process.wait(5.0)
         self.store.close()
@@ -164,7 +167,7 @@ def small_fold(root: Path) -> Fold:
 
 def kill_workers(sweep: Sweep, most: int | None = None) -> None:
     """Kill workers that are at work, as the system does without memory."""
-    for process in at_work(sweep.store)[:most]:
+    for process in worker_processes(sweep.store)[:most]:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
 

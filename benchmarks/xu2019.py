@@ -21,17 +21,14 @@ from benchmarks import report
 from benchmarks.report import fold_of, letor, timed
 from rankviz import RankingData, RankSVM, evaluate
 from rankviz.analysis.model_duals import duals
-from rankviz.analysis.rank_laws import TOLERANCES, ranks_of_queries
-from rankviz.analysis.rough_duals import RoughDuals
-from rankviz.analysis.spectra import MATRICES, spectra_of
+from rankviz.analysis.spectra import MATRICES, TOLERANCES, NoisyDuals, ranks_of_queries, spectra_of
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.normalise import normalise
-from rankviz.features.maps import FittedLinear
+from rankviz.features.registry import FittedLinear
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.models.dual_variables import Duals, GivenDuals, sides
-from rankviz.models.low_rank.cells import Cells
+from rankviz.models.low_rank.blocks import Cells, FeatureGram, pair_curvature
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank.gram import FeatureGram, pair_curvature
 from rankviz.models.ranker import Ranker
 
 # printed figures ------------------------------------------------------------------------------------------
@@ -392,7 +389,7 @@ def models(data: RankingData) -> Iterator[tuple[str, str, Duals]]:
     """Yield the dual variables to compare: model, settings, α (or A)."""
     for loss, words, source in plain_duals(data):
         yield f"RankSVM, {loss}", words, source
-        yield f"RankSVM, {loss}, α wrong by {ERROR:.0%}", words, RoughDuals(source, ERROR)
+        yield f"RankSVM, {loss}, α wrong by {ERROR:.0%}", words, NoisyDuals(source, ERROR)
     of_five = [cell for cell in cells(SET, FOLD, FACTORISED) if cell.settings["rank"] == 5]
     chosen = best(of_five).settings["C"]
     for C, solver, limit in ((chosen, "lbfgs", 300), (0.1, "lbfgs", 300), (0.1, "query_steps", ROUNDS)):

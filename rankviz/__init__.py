@@ -8,28 +8,25 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.analysis.model_duals import duals
-    from rankviz.common.errors import SettingError, SettingWarning
+    from rankviz.common.errors import DataError, DataWarning, SettingError, SettingWarning
     from rankviz.common.progress import Progress, StopRequested
-    from rankviz.datasets.binary import load_binary
     from rankviz.datasets.folds import load_demo, load_fold
-    from rankviz.datasets.letor import read_letor
-    from rankviz.datasets.scores import read_scores
-    from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
-    from rankviz.datasets.write import write_letor
+    from rankviz.datasets.group_files import read_scores
+    from rankviz.datasets.letor import load_binary, read_letor, write_letor
+    from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
-    from rankviz.models.curves import fit_curve
     from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-    from rankviz.models.ranksvm import RankSVM
+    from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.storage import load, save
     from rankviz.runs.record import RunRecord
     from rankviz.runs.run import execute, execute_all
     from rankviz.runs.spec import RunSpec
     from rankviz.whatif.crossings import crossings, smallest_swap
-    from rankviz.whatif.margins import explain_margin
+    from rankviz.whatif.explanations import explain_margin
     from rankviz.whatif.refits import refits_of, with_feature_off, with_grades, with_only, without_query
 
 __version__ = "0.1.0"
@@ -82,25 +79,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "rankviz.datasets.binary": ("load_binary",),
     "rankviz.datasets.folds": ("load_demo", "load_fold"),
-    "rankviz.datasets.letor": ("read_letor",),
-    "rankviz.datasets.scores": ("read_scores",),
-    "rankviz.datasets.types": ("DataError", "DataWarning", "Fold", "RankingData"),
-    "rankviz.datasets.write": ("write_letor",),
-    "rankviz.models.ranksvm": ("RankSVM",),
+    "rankviz.datasets.letor": ("load_binary", "read_letor", "write_letor"),
+    "rankviz.datasets.group_files": ("read_scores",),
+    "rankviz.datasets.types": ("Fold", "RankingData"),
+    "rankviz.models.ranksvm": ("RankSVM", "fit_curve"),
     "rankviz.runs.record": ("RunRecord",),
-    "rankviz.models.curves": ("fit_curve",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
     "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
-    "rankviz.common.errors": ("SettingError", "SettingWarning"),
+    "rankviz.common.errors": ("DataError", "DataWarning", "SettingError", "SettingWarning"),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),
     "rankviz.whatif.crossings": ("crossings", "smallest_swap"),
-    "rankviz.whatif.margins": ("explain_margin",),
+    "rankviz.whatif.explanations": ("explain_margin",),
     "rankviz.whatif.refits": ("refits_of", "with_feature_off", "with_grades", "with_only", "without_query"),
 }
 """Module -> its public names."""

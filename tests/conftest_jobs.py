@@ -9,9 +9,9 @@ from typing import Any
 from rankviz import RunSpec
 from rankviz.datasets import make_fold
 from rankviz.store import RunStore
-from rankviz.store.job_status import JobStatus
-from rankviz.store.jobs import Jobs
-from rankviz.store.roster import at_work
+from rankviz.store.execution import worker_processes
+from rankviz.store.study import WatchedStatus
+from rankviz.store.watched import WatchedStudies
 
 FOLD = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)
 SPEC = RunSpec("small", digest=FOLD.digest, feature_map="linear", C=0.5)
@@ -31,10 +31,10 @@ def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
     raise AssertionError("waited in vain")
 
 
-def ended(jobs: Jobs, job_id: str) -> JobStatus:
+def ended(jobs: WatchedStudies, job_id: str) -> WatchedStatus:
     """The status of a job once it is no longer live."""
 
-    def status() -> JobStatus | None:
+    def status() -> WatchedStatus | None:
         now = jobs.status(job_id)
         return None if now.live else now
 
@@ -43,10 +43,10 @@ def ended(jobs: Jobs, job_id: str) -> JobStatus:
 
 def end_workers(store: RunStore) -> None:
     """End the processes that work for a store, or wait."""
-    for process in at_work(store):
+    for process in worker_processes(store):
         process.terminate()
         wait_for(lambda process=process: not process.alive())
 
 
-def states(jobs: Jobs, ids: list[str]) -> list[str]:
+def states(jobs: WatchedStudies, ids: list[str]) -> list[str]:
     return [jobs.status(job_id).state for job_id in ids]

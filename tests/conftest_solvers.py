@@ -9,10 +9,10 @@ from naive_ranking import problem, qid_of
 
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.learning import PairRisk
-from rankviz.learning.costs import pair_costs
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import pair_costs
+from rankviz.learning.risk import PairRisk
 from rankviz.learning.stochastic import PairTerms, QueryTerms
 
 X, Y, PTR = problem(7, n_queries=9)

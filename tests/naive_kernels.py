@@ -12,8 +12,8 @@ from sklearn.metrics import pairwise
 
 from rankviz.features import KERNELS as KINDS
 from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial
-from rankviz.features.distances import squared_blocks
-from rankviz.features.kernel_base import BlockKernel, Fill, Spectrum
+from rankviz.features.kernel_base import Fill, Spectrum
+from rankviz.features.kernels import squared_blocks
 
 RNG = np.random.default_rng(0)
 DOCUMENTS = RNG.normal(size=(60, 5))
@@ -70,7 +70,7 @@ def slow_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class InverseDistance(BlockKernel):
+class InverseDistance(Kernel):
     """κ(x, z) = 1/(1 + γ‖x − z‖₁): positive semidefinite, for 1/(1 + t) is a mixture of exp(−st).
 
     Its arguments are differences of all features at once: as much memory again for each feature.
@@ -98,7 +98,7 @@ class InverseDistance(BlockKernel):
 
 
 @dataclass(frozen=True)
-class Matern(BlockKernel):
+class Matern(Kernel):
     """κ(x, z) = (1 + √3γ‖x − z‖) exp(−√3γ‖x − z‖): expressions as they come, and no word on memory.
 
     Its frequencies follow Student's t with 3 degrees of freedom, drawn from one generator.

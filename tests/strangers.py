@@ -20,23 +20,15 @@ from rankviz.common.npz import Arrays
 from rankviz.common.progress import Callback, Progress, Report, reporter, silent
 from rankviz.common.settings import Positive, Setting, Steps
 from rankviz.datasets import RankingData
-from rankviz.features.bases import IdentityBasis
-from rankviz.features.distances import squared_blocks
-from rankviz.features.kernel_base import BlockKernel, Fill, Kernel
-from rankviz.features.kernels import KernelKind
-from rankviz.features.kinds import Kept, MapKind
+from rankviz.features.kernel_base import Fill, Kernel
+from rankviz.features.kernels import GAMMA, KernelKind, squared_blocks
 from rankviz.features.maps import Move
-from rankviz.features.operator import FeatureOperator
-from rankviz.features.settings import GAMMA
-from rankviz.learning.feature_space import Objective
-from rankviz.learning.losses import Loss
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import SolverResult, Status, TraceRow
-from rankviz.learning.risk_settings import LOSS_WEIGHT
-from rankviz.learning.solver_settings import TOL
-from rankviz.learning.solvers import CONVEX, SMOOTH, SolverChoice
-from rankviz.models.methods import Method
-from rankviz.models.offers import Offers
+from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.features.registry import Kept, MapKind
+from rankviz.learning.losses import LOSS_WEIGHT, Loss
+from rankviz.learning.objective import Objective, Preconditioner, SolverResult, Status, TraceRow
+from rankviz.learning.solvers import CONVEX, SMOOTH, TOL, SolverChoice
+from rankviz.models.methods import Method, Offers
 from rankviz.models.ranker import Outcome, Ranker
 
 
@@ -90,7 +82,7 @@ class SquaredInsensitive(Loss):
 
 
 @dataclass(frozen=True)
-class Cauchy(BlockKernel):
+class Cauchy(Kernel):
     """κ(x, z) = 1/(1 + γ‖x − z‖²), the Cauchy kernel; its spectral density is nobody's business here."""
 
     gamma: float

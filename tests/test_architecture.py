@@ -32,34 +32,13 @@ LAYERS = (
 )
 """Packages of the core, each importing only from layers before its own (and from itself)."""
 
-RISK = {
-    "all_pairs",
-    "costs",
-    "losses",
-    "pair_risk",
-    "pairs",
-    "risk_forms",
-    "risk_layout",
-    "risk_limits",
-    "risk_point",
-    "risk_settings",
-    "sorted_risk",
-}
+RISK = {"losses", "pairs", "risk", "sorted_risk"}
 """Modules of rankviz.learning that know scores, pairs and costs, but no features."""
 
-SOLVERS = {"cg", "effort", "hinge", "lbfgs", "line_search", "newton", "sgd", "solvers", "yuan"}
+SOLVERS = {"hinge", "lbfgs", "newton", "objective", "sgd", "solvers"}
 """Modules of rankviz.learning that see an objective only."""
 
-DECLARATIONS = {
-    "all_pairs",
-    "costs",
-    "losses",
-    "pairs",
-    "result",
-    "risk_settings",
-    "solver_settings",
-    "solvers",
-}
+DECLARATIONS = {"losses", "objective", "pairs", "solvers"}
 """Modules of rankviz.learning that say what there is; figures and pages may read them."""
 
 APP_LAYERS = ("shell", "work", "controls")
@@ -176,7 +155,7 @@ def test_solvers_see_an_objective_only(path: Path) -> None:
 
 @each_app_module
 def test_the_app_trains_through_execute_only(path: Path) -> None:
-    assert learning_imported(path) <= DECLARATIONS - {"result"}
+    assert learning_imported(path) <= DECLARATIONS - {"objective"}
 
 
 @each_app_module
@@ -207,7 +186,7 @@ def test_packages_of_the_app_import_each_other_in_no_circle() -> None:
 def test_plots_read_records_and_not_models(path: Path) -> None:
     """What methods and solvers declare, and what solvers return (rows of the trace, how it ended)."""
     models = {name for name in imports(path) if name.startswith("rankviz.models.")}
-    assert all(name.split(".")[2] in ("dual_variables", "methods", "offers", "settings") for name in models)
+    assert all(name.split(".")[2] in ("dual_variables", "methods") for name in models)
     assert learning_imported(path) <= DECLARATIONS
 
 
@@ -215,7 +194,7 @@ def test_there_is_something_to_test() -> None:
     assert {part_of(path) for path in CORE} - {"__init__"} >= {"learning", "features", "plots"}
     learning = REPOSITORY / "rankviz" / "learning"
     assert {p.stem for p in learning.glob("*.py")} >= RISK | SOLVERS | DECLARATIONS
-    assert {"numpy", "rankviz.learning.losses.Loss"} <= imports(learning / "pair_risk.py")
+    assert {"numpy", "rankviz.learning.losses.Loss"} <= imports(learning / "risk.py")
     assert imports(Path(__file__)) >= {"ast", "pathlib.Path"}
 
 

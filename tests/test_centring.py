@@ -10,7 +10,7 @@ from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import DataError
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.learning.centring import FAR, centred, far_columns
+from rankviz.features.operator import FAR, centred, far_columns
 from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.solvers import SOLVERS
 

@@ -11,7 +11,7 @@ import pytest
 
 import rankviz
 from rankviz import __main__ as command
-from rankviz.common.shipped import INSIDE, shipped
+from rankviz.common.files import INSIDE, shipped
 from rankviz.datasets import load_demo, load_fold, make_data, write_letor
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -11,9 +11,8 @@ import pytest
 from conftest_contestants import LINEAR, single
 
 from rankviz.analysis.comparison import Comparison, compare
-from rankviz.analysis.marked_up import LATEX, MARKDOWN
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
-from rankviz.plots import compared_deltas
+from rankviz.analysis.tables import LATEX, MARKDOWN, as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.plots import model_comparison
 
 NASTY = [
     "100 % & more",
@@ -44,7 +43,7 @@ def plain() -> Comparison:
 
 
 def test_the_best_is_bold_and_what_holds_is_marked(plain: Comparison) -> None:
-    found = sheet(plain, "test")
+    found = printed_table(plain, "test")
     cells = {label: [(c.text, c.bold, c.mark) for c in row] for label, row in found.rows}
     assert cells == {
         "base": [("0.450", False, ""), ("0.450", True, "")],
@@ -65,12 +64,12 @@ def test_what_does_not_hold_after_correction_is_not_marked() -> None:
     crowd = [single(f"same {n}", base) for n in range(9)]
     found = compare([single("base", base), single("close", close), *crowd], ["MAP"], "base")
     assert found.delta("close", "MAP")["randomisation"] < 0.05 < found.delta("close", "MAP")["holm"]
-    assert not any(cell.mark for _, row in sheet(found).rows for cell in row)
-    assert not compared_deltas.data(found)["holds"].any()
+    assert not any(cell.mark for _, row in printed_table(found).rows for cell in row)
+    assert not model_comparison.deltas_data(found)["holds"].any()
 
 
 def test_markdown(plain: Comparison) -> None:
-    lines = as_markdown(sheet(plain)).splitlines()
+    lines = as_markdown(printed_table(plain)).splitlines()
     assert lines[:4] == [
         "| Model | MAP | NDCG@10 |",
         "| --- | ---: | ---: |",
@@ -81,7 +80,7 @@ def test_markdown(plain: Comparison) -> None:
 
 
 def test_latex(plain: Comparison) -> None:
-    lines = as_latex(sheet(plain)).splitlines()
+    lines = as_latex(printed_table(plain)).splitlines()
     assert r"\begin{tabular}{lrr}" in lines
     assert r"Model & MAP & NDCG@10 \\" in lines
     assert r"good & \textbf{0.550}\textsuperscript{$\uparrow$} & \textbf{0.450} \\" in lines
@@ -89,7 +88,7 @@ def test_latex(plain: Comparison) -> None:
 
 
 def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns() -> None:
-    text = as_latex(sheet(compared(NASTY)))
+    text = as_latex(printed_table(compared(NASTY)))
     body = text.split("\\midrule\n")[1].split("\\bottomrule")[0]
     assert body.count("\n") == len(NASTY)
     for line in body.splitlines():
@@ -125,7 +124,7 @@ def test_signs_of_latex(text: str, expected: str) -> None:
 
 
 def test_markdown_of_foreign_names_keeps_its_columns() -> None:
-    lines = as_markdown(sheet(compared(NASTY))).splitlines()[: 2 + len(NASTY)]
+    lines = as_markdown(printed_table(compared(NASTY))).splitlines()[: 2 + len(NASTY)]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 4 for line in lines)
     assert MARKDOWN.text("a|b *c* _d_ `e`\n<b>") == r"a\|b \*c\* \_d\_ \`e\` \<b\>"
     assert MARKDOWN.text("![x](http://y.z) www.a.b @me NDCG@10") == (

@@ -6,14 +6,24 @@ import doctest
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
-from conftest_contestants import LINEAR, NYSTROEM, over_folds, single
+from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
-from rankviz.analysis import comparison
-from rankviz.analysis.comparison import TESTS, Comparison, compare
-from rankviz.analysis.contestants import Contestant
+from rankviz.analysis import comparison, slices
+from rankviz.analysis.comparison import (
+    TESTS,
+    Comparison,
+    best_of,
+    compare,
+    efficient,
+    front,
+    metric_by_cutoff,
+)
+from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, paired_tests
+from rankviz.metrics.significance import interval
 
 RNG = np.random.default_rng(1)
 BASE = RNG.uniform(0.2, 0.7, 20)
@@ -55,18 +65,18 @@ def test_p_values_are_adjusted_over_all_that_is_compared(test: str) -> None:
 def test_sentences_say_what_holds(found: Comparison) -> None:
     said = found.sentence("better", "MAP")
     assert said.startswith("By MAP, better is better than base on 19 of 20 queries and worse on 1 (mean diff")
-    assert "]); the difference holds after Holm's correction over 2 comparisons (p = " in said
+    assert "]); the difference is significant after Holm's correction over 2 comparisons (p = " in said
     assert said.endswith("(p = 1.0 × 10⁻⁴ of the paired randomisation test, adjusted 2.0 × 10⁻⁴)")
-    assert "that is no evidence of a difference (p = " in found.sentence("like", "MAP")
+    assert "the difference is not significant (p = " in found.sentence("like", "MAP")
     alone = compare([single("base", BASE), single("better", BETTER)], ["MAP"], "base")
-    assert "; the difference holds (p = " in alone.sentence("better", "MAP")
+    assert "; the difference is significant (p = " in alone.sentence("better", "MAP")
     with pytest.raises(SettingError, match="'base' was not compared with 'base' by MAP"):
         found.sentence("base", "MAP")
 
 
 def test_the_answer_names_who_holds(found: Comparison) -> None:
     assert found.answer("MAP") == (
-        "By MAP, better is better than base; 1 other model cannot be told from it (20 queries)"
+        "By MAP, better is better than base; 1 other model does not differ significantly from it (20 queries)"
     )
     names = {"up": BETTER, "too": BETTER + 0.01, "down": 2 * BASE - BETTER}
     three = compare([single("base", BASE), *(single(n, v) for n, v in names.items())], ["MAP"], "base")
@@ -74,7 +84,7 @@ def test_the_answer_names_who_holds(found: Comparison) -> None:
         "By MAP, up and too are better than base; down is worse than base (20 queries)"
     )
     alike = compare([single("base", BASE), single("like", LIKE), single("same", BASE)], ["MAP"], "base")
-    assert alike.answer("MAP") == "By MAP, 2 models cannot be told from base (20 queries)"
+    assert alike.answer("MAP") == "By MAP, 2 models do not differ significantly from base (20 queries)"
     with pytest.raises(SettingError, match="metric='ERR' is not known; choose one of 'MAP'"):
         alike.answer("ERR")
 
@@ -84,7 +94,9 @@ def test_a_small_p_of_many_does_not_hold() -> None:
     crowd = [single(f"like {n}", BASE + RNG.normal(0, 0.05, 20)) for n in range(12)]
     found = compare([single("base", BASE), single("close", close), *crowd], ["MAP"], "base")
     assert found.delta("close", "MAP")["randomisation"] < 0.05
-    assert "does not hold after Holm's correction over 13 comparisons" in found.sentence("close", "MAP")
+    assert "the difference is not significant after Holm's correction over 13 comparisons" in found.sentence(
+        "close", "MAP"
+    )
 
 
 def test_more_seeds_of_the_same_values_narrow_nothing() -> None:
@@ -146,7 +158,7 @@ def test_one_query_tells_nothing() -> None:
     found = compare([single("a", [0.1]), single("b", [0.2])], ["MAP"], "b")
     assert found.deltas["holm"].isna().all()
     assert found.family == 0
-    assert found.sentence("a", "MAP") == "By MAP, 1 query cannot tell a from b"
+    assert found.sentence("a", "MAP") == "By MAP, 1 query is too few to compare a with b"
 
 
 def test_what_is_asked_for_wrongly() -> None:
@@ -159,3 +171,112 @@ def test_what_is_asked_for_wrongly() -> None:
         compare(given, ["MAP"], "c")
     with pytest.raises(SettingError, match="test='sign' is not known"):
         compare(given, ["MAP"], "b", test="sign")
+
+
+CHANCE = np.random.default_rng(2)
+
+
+LEVELS = CHANCE.uniform(0.2, 0.7, 30)
+
+
+def test_the_best_of_models_that_are_alike_is_not_shown_to_be_better() -> None:
+    """The best of 20 draws of noise has a small p by itself, but not adjusted for the choice."""
+    noise = np.random.default_rng(5).normal(0, 0.1, (20, 30))
+    given = [single("base", LEVELS), *(single(f"C {n}", LEVELS + own) for n, own in enumerate(noise))]
+    found = best_of(Matched.of(given), "MAP", "base")
+    rows = found.table.set_index("label")
+    assert rows["mean"].idxmax() == found.label
+    assert rows["p"][found.label] < 0.1 < rows["p_chosen"][found.label]
+    assert (found.table["p_chosen"] >= found.table["p"]).all()
+    assert f"Of 20 candidates, {found.label} has the best MAP; chosen on the same 30" in found.sentence()
+    assert "it is not shown to be better than base (difference +0." in found.sentence()
+
+
+def test_the_best_that_is_better_is_said_to_be() -> None:
+    given = [single("base", LEVELS), single("good", LEVELS + 0.1), single("bad", LEVELS - 0.1)]
+    found = best_of(Matched.of(given), "MAP", "base")
+    assert found.label == "good"
+    assert "chosen on the same 30 queries, it is better than base (difference +0.100" in found.sentence()
+    worse = best_of(Matched.of([given[0], given[2]]), "MAP", "base")
+    assert "Of 1 candidate, bad has the best MAP" in worse.sentence()
+    assert "is not shown to be better" in worse.sentence(), "p is small, for it is worse"
+    one = Matched.of([single("base", [0.1]), single("other", [0.2])])
+    assert best_of(one, "MAP", "base").sentence().endswith("1 query is too few to compare it with base")
+
+
+def test_cutoffs_are_means_with_intervals_at_every_k() -> None:
+    metrics = {f"NDCG@{k}": LEVELS[:6] / k for k in (1, 2, 10)}
+    given = Matched.of([single("a", LEVELS[:6], **metrics), single("b", LEVELS[:6], NYSTROEM, **metrics)])
+    table = metric_by_cutoff(given)
+    assert table["k"].tolist() == [1, 1, 2, 2, 10, 10]
+    assert table["method"].tolist() == ["linear", "nystroem"] * 3
+    found = interval(LEVELS[:6] / 2)
+    assert table.loc[2, ["value", "low", "high"]].tolist() == [found.mean, found.low, found.high]
+    with pytest.raises(SettingError, match="no P@k in common; they have MAP, NDCG@1"):
+        metric_by_cutoff(given, "P")
+
+
+def test_efficient_against_every_pair() -> None:
+    for _ in range(30):
+        cost, quality = CHANCE.integers(0, 5, (2, 8)).astype(float)
+        points = list(zip(cost, -quality, strict=True))
+        expected = [not any(a <= c and b <= d and (a, b) != (c, d) for a, b in points) for c, d in points]
+        assert efficient(cost, quality).tolist() == expected
+
+
+def test_the_cheapest_within_one_standard_error_is_paired() -> None:
+    """c is behind on every query by about as much: within the error of a mean, and not of the difference."""
+    steady = LEVELS - 0.02 + CHANCE.normal(0, 0.005, 30)
+    noisy = LEVELS + CHANCE.normal(0, 0.2, 30)
+    noisy += (LEVELS - noisy).mean() - 0.02
+    given = [
+        single("best", LEVELS, seconds=9.0),
+        single("steady", steady, seconds=1.0),
+        single("noisy", noisy, seconds=4.0),
+        single("worse", LEVELS - 0.1, seconds=5.0),
+    ]
+    found = front(Matched.of(given), "MAP")
+    assert found.table["label"].tolist() == ["steady", "noisy", "worse", "best"]
+    assert found.table["efficient"].tolist() == [True, bool(noisy.mean() > steady.mean()), False, True]
+    assert (found.best, found.cheapest) == ("best", "noisy")
+    row = found.table.set_index("label").loc["noisy"]
+    assert row["behind"] == pytest.approx(0.02)
+    assert row["se"] == pytest.approx((LEVELS - noisy).std(ddof=1) / math.sqrt(30))
+    assert LEVELS.std(ddof=1) / math.sqrt(30) > 0.02, "or steady would not be within it either way"
+    assert f"best has the best MAP, {LEVELS.mean():.3f} in 9 s; the cheapest within" in found.sentence()
+    assert "is noisy, " in found.sentence()
+    two = front(Matched.of([given[0], given[3]]), "MAP")
+    assert two.sentence().endswith("no cheaper model is within one standard error of it")
+
+
+def test_seconds_are_those_of_a_run_on_average() -> None:
+    drawn = Contestant(
+        "drawn", (run(NYSTROEM, [0.5], seconds=2.0), run(NYSTROEM.but(seed=1), [0.5], seconds=4.0))
+    )
+    found = front(Matched.of([drawn, single("plain", [0.4], seconds=1.0)]), "MAP")
+    assert found.table["seconds"].tolist() == [1.0, 3.0]
+    assert found.cheapest == found.best == "drawn", "one query has no standard error"
+    unknown = single("unknown", [0.1], LINEAR, seconds=math.nan)
+    with pytest.raises(SettingError, match="the training seconds of unknown are not known"):
+        front(Matched.of([drawn, unknown]), "MAP")
+
+
+def test_models_that_differ_by_rounding_are_the_same_model() -> None:
+    """0.1 + 0.2 and 0.3 are one value: no p-value, no order of the best and no slice may come of it."""
+    base = np.round(LEVELS, 2)
+    rounded = base + np.where(np.arange(len(base)) % 3 == 0, 1e-16, 0.0)
+    own = [single("base", base), single("same", rounded, NYSTROEM)]
+    matched = Matched.of(own)
+    assert (rounded != base).any()
+    found = best_of(matched, "MAP", "base")
+    assert found.table["p"].tolist() == [1.0]
+    assert found.table["difference"].tolist() == [0.0]
+    assert front(matched, "MAP").table["behind"].tolist() == [0.0, 0.0]
+    three = [
+        single("least", base - 0.1),
+        single("one", base, NYSTROEM),
+        single("two", rounded, LINEAR.but(C=1.0)),
+    ]
+    assert best_of(Matched.of(three), "MAP", "least").label == "one"
+    values = pd.Series([0.3, 0.1 + 0.2, 0.3, 0.9, 0.9, 0.9])
+    assert [len(group) for group in slices._quantiles(values, 2, "{} to {}").values()] == [3, 3]

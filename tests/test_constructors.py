@@ -12,9 +12,9 @@ from conftest_solvers import DATA
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Whole, every
-from rankviz.features.settings import KERNEL
-from rankviz.learning.solver_settings import MAX_ITER
-from rankviz.models.settings import MEMORY_LIMIT
+from rankviz.features.registry import KERNEL
+from rankviz.learning.memory import MEMORY_LIMIT
+from rankviz.learning.solvers import MAX_ITER
 
 RANKERS = (RankSVM, FactorizedRankSVM, RegularizedRankSVM)
 each = pytest.mark.parametrize("ranker", RANKERS)

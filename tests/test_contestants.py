@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import pandas as pd
 import pytest
 from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
-from rankviz import DataError, RunSpec, execute
-from rankviz.analysis.contestants import Contestant, Run, contestants
-from rankviz.analysis.matched import Matched
+from rankviz import DataError, RunRecord, RunSpec, execute, execute_all
+from rankviz.analysis import slices
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
+from rankviz.analysis.contestants import Contestant, Matched, Run, contestants
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import every
-from rankviz.datasets import make_fold
+from rankviz.datasets import Fold, make_data, make_fold
+from rankviz.datasets.parts import cyclic_fold
 from rankviz.models.methods import METHODS
+from rankviz.plots import model_comparison
 
 
 def test_folds_and_seeds_of_a_model_belong_together() -> None:
@@ -124,7 +129,7 @@ def test_what_cannot_be_compared_is_refused(other: Run, words: str) -> None:
 
 
 def test_one_model_or_two_of_one_name_are_no_comparison() -> None:
-    with pytest.raises(SettingError, match="two models at least"):
+    with pytest.raises(SettingError, match="at least two models"):
         Matched.of([single("a", [0.1])])
     with pytest.raises(SettingError, match="two of the models are called 'a'"):
         Matched.of([single("a", [0.1]), single("a", [0.2])])
@@ -136,7 +141,7 @@ def test_queries_that_one_lacks_are_left_out_and_that_is_said() -> None:
     found = Matched.of([single("a", [0.1, 0.2, 0.3]), single("b", [0.4, 0.5], queries=[3, 2])])
     assert list(found.queries) == [2, 3]
     assert found.by_query("MAP").to_dict("index") == {2: {"a": 0.2, "b": 0.5}, 3: {"a": 0.3, "b": 0.4}}
-    assert found.notes == ("1 of 3 queries is left out, for some runs do not have it.",)
+    assert found.notes == ("1 of 3 queries is left out, because some runs lack it.",)
 
 
 def test_queries_that_are_left_out_of_one_fold_stay_in_another() -> None:
@@ -157,11 +162,83 @@ def test_notes_on_seeds_folds_and_normalisations() -> None:
     uneven = over_folds("drawn", NYSTROEM, {"Fold1": [[0.1], [0.2]], "Fold2": [[0.3]]})
     plain = over_folds("plain", LINEAR, {"Fold1": [[0.1]], "Fold2": [[0.3]]})
     assert Matched.of([uneven, plain]).notes == (
-        "drawn has not the same seeds on every fold: means are over those that there are.",
+        "drawn has different seeds on some folds; means are over the seeds that exist.",
     )
     scaled = single("scaled", [0.1], LINEAR.but(normalisation="query_zscore"))
-    assert "normalised in other ways" in Matched.of([single("a", [0.1]), scaled]).notes[0]
+    assert "normalise features differently" in Matched.of([single("a", [0.1]), scaled]).notes[0]
     again = [
         Contestant(name, (run(LINEAR, [0.1]), run(LINEAR.but(fold="Fold2"), [0.3]))) for name in ("a", "b")
     ]
     assert "each counts once" in Matched.of(again).notes[0]
+
+
+RBF_SPEC = RunSpec("made", n_components=10, gamma=0.5)
+
+
+@pytest.fixture(scope="module")
+def folds() -> dict[str, Fold]:
+    data = make_data(n_queries=30, documents_per_query=(8, 16), seed=3)
+    return {f"Fold{number}": cyclic_fold(data, number) for number in (1, 2)}
+
+
+@pytest.fixture(scope="module")
+def records(folds: dict[str, Fold]) -> list[RunRecord]:
+    models = [RBF_SPEC.linear(1.0), *(RBF_SPEC.but(feature_map=m, seed=s) for m, s in product(MAPS, (0, 1)))]
+    return [
+        record
+        for name, fold in folds.items()
+        for _, record in execute_all([spec.but(fold=name) for spec in models], fold=fold)
+    ]
+
+
+MAPS = ("nystroem", "fourier")
+
+
+@pytest.fixture(scope="module")
+def found(records: list[RunRecord]) -> Comparison:
+    return compare(contestants(records), ["NDCG@5", "MAP"], "linear")
+
+
+def test_test_parts_of_folds_stand_beside_one_another(found: Comparison, folds: dict[str, Fold]) -> None:
+    assert [one.label for one in found.matched.contestants] == [
+        "linear",
+        "Nyström, m = 10",
+        "random Fourier, m = 10",
+    ]
+    assert len(found.matched.queries) == sum(fold.test.n_queries for fold in folds.values())
+    assert found.standings["seeds"].tolist() == [1, 2, 2] * 2
+    assert found.notes == ()
+
+
+def test_training_parts_share_queries_which_count_once(
+    records: list[RunRecord], folds: dict[str, Fold]
+) -> None:
+    found = compare(contestants(records, "train"), ["MAP"], "linear")
+    queries = {query for fold in folds.values() for query in fold.train.query_labels}
+    assert set(found.standings["queries"]) == {len(queries)}
+    assert sum(fold.train.n_queries for fold in folds.values()) > len(queries)
+    assert "each counts once" in found.notes[0]
+
+
+def test_all_that_is_made_of_it(found: Comparison, folds: dict[str, Fold]) -> None:
+    matched = found.matched
+    facts = slices.query_facts([fold.test for fold in folds.values()])
+    assert set(facts.index) == set(matched.queries)
+    for slicing in (
+        slices.by_length(facts, 2),
+        slices.by_relevant(facts, 2),
+        slices.by_difficulty(matched, "MAP", n=2),
+    ):
+        table = model_comparison.slices_data(matched, "MAP", "linear", slicing)
+        assert table.groupby("label")["queries"].sum().tolist() == [len(matched.queries)] * 2
+        assert model_comparison.slices_figure(table, "MAP").data
+    assert model_comparison.metrics_figure(model_comparison.metrics_data(found)).data
+    assert model_comparison.deltas_figure(model_comparison.deltas_data(found)).data
+    assert set(metric_by_cutoff(matched)["k"]) == set(range(1, 11))
+    assert model_comparison.curve_figure(metric_by_cutoff(matched)).data
+    assert model_comparison.time_figure(model_comparison.time_data(front(matched, "MAP")), "MAP").data
+    assert best_of(matched, "MAP", "linear").sentence().startswith("Of 2 candidates, ")
+    printed = printed_table(found, "test")
+    for text in (as_latex(printed), as_markdown(printed), comparison_csv(found)):
+        assert "random Fourier, m = 10" in text
+    assert "(made, 2 folds, test part)" in printed.legend

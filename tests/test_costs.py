@@ -7,11 +7,19 @@ import pytest
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs
 
 from rankviz import RankSVM
-from rankviz.learning import PairRisk
-from rankviz.learning.all_pairs import AllPairs
-from rankviz.learning.costs import PLAIN, RULES, check_costs, dcg_differences, frozen_costs, pair_costs
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.pairs import count_pairs, grade_codes
+from rankviz.learning.pairs import (
+    PLAIN,
+    RULES,
+    AllPairs,
+    check_costs,
+    count_pairs,
+    dcg_differences,
+    frozen_costs,
+    grade_codes,
+    pair_costs,
+)
+from rankviz.learning.risk import PairRisk
 
 THREE = np.array([0, 1, 2, 1, 0, 0, 2, 0]), offsets([4, 2, 2])
 

@@ -16,8 +16,8 @@ from rankviz.datasets import make_data
 from rankviz.features import exact
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.crossings import crossings_seen, margin_along, swaps
-from rankviz.whatif.landmarks import alike_together, landmark_shares
-from rankviz.whatif.looks import POINTS
+from rankviz.whatif.explanations import alike_together, landmark_shares
+from rankviz.whatif.scan_grid import POINTS
 
 DATA = make_data(n_queries=8, documents_per_query=(6, 9), n_features=5, seed=3)
 DATA_OF_THREE = make_data(n_queries=2, documents_per_query=(6, 9), n_features=3, seed=4)

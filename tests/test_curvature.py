@@ -8,14 +8,19 @@ import pytest
 from rankviz.datasets import make_data
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.features.operator import FeatureOperator
+from rankviz.learning import feature_space as curvature
 from rankviz.learning import feature_space as objectives
-from rankviz.learning import precision as curvature
-from rankviz.learning import risk_of
-from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.feature_space import (
+    RankObjective,
+    copy_bytes,
+    curvature_features,
+    largest_eigenvalue,
+    single_noise,
+)
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.precision import copy_bytes, curvature_features, largest_eigenvalue, single_noise
+from rankviz.learning.sorted_risk import risk_of
 from rankviz.models.ranksvm import RankSVM
 
 DATA = make_data(n_queries=60, documents_per_query=(20, 30), n_features=8, seed=0)

@@ -14,10 +14,8 @@ from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_fold
 from rankviz.runs import Cost, Design, Range, Values, cost, powers
-from rankviz.runs.estimate import estimate, total_seconds
-from rankviz.runs.kinds import KINDS
-from rankviz.runs.rates import LAPTOP
-from rankviz.runs.shape import Shape
+from rankviz.runs.axes import KINDS
+from rankviz.runs.estimate import LAPTOP, Shape, estimate, total_seconds
 
 C = Values("C", (0.25, 1.0))
 DRAWN = (Range("C", 2.0**-10, 2.0**6), Range("n_components", 5, 12), Values("kernel", ("rbf", "laplacian")))

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rankviz.learning.cg import conjugate_gradients
-from rankviz.learning.line_search import MAX_TRIALS, SLOPE_TOLERANCE, exact_step
-from rankviz.learning.newton import unpreconditioned
+from rankviz.learning.newton import (
+    MAX_TRIALS,
+    SLOPE_TOLERANCE,
+    conjugate_gradients,
+    exact_step,
+    unpreconditioned,
+)
 
 # --- conjugate gradients ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from rankviz import FactorizedRankSVM, RankingData, RankSVM, StopRequested
 from rankviz.common.errors import SettingError
 from rankviz.features import exact
 from rankviz.whatif.changes import QueryOut
-from rankviz.whatif.estimates import beside_refits, effects_of_queries, margins_without_queries
+from rankviz.whatif.estimates import effects_of_queries, margins_without_queries
 from rankviz.whatif.refits import refits_of, without_query
 
 X, Y, PTR = problem(n_queries=40)
@@ -31,7 +31,7 @@ def fitted(name: str, **settings: object) -> RankSVM:
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_estimates_are_close_to_refits(name: str, loss: str) -> None:
     refits = refits_of(fitted(name, loss=loss), DATA)
-    table = beside_refits(refits, X[0], X[-1])
+    table = margins_without_queries(refits, X[0], X[-1], most=DATA.n_queries)
     assert len(table) == DATA.n_queries
     assert np.corrcoef(table["estimate"], table["refit"])[0, 1] > 0.95
     assert np.abs(table["estimate"] - table["refit"]).max() < 0.5 * np.abs(table["refit"]).max()
@@ -44,7 +44,8 @@ def test_the_error_is_of_second_order() -> None:
     """Where every query pulls a tenth as much, the error is a tenth of it as well."""
     errors = []
     for C in (1e-4, 1e-5):
-        table = beside_refits(refits_of(fitted("linear", C=C), DATA), X[0], X[-1])
+        refits = refits_of(fitted("linear", C=C), DATA)
+        table = margins_without_queries(refits, X[0], X[-1], most=DATA.n_queries)
         errors.append(np.abs(table["estimate"] - table["refit"]).max() / np.abs(table["refit"]).max())
     assert errors[1] < 0.2 * errors[0]
 
@@ -69,15 +70,10 @@ def test_changes_of_scores_are_those_of_the_weights() -> None:
     np.testing.assert_allclose(effects.of_scores(X[:5]), moved.T, atol=1e-9)
 
 
-def test_some_queries_only() -> None:
-    some = DATA.query_labels[[5, 7]]
-    assert set(beside_refits(refits_of(fitted("linear"), DATA), X[0], X[1], some)["query"]) == set(some)
-
-
 def test_can_be_stopped() -> None:
     refits = refits_of(fitted("linear"), DATA)
     with pytest.raises(StopRequested):
-        beside_refits(refits, X[0], X[1], callback=lambda progress: True)
+        margins_without_queries(refits, X[0], X[1], callback=lambda progress: True)
 
 
 def test_refuses_where_no_hessian_is_formed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import rankviz
 from rankviz import DataError, Progress, RankSVM, StopRequested
 from rankviz.datasets import make_data
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 
 # --- scikit-learn's conventions ---------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from conftest_estimators import MAPS, QID, X, Y, each_map, fitted, model
 from naive_ranking import NOTHING_TO_LEARN
 
 from rankviz import DataWarning
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.models import feature_ranker
 
 # --- repeatable, and indifferent to order -----------------------------------------------------------------

@@ -23,7 +23,7 @@ from rankviz import (
 )
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_fold
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.learning.solvers import SOLVERS
 
 DATA = RankingData.from_arrays(X, Y, QID)

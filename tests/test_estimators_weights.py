@@ -23,8 +23,8 @@ from rankviz import (
 )
 from rankviz.common.errors import SettingError
 from rankviz.datasets.parts import take_queries
-from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import RULES
 from rankviz.learning.solvers import SOLVERS
 
 TIMES = np.array([0, 3, 1, 2] * 3)

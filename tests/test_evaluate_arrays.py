@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from naive_metrics import slow_evaluate
 
-from rankviz import NDCG, DataError, Fold, RankingData, RankSVM, evaluate
+from rankviz import NDCG, DataError, RankingData, RankSVM, evaluate
 from rankviz.datasets import make_fold
 from rankviz.metrics import auc, kendall_tau, top_overlap
-from rankviz.metrics.max_statistic import max_statistic
-from rankviz.metrics.paired_tests import holm
+from rankviz.metrics.paired_tests import holm, max_statistic
 from rankviz.metrics.significance import interval
 
 RNG = np.random.default_rng(0)
@@ -183,10 +182,6 @@ def test_other_measures_refuse_scores_of_other_documents(measure: Any) -> None:
     data = RankingData.from_arrays(np.zeros((3, 1)), [0, 1, 0], [1, 1, 1])
     with pytest.raises(DataError, match=r"scores of shape \(4,\) for 3 documents"):
         measure(np.arange(4.0), data)
-
-
-def test_fold_is_the_type_that_is_meant() -> None:
-    assert isinstance(make_fold(n_queries=5), Fold)
 
 
 def test_the_caption_counts_queries_too_short_for_the_largest_k() -> None:

@@ -9,16 +9,15 @@ from naive_ranking import problem, qid_of
 from scipy.optimize import minimize
 
 from rankviz.datasets import DataError, RankingData, find_datasets, open_fold
-from rankviz.features.bases import IdentityBasis
-from rankviz.features.operator import FeatureOperator
-from rankviz.learning import PairRisk, SortedRisk, adapted_risk
-from rankviz.learning import risk_forms as module
-from rankviz.learning.all_pairs import AllPairs
-from rankviz.learning.costs import RULES, pair_costs
+from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.learning import sorted_risk as module
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES, SMOOTHING_ERROR, PiecewiseQuadratic, SmoothHinge
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
+from rankviz.learning.pairs import RULES, AllPairs, pair_costs
+from rankviz.learning.risk import PairRisk, adapted_risk
+from rankviz.learning.sorted_risk import SortedRisk
 from rankviz.models.ranksvm import RankSVM
 
 X, Y, PTR = problem(7, n_queries=9)

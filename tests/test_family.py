@@ -7,13 +7,13 @@ import pytest
 from naive_ranking import problem
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.features.bases import CosineBasis, DenseBasis
-from rankviz.features.family import FamilyFeatures, MapFamily
-from rankviz.learning import PairRisk
+from rankviz.features.operator import CosineBasis, DenseBasis
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
+from rankviz.learning.risk import PairRisk
+from rankviz.learning.training import FamilyFeatures, MapFamily
 
 X, Y, PTR = problem(n_queries=12)
 DOUBLED = np.vstack((X, X[::-1], np.zeros((3, X.shape[1]))))

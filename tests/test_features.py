@@ -22,7 +22,7 @@ from rankviz.features import (
     row_blocks,
     scale_gamma,
 )
-from rankviz.features.bases import CholeskyBasis, DenseBasis, IdentityBasis
+from rankviz.features.operator import CholeskyBasis, DenseBasis, IdentityBasis
 
 # --- kernel -----------------------------------------------------------------------------------------------
 

@@ -37,10 +37,10 @@ FROM_GUIDE = names_in_the_guide()
 NAMES = [
     *FROM_GUIDE,
     *(f"rankviz.{package}" for package in PACKAGES),
-    "rankviz.plots.metric_curve.figure",
+    "rankviz.plots.model_comparison.curve_figure",
     "rankviz.datasets.uploads",
     "rankviz.metrics.significance",
-    "rankviz.models.low_rank.nested",
+    "rankviz.models.low_rank.factorized",
 ]
 EACH_ALONE = """
 import os, sys
@@ -73,7 +73,7 @@ def test_the_guide_has_dotted_names() -> None:
 
 def test_packages_and_modules_are_listed() -> None:
     assert set(PACKAGES) <= set(dir(rankviz))
-    assert {"spectra", "rank_laws"} <= set(dir(rankviz.analysis))
+    assert {"spectra", "model_duals"} <= set(dir(rankviz.analysis))
     assert {"make_data", "uploads"} <= set(dir(rankviz.datasets))
     for package in (rankviz, rankviz.analysis, rankviz.datasets):
         with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):

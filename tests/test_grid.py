@@ -16,7 +16,7 @@ from rankviz import RunSpec
 from rankviz.datasets import make_fold, write_letor
 from rankviz.runs import Design, Values
 from rankviz.store import RunStore
-from rankviz.store.making import Making
+from rankviz.store.family_runner import FamilyRunner
 
 KERNELS = ("Nyström", "random Fourier")
 
@@ -48,7 +48,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Tried]]:
     store = RunStore(root / "runs.sqlite")
     studies = [one.ask(store, root) for one in wanted]
     assert [one.ask(store, root) for one in wanted] == studies, "a second start goes on"
-    making = Making(store)
+    making = FamilyRunner(store)
     while (lease := store.queue.take("w")) is not None:
         making.make(lease)
     yield [Tried(store, one) for one in wanted]

@@ -12,8 +12,8 @@ from naive_ranking import slow_pairs
 from benchmarks import he2009
 from rankviz import RankingData, RankSVM, evaluate
 from rankviz.datasets import make_data
-from rankviz.learning.costs import pair_costs
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
+from rankviz.learning.pairs import pair_costs
 
 
 @pytest.fixture(scope="module")

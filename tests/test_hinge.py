@@ -9,17 +9,17 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from rankviz.datasets import RankingData, find_datasets, open_fold
-from rankviz.features.bases import IdentityBasis
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import RBF, rbf_kernel
-from rankviz.features.operator import FeatureOperator
-from rankviz.learning import PairRisk, SortedRisk, limit_of
-from rankviz.learning.costs import pair_costs
+from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.hinge import HingeContinuation
 from rankviz.learning.kernel_space import KernelObjective
 from rankviz.learning.losses import LOSSES, SmoothedHinge
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
+from rankviz.learning.pairs import pair_costs
+from rankviz.learning.risk import PairRisk, limit_of
+from rankviz.learning.sorted_risk import SortedRisk
 from rankviz.models.dual_variables import dual_block
 from rankviz.models.ranksvm import RankSVM
 

@@ -11,8 +11,9 @@ from rankviz import RankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
 from rankviz.features import exact
-from rankviz.learning import risk_of, training
+from rankviz.learning import training
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.sorted_risk import risk_of
 from rankviz.shards import Here
 
 DATA = make_data(n_queries=12, documents_per_query=(10, 10), n_features=10, seed=0)

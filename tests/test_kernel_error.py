@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from rankviz.analysis.feature_seconds import feature_seconds
 from rankviz.analysis.kernel_error import (
     CHOICES,
+    DECIDING,
     MAPS,
     NORMS,
     VARIANTS,
@@ -19,15 +19,19 @@ from rankviz.analysis.kernel_error import (
     Variant,
     compared_documents,
     errors_of,
+    feature_seconds,
     features_of,
+    fitted_slope,
     kernel_errors,
+    lower_error,
     matrix_norms,
+    over_seeds,
     spectral_norm,
+    summary_at,
 )
-from rankviz.analysis.kernel_summary import DECIDING, at, fitted_slope, lower, over_seeds
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.features.landmarks import UniformLandmarks
+from rankviz.features.nystroem import UniformLandmarks
 
 RNG = np.random.default_rng(3)
 X = RNG.random((150, 4))
@@ -131,8 +135,8 @@ def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(
         def lap(self, name: str) -> None:
             self.laps[name] = 0.01 if 3 < len(order) <= 6 else 1.0
 
-    monkeypatch.setattr("rankviz.analysis.feature_seconds._make_features", make)
-    monkeypatch.setattr("rankviz.analysis.feature_seconds.Stopwatch", SlowTurn)
+    monkeypatch.setattr("rankviz.analysis.kernel_error._make_features", make)
+    monkeypatch.setattr("rankviz.analysis.kernel_error.Stopwatch", SlowTurn)
     table = feature_seconds(X, RBF(1.0), (20, 3, 5), VARIANTS[:1])
     assert order == [3, 5, 20] * 3
     assert table["seconds"].tolist() == [0.01] * 3
@@ -282,9 +286,9 @@ def test_lower_only_where_ranges_are_apart() -> None:
         {"m": 8, "low": [1.0, 2.5], "mean": [2.0, 3.0], "high": [2.4, 4.0], "used": 8}
         | {name: [getattr(first, name), getattr(second, name)] for name in ("map", "choice")}
     )
-    assert at(table, second, 8)["mean"] == 3.0
-    assert lower(table, first, second, 8) == lower(table, second, first, 8) == first
-    assert lower(table.assign(high=2.5), first, second, 8) is None
+    assert summary_at(table, second, 8)["mean"] == 3.0
+    assert lower_error(table, first, second, 8) == lower_error(table, second, first, 8) == first
+    assert lower_error(table.assign(high=2.5), first, second, 8) is None
 
 
 def test_separate_ranges_are_rare_by_chance() -> None:

@@ -25,10 +25,10 @@ from rankviz.features import (
     check_combination,
 )
 from rankviz.features import KERNELS as KINDS
-from rankviz.features.factor import JITTER
-from rankviz.features.family import FamilyFeatures, MapFamily
 from rankviz.features.kernel_base import mean_diagonal
 from rankviz.features.kernels import CAUCHY, GAUSSIAN
+from rankviz.features.nystroem import JITTER
+from rankviz.learning.training import FamilyFeatures, MapFamily
 
 RNG = np.random.default_rng(2)
 X, Z = RNG.normal(size=(60, 5)) + 0.3, RNG.normal(size=(17, 5)) + 0.3

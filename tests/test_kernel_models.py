@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from rankviz import DataError, FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData
-from rankviz.models.curves import fit_curve
+from rankviz.models.ranksvm import fit_curve
 
 
 def slow_optimum(kernel: str, C: float) -> float:

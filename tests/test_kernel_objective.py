@@ -10,11 +10,11 @@ from rankviz.datasets import make_data
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
 from rankviz.features.kernels import RBF, rbf_kernel
-from rankviz.learning import PairRisk
 from rankviz.learning.kernel_space import KernelObjective, landmarks_within, preconditioner_bytes
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
+from rankviz.learning.risk import PairRisk
 
 GAMMA, C = 2.0**-3, 0.5
 

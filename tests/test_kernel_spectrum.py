@@ -10,7 +10,7 @@ from rankviz.analysis.kernel_error import features_of
 from rankviz.analysis.kernel_spectrum import effective_dimension, eigenvalues, kernel_spectrum
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import RBF
-from rankviz.features.landmarks import KMeansPlusPlusLandmarks
+from rankviz.features.nystroem import KMeansPlusPlusLandmarks
 
 RNG = np.random.default_rng(3)
 X = RNG.random((150, 4))

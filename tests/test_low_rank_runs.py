@@ -11,16 +11,14 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.datasets import make_fold
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
+from rankviz.models.low_rank.estimators import LowRankRanker
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import describe
-from rankviz.runs.estimate import check_budget, estimate, total_seconds
+from rankviz.runs.estimate import Rates, Shape, check_budget, estimate, total_seconds
 from rankviz.runs.families import families
-from rankviz.runs.rates import Rates
 from rankviz.runs.run import model_from, model_of
-from rankviz.runs.shape import Shape
 
 PLAIN = RunSpec("demo", "Fold1", feature_map="linear")
 SPECS = (

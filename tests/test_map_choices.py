@@ -12,9 +12,9 @@ from scipy.spatial.distance import cdist
 
 from rankviz import RankSVM
 from rankviz.features import FREQUENCIES, LANDMARKS, RBF, Nystroem, RandomFourier
-from rankviz.features.frequencies import IndependentFrequencies, OrthogonalFrequencies
+from rankviz.features.fourier import IndependentFrequencies, OrthogonalFrequencies
 from rankviz.features.kernels import GAUSSIAN
-from rankviz.features.landmarks import KMeansPlusPlusLandmarks, UniformLandmarks, distinct_rows
+from rankviz.features.nystroem import KMeansPlusPlusLandmarks, UniformLandmarks, distinct_rows
 
 RNG = np.random.default_rng(0)
 DOCUMENTS = RNG.normal(size=(60, 5))
@@ -33,7 +33,7 @@ def test_rows_with_equal_hashes_are_compared(monkeypatch: pytest.MonkeyPatch) ->
     X = np.random.default_rng(0).integers(0, 3, (9000, 3)) / 2.0
     expected = np.sort(np.unique(X, axis=0, return_index=True)[1]).tolist()
     assert distinct_rows(X).tolist() == expected
-    monkeypatch.setattr("rankviz.features.landmarks._hashes", lambda X: np.floor(X[:, 0]).astype(np.uint64))
+    monkeypatch.setattr("rankviz.features.nystroem._hashes", lambda X: np.floor(X[:, 0]).astype(np.uint64))
     assert distinct_rows(X).tolist() == expected
 
 

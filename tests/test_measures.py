@@ -27,7 +27,7 @@ from rankviz import (
     load_fold,
     measure,
 )
-from rankviz.datasets.query_weights import query_weights
+from rankviz.datasets.parts import query_weights
 from rankviz.metrics import DEFINITIONS, Measure
 
 DATA = RankingData.from_arrays(X, Y, QID)

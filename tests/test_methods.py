@@ -16,14 +16,12 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import every
 from rankviz.datasets import make_fold
 from rankviz.features import FEATURE_MAPS
-from rankviz.learning.result import TraceRow
-from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.offers import WORDS, Offers
-from rankviz.models.settings import FEATURE_MAP
-from rankviz.runs.estimate import estimate
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.learning.objective import TraceRow
+from rankviz.models.methods import METHODS, USUAL, WORDS, Offers
+from rankviz.runs.estimate import Shape, estimate
 from rankviz.runs.families import families
 from rankviz.runs.run import model_from, model_of
-from rankviz.runs.shape import Shape
 from rankviz.whatif.refits import PlainRefits, refits_of
 
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from naive_metrics import slow_evaluate
 
+from rankviz.common.errors import DataError
+from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.letor import read_letor
-from rankviz.datasets.scores import read_scores
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.datasets.types import RankingData
 from rankviz.metrics import DEFINITIONS, Definition, evaluate, evaluation
 
 # --- data -------------------------------------------------------------------------------------------------

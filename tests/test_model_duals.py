@@ -13,8 +13,8 @@ from naive_ranking import problem, qid_of, slow_pairs
 import rankviz
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.datasets import DataError, Fold, RankingData
-from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import RULES
 from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals, sides
 from rankviz.models.ranker import Ranker
 from rankviz.runs.run import execute

@@ -13,13 +13,12 @@ from scipy.optimize import minimize
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.learning import PairRisk
 from rankviz.learning import feature_space as module
 from rankviz.learning.feature_space import RankObjective
-from rankviz.learning.line_search import SLOPE_TOLERANCE, exact_step
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.newton import UNPROVED, TruncatedNewton
-from rankviz.learning.result import Status, TraceRow
+from rankviz.learning.newton import SLOPE_TOLERANCE, UNPROVED, TruncatedNewton, exact_step
+from rankviz.learning.objective import Status, TraceRow
+from rankviz.learning.risk import PairRisk
 from rankviz.models.ranksvm import RankSVM
 
 MAPS = ("linear", "nystroem", "fourier")

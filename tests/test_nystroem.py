@@ -8,7 +8,7 @@ from naive_kernels import DOCUMENTS, OTHERS, approximation, kernel, repeated
 from scipy import linalg
 
 from rankviz.features import RBF, Nystroem, rbf_kernel
-from rankviz.features.factor import BLOCK, JITTER
+from rankviz.features.nystroem import BLOCK, JITTER
 
 LINE = np.random.default_rng(5).normal(size=(3 * BLOCK, 1)) @ np.ones((1, 3))  # numerical rank far below n
 

@@ -8,10 +8,11 @@ from naive_ranking import GRADES, problem, slow_risk
 from scipy import linalg
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
-from rankviz.learning import PairRisk
 from rankviz.learning import feature_space as module
-from rankviz.learning.feature_space import RankObjective, ScoredPoint
+from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.objective import ScoredPoint
+from rankviz.learning.risk import PairRisk
 
 MAPS = ("linear", "nystroem", "fourier")
 each_map = pytest.mark.parametrize("feature_map", MAPS)

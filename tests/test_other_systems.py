@@ -20,16 +20,14 @@ from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 from filelock import SoftFileLock
 
 from rankviz import RunSpec, execute
-from rankviz.common import locks, memory, threads
+from rankviz.common import files, memory, processes, threads
+from rankviz.common.processes import ProcessId
 from rankviz.datasets import Fold, make_fold
 from rankviz.features import row_blocks
-from rankviz.runs import processes
-from rankviz.runs.processes import ProcessId
 from rankviz.runs.record import RunRecord
 from rankviz.store import NoSuchStudy, RunStore, StoreError
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.roster import at_work
+from rankviz.store.execution import LocalWorkers, worker_processes
+from rankviz.store.watched import WatchedStudies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 STAND_IN = Path(__file__).parent / "elsewhere"
@@ -132,7 +130,7 @@ def test_free_memory_as_each_system_tells_it(no_proc: None, monkeypatch: pytest.
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
     assert memory.free_memory() == 4096 * 500
     monkeypatch.delattr(os, "sysconf")
-    assert memory.free_memory() == memory.UNTOLD
+    assert memory.free_memory() == memory.UNKNOWN_FREE_BYTES
 
 
 def test_a_record_whose_peak_memory_is_not_known(tmp_path: Path) -> None:
@@ -151,7 +149,7 @@ def test_nothing_is_shared_out_where_there_are_no_threads(monkeypatch: pytest.Mo
     def refuse() -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads, "ALONE", True)
+    monkeypatch.setattr(threads, "IN_BROWSER", True)
     monkeypatch.setattr(row_blocks, "_pool", refuse)
     assert threads.cores() == 1
     assert row_blocks.each(abs, [-1, 2]) == [1, 2]
@@ -174,7 +172,7 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, o
             monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     if "fcntl" in lacking:
-        monkeypatch.setattr(locks, "_kind", lambda: SoftFileLock)
+        monkeypatch.setattr(files, "_lock_class", lambda: SoftFileLock)
     monkeypatch.setenv("ELSEWHERE", lacking)
     monkeypatch.setenv("PYTHONPATH", str(STAND_IN))
 
@@ -190,13 +188,13 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]
 
 
 @pytest.fixture
-def jobs(store: RunStore) -> Jobs:
+def jobs(store: RunStore) -> WatchedStudies:
     """What pages ask for jobs, with one worker at once."""
-    return Jobs(LocalWorkers(store, 1))
+    return WatchedStudies(LocalWorkers(store, 1))
 
 
 @pytest.fixture
-def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
+def submit(jobs: WatchedStudies, root: Path) -> Callable[..., str]:
     def submitted(*specs: RunSpec) -> str:
         return jobs.submit(specs, owner="me", title="A job", roots=[root])
 
@@ -204,24 +202,24 @@ def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
 
 
 def test_jobs_are_started_watched_and_found_again(
-    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str], tmp_path: Path
+    elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], tmp_path: Path
 ) -> None:
     other = SPEC.but(C=0.25)
     ids = [submit(SPEC), submit(other)]
     status = ended(jobs, ids[0])
     assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
     again = RunStore()
-    assert ended(Jobs(LocalWorkers(again)), ids[1]).reason == "1 of 1 runs finished."
+    assert ended(WatchedStudies(LocalWorkers(again)), ids[1]).reason == "1 of 1 runs finished."
     again.close()
     assert set(store.records.find([SPEC, other])) == {SPEC, other}
-    found = at_work(store)
+    found = worker_processes(store)
     assert found, "they wait for more"
     assert all(process.alive() for process in found)
     assert not [log for log in (tmp_path / "workers").glob("*.log") if log.read_text()]
 
 
 def test_jobs_are_stopped_and_deleted(
-    elsewhere: None, store: RunStore, jobs: Jobs, submit: Callable[..., str]
+    elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
     stopped = submit(*MANY)
     wait_for(lambda: jobs.status(stopped).finished)
@@ -242,7 +240,7 @@ def test_jobs_are_stopped_and_deleted(
 def test_a_killed_worker_is_noted(
     elsewhere: None,
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -250,7 +248,7 @@ def test_a_killed_worker_is_noted(
     for number, forgotten in enumerate((False, True), 1):
         made = len(jobs.status(job).finished)
         wait_for(lambda made=made: len(jobs.status(job).finished) > made)
-        (process,) = at_work(store)
+        (process,) = worker_processes(store)
         if forgotten:
             monkeypatch.setattr(processes, "_children", {})  # as after a restart of the server
         process.terminate()
@@ -270,7 +268,7 @@ def lost(store: RunStore) -> list[str]:
 def test_a_worker_behind_a_launcher(
     elsewhere: None,
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -282,7 +280,7 @@ def test_a_worker_behind_a_launcher(
     monkeypatch.setattr(sys, "executable", str(launcher))
     status = ended(jobs, submit(SPEC))
     assert (status.state, status.reason) == ("finished", "1 of 1 runs finished.")
-    (process,) = at_work(store)
+    (process,) = worker_processes(store)
     assert process.pid not in processes._children, "it is the worker that is known, not the launcher"
 
 
@@ -310,7 +308,7 @@ def test_processes_are_started_apart_in_each_systems_way(
 def test_a_browser_says_that_it_has_no_jobs(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "ALONE", True)
+    monkeypatch.setattr(processes, "IN_BROWSER", True)
     with pytest.raises(StoreError, match="this system starts no processes"):
         submit(SPEC)
     assert store.studies.every() == []
@@ -318,6 +316,6 @@ def test_a_browser_says_that_it_has_no_jobs(
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     monkeypatch.setitem(sys.modules, "psutil", None)
     assert not ProcessId.of(os.getpid()).alive()
-    monkeypatch.setattr(processes, "ALONE", False)
+    monkeypatch.setattr(processes, "IN_BROWSER", False)
     with pytest.raises(ImportError):  # elsewhere a worker is not taken for dead because psutil is missing
         ProcessId.of(os.getpid())

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz.analysis.kernel_error import MAPS, PAPERS, VARIANTS, features_of, kernel_errors
-from rankviz.analysis.kernel_summary import Slope, fitted_slope
+from rankviz.analysis.kernel_error import (
+    MAPS,
+    PAPERS,
+    VARIANTS,
+    Slope,
+    features_of,
+    fitted_slope,
+    kernel_errors,
+)
 from rankviz.common.numbers import small
 from rankviz.features import RBF, rbf_kernel
-from rankviz.plots import (
-    kernel_entries,
-    kernel_error,
-    kernel_residual,
-    kernel_seconds,
-    kernel_spectrum,
-    kernel_variants,
-)
+from rankviz.plots import kernel_error, kernel_matrices
 
 X = np.random.default_rng(0).random((40, 3))
 K = rbf_kernel(X, X, 2.0)
@@ -26,46 +26,50 @@ ERRORS = kernel_errors(X, RBF(2.0), (2, 5, 10, 40), (0, 1, 2), variants=VARIANTS
 
 @pytest.mark.parametrize("norm", kernel_error.NORM_NAMES)
 def test_error_curves(norm: str) -> None:
-    table = kernel_error.data(ERRORS, norm)
+    table = kernel_error.error_data(ERRORS, norm)
     assert list(table.columns) == ["map", "choice", "m", "used", "mean", "low", "high"]
     assert (table["low"] <= table["mean"]).all()
     assert (table["mean"] <= table["high"]).all()
     slopes = {v: fitted_slope(table, v.map, ERRORS.n_distinct, v.choice) for v in VARIANTS}
-    fig = kernel_error.figure(table, slopes, norm, 10, VARIANTS[2])
+    fig = kernel_error.error_figure(table, slopes, norm, 10, VARIANTS[2])
     named = {trace.name: trace for trace in fig.data if trace.name}
     assert len(named) == 6
     assert fig.layout.xaxis.type == fig.layout.yaxis.type == "log"
     assert fig.layout.yaxis.range[0] == -10  # Nyström with all documents is exact: below the axis
     for variant in VARIANTS:
-        trace = next(t for key, t in named.items() if key.startswith(f"{kernel_variants.name(variant)}:"))
+        trace = next(
+            t for key, t in named.items() if key.startswith(f"{kernel_error.variant_name(variant)}:")
+        )
         assert f"{slopes[variant].exponent:.2f}".replace("-", "−") in trace.name
         assert f"(m 2–{slopes[variant].last})" in trace.name
-        rows = kernel_variants.rows_of(table, variant)
+        rows = kernel_error.rows_of(table, variant)
         assert list(trace.y) == rows["mean"].tolist()
         if variant == VARIANTS[2]:
             assert named["the current model"].y == (rows.set_index("m").loc[10, "mean"],)
 
 
 def test_variants_have_their_maps_colour_and_a_look_of_their_own() -> None:
-    looks = [kernel_variants.look(variant) for variant in VARIANTS]
+    looks = [kernel_error.variant_look(variant) for variant in VARIANTS]
     assert looks[0]["line"]["color"] == looks[2]["line"]["color"] != looks[1]["line"]["color"]
     assert len({(one["line"]["color"], one["line"]["dash"], one["marker"]["symbol"]) for one in looks}) == 4
-    assert kernel_variants.name(VARIANTS[2]) == "Nyström, k-means++ landmarks"
-    assert kernel_variants.name(PAPERS[1]) == "random Fourier"
+    assert kernel_error.variant_name(VARIANTS[2]) == "Nyström, k-means++ landmarks"
+    assert kernel_error.variant_name(PAPERS[1]) == "random Fourier"
 
 
 def test_an_exact_model_is_not_ringed() -> None:
     """Its error is rounding, below the axis."""
-    fig = kernel_error.figure(kernel_error.data(ERRORS, "spectral"), {}, "spectral", 40, PAPERS[0])
+    fig = kernel_error.error_figure(
+        kernel_error.error_data(ERRORS, "spectral"), {}, "spectral", 40, PAPERS[0]
+    )
     assert "the current model" not in [trace.name for trace in fig.data]
 
 
 def test_errors_meet_their_seconds() -> None:
-    summary = kernel_error.data(ERRORS, "frobenius")
+    summary = kernel_error.error_data(ERRORS, "frobenius")
     seconds = summary[["map", "choice", "m"]].assign(seconds=np.geomspace(0.002, 0.5, len(summary)))
-    table = kernel_seconds.data(summary, seconds.iloc[:-1])
+    table = kernel_error.seconds_data(summary, seconds.iloc[:-1])
     assert len(table) == len(summary) - 1
-    fig = kernel_seconds.figure(table, "frobenius", 10, PAPERS[1])
+    fig = kernel_error.seconds_figure(table, "frobenius", 10, PAPERS[1])
     assert [trace.name for trace in fig.data][:2] == ["Nyström", "random Fourier"]
     assert list(fig.data[0].x) == table[table["choice"] == "uniform"]["seconds"].tolist()
     assert fig.data[0].text == ("", "", "", "m = 40")
@@ -76,21 +80,21 @@ def test_errors_meet_their_seconds() -> None:
 
 
 def test_the_guide_falls_as_one_over_the_root_of_m() -> None:
-    fig = kernel_error.figure(kernel_error.data(ERRORS, "spectral"), {}, "spectral", 10)
+    fig = kernel_error.error_figure(kernel_error.error_data(ERRORS, "spectral"), {}, "spectral", 10)
     guide = next(trace for trace in fig.data if trace.name and trace.name.startswith("guide"))
     assert guide.y[0] / guide.y[1] == pytest.approx(np.sqrt(40 / 2))
 
 
 def test_a_level_error_has_no_power_in_the_legend() -> None:
-    table = kernel_error.data(ERRORS, "spectral")
-    fig = kernel_error.figure(table, {PAPERS[0]: Slope(-0.01, 0.0, 2, 10)}, "spectral", 10)
+    table = kernel_error.error_data(ERRORS, "spectral")
+    fig = kernel_error.error_figure(table, {PAPERS[0]: Slope(-0.01, 0.0, 2, 10)}, "spectral", 10)
     assert "Nyström: level (m 2–10)" in [trace.name for trace in fig.data]
 
 
 def test_entries_are_counted_for_both_kernels() -> None:
     upper = np.triu_indices(40, 1)
-    table = kernel_entries.data(K, FEATURES, bins=50)
-    apart = kernel_entries.deviations(K, FEATURES).set_index("map")
+    table = kernel_matrices.entries_data(K, FEATURES, bins=50)
+    apart = kernel_matrices.deviations(K, FEATURES).set_index("map")
     side = np.diff(np.unique(table["exact"].round(12))).min()
     for name, rows in table.groupby("map"):
         approximate = (FEATURES[name] @ FEATURES[name].T)[upper]
@@ -106,8 +110,8 @@ def test_entries_are_counted_for_both_kernels() -> None:
 
 
 def test_densities_share_axes_and_the_line_of_equals() -> None:
-    table = kernel_entries.data(K, FEATURES)
-    fig = kernel_entries.figure(table)
+    table = kernel_matrices.entries_data(K, FEATURES)
+    fig = kernel_matrices.entries_figure(table)
     assert fig.layout.xaxis.range == fig.layout.xaxis2.range == fig.layout.yaxis.range
     lines = [trace for trace in fig.data if trace.type == "scatter"]
     assert len(lines) == 2
@@ -124,33 +128,35 @@ def test_densities_share_axes_and_the_line_of_equals() -> None:
 @pytest.mark.parametrize("gamma", [2.0**-30, 2.0**30])
 def test_densities_of_kernels_at_the_ends(gamma: float) -> None:
     exact = rbf_kernel(X, X, gamma)
-    table = kernel_entries.data(exact, {name: features_of(name, X, X, RBF(gamma), 5, 0) for name in MAPS})
+    table = kernel_matrices.entries_data(
+        exact, {name: features_of(name, X, X, RBF(gamma), 5, 0) for name in MAPS}
+    )
     assert (table.groupby("map")["pairs"].sum() == 40 * 39 // 2).all()
-    fig = kernel_entries.figure(table)
+    fig = kernel_matrices.entries_figure(table)
     assert np.isfinite(fig.layout.xaxis.range).all()
 
 
 def test_spectra_largest_first_and_the_marked_one() -> None:
-    table = kernel_spectrum.data(K, FEATURES)
+    table = kernel_matrices.spectrum_data(K, FEATURES)
     values = np.linalg.eigvalsh(K)[::-1]
     exact = table.loc[table["map"] == "exact", "eigenvalue"].to_numpy()
     np.testing.assert_allclose(exact, values[: len(exact)])
     assert (table[table["map"] != "exact"].groupby("map")["i"].max() == 10).all()
-    assert kernel_spectrum.mth_eigenvalue(table, 10) == pytest.approx(values[9])
-    assert kernel_spectrum.mth_eigenvalue(table, 41) is None
+    assert kernel_matrices.mth_eigenvalue(table, 10) == pytest.approx(values[9])
+    assert kernel_matrices.mth_eigenvalue(table, 41) is None
     np.testing.assert_allclose(table["share"], table["eigenvalue"] / 40)
-    fig = kernel_spectrum.figure(table, 10, 1e-3)
+    fig = kernel_matrices.spectrum_figure(table, 10, 1e-3)
     assert [trace.name for trace in fig.data][-1] == "eigenvalue 10 of K"
     assert fig.data[-1].y[0] == pytest.approx(values[9] / 40)
     assert [shape.y0 for shape in fig.layout.shapes] == [1e-3]
-    assert not kernel_spectrum.figure(table, 10, 1e3).layout.shapes  # beyond the axis
-    assert len(kernel_spectrum.figure(table, 500).data) == 3
+    assert not kernel_matrices.spectrum_figure(table, 10, 1e3).layout.shapes  # beyond the axis
+    assert len(kernel_matrices.spectrum_figure(table, 500).data) == 3
 
 
 def test_residuals_on_one_symmetric_scale() -> None:
     grades = np.arange(40) % 3
-    table = kernel_residual.data(K, FEATURES, grades)
-    fig = kernel_residual.figure(table)
+    table = kernel_matrices.residual_data(K, FEATURES, grades)
+    fig = kernel_matrices.residual_figure(table)
     for trace, name in zip(fig.data, MAPS, strict=True):
         expected = FEATURES[name] @ FEATURES[name].T - K
         np.testing.assert_allclose(trace.z, expected, atol=1e-12)
@@ -159,7 +165,7 @@ def test_residuals_on_one_symmetric_scale() -> None:
     largest = table["residual"].abs().max()
     assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (-largest, largest)
     assert any(small(largest) in title.text for title in fig.layout.annotations)
-    apart = kernel_residual.apart(table)
+    apart = kernel_matrices.residual_rms(table)
     for name in MAPS:
         difference, itself = FEATURES[name] @ FEATURES[name].T - K, np.eye(40, dtype=bool)
         between = np.sqrt((difference[~itself] ** 2).mean())
@@ -169,8 +175,8 @@ def test_residuals_on_one_symmetric_scale() -> None:
 
 def test_one_document() -> None:
     one, features = np.ones((1, 1)), {name: features_of(name, X[:1], X[:1], RBF(1.0), 5, 0) for name in MAPS}
-    assert kernel_entries.data(one, features).empty
-    kernel_spectrum.figure(kernel_spectrum.data(one, features), 5)
-    alone = kernel_residual.data(one, features, np.array([1]))
-    kernel_residual.figure(alone)
-    assert kernel_residual.apart(alone)["between"].isna().all()
+    assert kernel_matrices.entries_data(one, features).empty
+    kernel_matrices.spectrum_figure(kernel_matrices.spectrum_data(one, features), 5)
+    alone = kernel_matrices.residual_data(one, features, np.array([1]))
+    kernel_matrices.residual_figure(alone)
+    assert kernel_matrices.residual_rms(alone)["between"].isna().all()

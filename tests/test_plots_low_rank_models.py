@@ -14,10 +14,9 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import COLUMNS, Spectra, numerical_rank, spectra_of
 from rankviz.datasets import Fold, find_datasets, open_fold
-from rankviz.models.dual_variables import DualBlock, GivenDuals
-from rankviz.models.hinge_values import hinge_values
-from rankviz.plots import learning_curves_low_rank, low_rank_sensitivity, rank_by_model
-from rankviz.plots.low_rank_style import MODELS
+from rankviz.models.dual_variables import DualBlock, GivenDuals, hinge_values
+from rankviz.plots import dual_ranks, low_rank_models
+from rankviz.plots.low_rank_models import MODELS
 from rankviz.runs.record import RunRecord
 
 PLAIN = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6, loss="hinge")
@@ -47,23 +46,23 @@ def test_a_query_whose_matrix_is_zero_has_rank_zero() -> None:
             MODELS, (spectra_with(query=[7, 3]), spectra_with(query=[3]), spectra_with(query=[])), strict=True
         )
     )
-    table = rank_by_model.data(found, 0.9, 0.3)
+    table = dual_ranks.models_data(found, 0.9, 0.3)
     assert table["query"].tolist() == [3, 7]
     assert table["rank_plain"].tolist() == [2, 2]
     assert table["rank_factorised"].tolist() == [2, 0]
     assert table["k_regularised"].tolist() == [0, 0]
-    medians = rank_by_model.medians(table, "rank").set_index("model")
+    medians = dual_ranks.medians(table, "rank").set_index("model")
     assert medians.loc["factorized", ["low", "high"]].tolist() == [0, 0]
-    figure = rank_by_model.figure(
-        table, "linear", measure="rank", against="pairs", allowed=rank_by_model.bound(table, 2, "block")
+    figure = dual_ranks.models_figure(
+        table, "linear", measure="rank", against="pairs", allowed=dual_ranks.rank_bounds(table, 2, "block")
     )
-    assert list(figure.data[1].y) == [2, rank_by_model.NOTHING]
+    assert list(figure.data[1].y) == [2, dual_ranks.ZERO_AT]
 
 
 def test_ranks_are_those_of_each_models_own_blocks(fold: Fold, records: dict[str, RunRecord]) -> None:
     duals = [run_duals(records[m], fold.train) for m in MODELS[:2]]
     duals.append(thresholded_blocks(records["regularized"], fold.train))
-    table = rank_by_model.data(dict(zip(MODELS, map(spectra_of, duals), strict=True)), 0.9, 1e-6)
+    table = dual_ranks.models_data(dict(zip(MODELS, map(spectra_of, duals), strict=True)), 0.9, 1e-6)
     place = int(np.flatnonzero(fold.train.query_ids == table["query"].iloc[5])[0])
     for name, source in zip(("plain", "factorised", "regularised"), duals, strict=True):
         values = np.linalg.svd(source.block(place).full(), compute_uv=False)
@@ -75,7 +74,7 @@ def test_the_mask_bounds_the_rank_of_k_factors(
     matrix: str, fold: Fold, records: dict[str, RunRecord]
 ) -> None:
     found = spectra_of(run_duals(records["factorized"], fold.train), matrix).table
-    allowed = rank_by_model.bound(found, 2, matrix).set_index("grades")["bound"]
+    allowed = dual_ranks.rank_bounds(found, 2, matrix).set_index("grades")["bound"]
     assert allowed.tolist() == [(2 if matrix == "symmetrised" else 1) * 2 * (r - 1) for r in allowed.index]
     assert (found["rank"] <= allowed.loc[found["grades"]].to_numpy()).all()
 
@@ -86,23 +85,23 @@ def test_selected_queries_alone_are_summarised() -> None:
     )
     for model in ("plain", "factorised", "regularised"):
         table[f"rank_{model}"] = [1, 2, 9]
-    drawn = rank_by_model.figure(
+    drawn = dual_ranks.models_figure(
         table,
         "linear",
         measure="rank",
         against="documents",
-        allowed=rank_by_model.bound(table, 1, "block").query("bound > 0"),
+        allowed=dual_ranks.rank_bounds(table, 1, "block").query("bound > 0"),
         selected=[9],
     )
-    assert drawn.data[0].marker.opacity == (rank_by_model.FADED, rank_by_model.FADED, rank_by_model.STRONG)
+    assert drawn.data[0].marker.opacity == (dual_ranks.FADED, dual_ranks.FADED, dual_ranks.STRONG)
     assert drawn.data[4].y[0] == 9
 
 
 def test_models_are_drawn_side_by_side_and_the_middle_one_in_place() -> None:
-    places = pd.DataFrame({m: rank_by_model.beside(pd.Series([1, 10, 100]), m) for m in MODELS})
+    places = pd.DataFrame({m: dual_ranks.shifted(pd.Series([1, 10, 100]), m) for m in MODELS})
     assert places["factorized"].tolist() == [1, 10, 100]
     steps = np.log10(places).diff(axis=1).iloc[:, 1:].to_numpy()
-    assert steps == pytest.approx(2 * rank_by_model.APART)
+    assert steps == pytest.approx(2 * dual_ranks.APART)
 
 
 def test_hinge_values_are_those_of_a_plain_loop() -> None:
@@ -151,22 +150,22 @@ def test_curves_are_distances_to_the_best_of_their_own_model(records: dict[str, 
         trace_of(records["factorized"], [0.0, -100.0], "query_steps"),
         trace_of(records["regularized"], [-8.0], "fista"),
     ]
-    table = learning_curves_low_rank.data(runs)
+    table = low_rank_models.curves_data(runs)
     assert table["above"].tolist() == pytest.approx([1.0, 0.5, 0.005, 1.0, 0.0, 0.0])
     assert table["seconds"].tolist() == pytest.approx([2.0, 2.5, 3.0, 2.0, 2.5, 2.0])
     assert table["printed"].tolist() == [False] * 3 + [True] * 2 + [False]
-    assert learning_curves_low_rank.ends(table)["above"].tolist() == pytest.approx([0.005, 0.0, 0.0])
-    near = learning_curves_low_rank.reached(table, 0.01)
+    assert low_rank_models.last_rows(table)["above"].tolist() == pytest.approx([0.005, 0.0, 0.0])
+    near = low_rank_models.first_within(table, 0.01)
     assert near["iteration"].tolist() == [2, 1, 0]
-    assert "factorised, paper's steps, after 2.5 s (iteration 1)" in learning_curves_low_rank.race(table)
-    drawn = learning_curves_low_rank.figure(table, "iteration")
+    assert "factorised, paper's steps, after 2.5 s (iteration 1)" in low_rank_models.race_sentence(table)
+    drawn = low_rank_models.curves_figure(table, "iteration")
     assert list(drawn.data[1].x) == [1, 2]
-    assert drawn.data[1].y[-1] == learning_curves_low_rank.LEAST
+    assert drawn.data[1].y[-1] == low_rank_models.LEAST_DISTANCE
 
 
 def test_a_run_that_never_comes_near_is_said(records: dict[str, RunRecord]) -> None:
     runs = [trace_of(records["regularized"], [o], s) for o, s in ((-8.0, "fista"), (-4.0, "alternating"))]
-    assert learning_curves_low_rank.race(learning_curves_low_rank.data(runs)).endswith(
+    assert low_rank_models.race_sentence(low_rank_models.curves_data(runs)).endswith(
         "regularised, paper's steps not at all"
     )
 
@@ -174,9 +173,9 @@ def test_a_run_that_never_comes_near_is_said(records: dict[str, RunRecord]) -> N
 def test_the_sweep_over_k_has_a_band_over_seeds(records: dict[str, RunRecord]) -> None:
     base = records["factorized"]
     runs = [replace(base, spec=base.spec.but(factors=K, seed=s)) for s in (0, 1) for K in (1, 5)]
-    table = low_rank_sensitivity.data(runs, "vali", "MAP")
+    table = low_rank_models.sensitivity_data(runs, "vali", "MAP")
     assert table["value"].tolist() == pytest.approx([base.metrics["vali"]["MAP"].mean()] * 4)
-    lines = low_rank_sensitivity.over_seeds(table.assign(value=[1.0, 2.0, 3.0, 6.0]))
+    lines = low_rank_models.over_seeds(table.assign(value=[1.0, 2.0, 3.0, 6.0]))
     assert lines[["factors", "mean", "low", "high", "seeds"]].to_numpy().tolist() == [
         [1, 2.0, 1.0, 3.0, 2],
         [5, 4.0, 2.0, 6.0, 2],
@@ -184,11 +183,9 @@ def test_the_sweep_over_k_has_a_band_over_seeds(records: dict[str, RunRecord]) -
 
 
 def test_the_objective_takes_the_place_of_a_metric(records: dict[str, RunRecord]) -> None:
-    table = low_rank_sensitivity.data([records["factorized"]], "vali", low_rank_sensitivity.OBJECTIVE)
+    table = low_rank_models.sensitivity_data([records["factorized"]], "vali", low_rank_models.OBJECTIVE)
     assert table["value"].tolist() == [records["factorized"].objective]
-    fig = low_rank_sensitivity.figure_of_factors(
-        table, "linear", low_rank_sensitivity.OBJECTIVE, plain=None, grid=(1, 2)
-    )
+    fig = low_rank_models.factors_figure(table, "linear", low_rank_models.OBJECTIVE, plain=None, grid=(1, 2))
     assert "plain" not in [trace.name for trace in fig.data]
     assert "lower is better" in fig.layout.yaxis.title.text
 
@@ -196,11 +193,9 @@ def test_the_objective_takes_the_place_of_a_metric(records: dict[str, RunRecord]
 def test_the_plain_model_and_printed_values_are_drawn_beside_the_sweep(
     records: dict[str, RunRecord],
 ) -> None:
-    table = low_rank_sensitivity.data([records["factorized"]], "vali", "MAP")
+    table = low_rank_models.sensitivity_data([records["factorized"]], "vali", "MAP")
     printed = pd.Series([0.1, 0.9], index=[1, 2])
-    fig = low_rank_sensitivity.figure_of_factors(
-        table, "linear", "MAP", plain=0.5, grid=(1, 2), printed=printed
-    )
+    fig = low_rank_models.factors_figure(table, "linear", "MAP", plain=0.5, grid=(1, 2), printed=printed)
     drawn = {trace.name: list(trace.y) for trace in fig.data}
     assert drawn["plain, with the hinge"] == [0.5, 0.5]
     assert drawn["xu2019, Table 7"] == [0.1, 0.9]
@@ -210,9 +205,9 @@ def test_the_plain_model_and_printed_values_are_drawn_beside_the_sweep(
 
 def test_ranks_beside_the_largest_possible_have_a_diagonal() -> None:
     found = dict(zip(MODELS, [spectra_with(query=[3, 7], largest_rank=[4, 9])] * 3, strict=True))
-    table = rank_by_model.data(found, 0.9, 0.3)
-    allowed = rank_by_model.bound(table, 2, "block")
-    fig = rank_by_model.figure(table, "linear", measure="rank", against="largest_rank", allowed=allowed)
+    table = dual_ranks.models_data(found, 0.9, 0.3)
+    allowed = dual_ranks.rank_bounds(table, 2, "block")
+    fig = dual_ranks.models_figure(table, "linear", measure="rank", against="largest_rank", allowed=allowed)
     diagonal = next(trace for trace in fig.data if trace.name == "as large as the grades allow")
     assert (list(diagonal.x), list(diagonal.y)) == ([1, 9], [1, 9])
 
@@ -221,29 +216,29 @@ def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -
     base = records["regularized"]
     zero = replace(base, solution={"low_rank": np.zeros(3), "gap": np.zeros(1)})
     runs = [replace(one, spec=one.spec.but(nuclear=nuclear)) for one, nuclear in ((base, 1.0), (zero, 10.0))]
-    table = low_rank_sensitivity.data(runs, "vali", "NDCG@1")
+    table = low_rank_models.sensitivity_data(runs, "vali", "NDCG@1")
     assert table["all_zero"].tolist() == [False, True]
-    cells = low_rank_sensitivity.figure_of_weights(table, "NDCG@1", (1.0, 10.0), (0.1, 1.0)).data[0]
+    cells = low_rank_models.weights_figure(table, "NDCG@1", (1.0, 10.0), (0.1, 1.0)).data[0]
     assert [[text[-5:] for text in row] for row in cells.text] == [
         ["", f"{table['value'][0]:.3f}"],
         ["", "A = 0"],
     ]
     assert np.isnan(cells.z[0][0])
     assert cells.z[0][1] == table["value"][0]
-    assert cells.zmax - cells.zmin >= low_rank_sensitivity.COLOUR_STEP - 1e-9
+    assert cells.zmax - cells.zmin >= 0.02 - 1e-9
 
 
 def test_the_numbers_in_cells_keep_their_size_and_the_hover_text_has_more(
     records: dict[str, RunRecord],
 ) -> None:
-    table = low_rank_sensitivity.data([records["regularized"]], "vali", "MAP")
-    cells = low_rank_sensitivity.figure_of_weights(table, "MAP", (0.01,), (1.0,)).data[0]
+    table = low_rank_models.sensitivity_data([records["regularized"]], "vali", "MAP")
+    cells = low_rank_models.weights_figure(table, "MAP", (0.01,), (1.0,)).data[0]
     assert cells.textfont.size >= 11
     assert len(cells.text[0][0]) == 5
     assert ":.4f" in cells.hovertemplate
 
 
 def test_one_very_bad_cell_does_not_flatten_the_colours() -> None:
-    low, high = low_rank_sensitivity.colour_range(pd.Series([0.1, *[0.43, 0.44] * 10]))
+    low, high = low_rank_models.colour_range(pd.Series([0.1, *[0.43, 0.44] * 10]))
     assert 0.4 < low < 0.43
     assert 0.44 < high < 0.47

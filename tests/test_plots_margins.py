@@ -7,8 +7,14 @@ import pandas as pd
 import pytest
 import strangers
 
+from rankviz import Fold, RunSpec, execute
+from rankviz.datasets import make_fold
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import preference_pairs
+from rankviz.learning.solvers import SOLVERS
 from rankviz.plots import margins
+from rankviz.plots import margins as plot
+from rankviz.runs.run import play, playable
 
 
 def bins(low: float) -> pd.DataFrame:
@@ -21,7 +27,7 @@ def bins(low: float) -> pd.DataFrame:
 def test_an_exponential_loss_does_not_flatten_the_others(low: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LOSSES, "stranger", strangers.LOSS)
     table = bins(low)
-    fig = margins.figure(table, margins.curves(table), "linear", "stranger")
+    fig = margins.losses_figure(table, margins.curves(table), "linear", "stranger")
     for axis, largest in ((fig.layout.yaxis, (1 - low) ** 2), (fig.layout.yaxis2, 2 * (1 - low))):
         assert np.isfinite(axis.range).all()
         assert max(map(abs, axis.range)) == pytest.approx(largest, rel=0.07)
@@ -31,6 +37,69 @@ def test_an_exponential_loss_does_not_flatten_the_others(low: float, monkeypatch
 def test_the_range_is_the_loss_s_own_elsewhere(loss: str) -> None:
     table = bins(-9.0)
     lines = margins.curves(table)
-    fig, own = margins.figure(table, lines, "linear", loss), lines[lines["loss"] == loss]
+    fig, own = margins.losses_figure(table, lines, "linear", loss), lines[lines["loss"] == loss]
     assert fig.layout.yaxis.range[1] == pytest.approx(1.06 * own["value"].max())
     assert fig.layout.yaxis2.range[0] == pytest.approx(1.06 * min(own["slope"].min(), -1.0), rel=1e-6)
+
+
+SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=12, documents_per_query=(5, 20), n_features=6, seed=1)
+
+
+def test_newton_methods_can_be_played_and_no_others() -> None:
+    assert [name for name in SOLVERS if playable(SPEC.but(solver=name))] == ["newton", "newton_yuan"]
+    assert not playable(SPEC.factorized(2, 0.25))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if playable(SPEC.but(solver=name))])
+def test_scores_are_those_of_the_trace(fold: Fold, solver: str) -> None:
+    found = play(SPEC.but(solver=solver), fold)
+    record = execute(SPEC.but(solver=solver), fold=fold)
+    assert found.record.trace["objective"].tolist() == record.trace["objective"].tolist()
+    assert len(found.scores) == len(record.trace)
+    assert not found.scores[0].any()
+    np.testing.assert_array_equal(found.scores[-1], record.scores["train"])
+    pairs = preference_pairs(fold.train.y, fold.train.ptr)
+    active = [int((pairs.margins(f) < 1).sum()) for f in found.scores]
+    assert active == record.trace["active_pairs"].tolist()
+
+
+def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
+    found = play(SPEC.but(loss="hinge"), fold)
+    assert len(found.scores) == len(found.record.trace)
+    pairs = preference_pairs(fold.train.y, fold.train.ptr)
+    for f, (_, row) in zip(found.scores, found.record.trace.iterrows(), strict=True):
+        t = pairs.margins(f)
+        assert int(((t < 1) & (t >= 1 - row["smoothing"])).sum()) == pytest.approx(row["active_pairs"], abs=1)
+
+
+def test_other_solvers_are_refused(fold: Fold) -> None:
+    with pytest.raises(ValueError, match="not a Newton method"):
+        play(SPEC.but(solver="lbfgs"), fold)
+
+
+def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:
+    found = play(SPEC, fold)
+    table, counts = (
+        plot.playback_documents(found.scores, fold.train, 2),
+        plot.playback_bins(found.scores, fold.train),
+    )
+    first = table[table["iteration"] == 0]
+    for _, rows in table.groupby("iteration"):
+        assert rows["document"].tolist() == first["document"].tolist()
+        assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
+    assert counts.groupby("iteration")["pairs"].sum().unique().tolist() == [found.record.n_pairs]
+    titles = {k: str(k) for k in range(len(found.scores))}
+    fig = plot.playback_figure(table, counts, titles, "nystroem", 10)
+    assert [frame.name for frame in fig.frames] == list(titles.values())
+
+
+def test_long_films_keep_their_ends() -> None:
+    assert plot.shown_iterations(3) == [0, 1, 2]
+    shown = plot.shown_iterations(1000)
+    assert (shown[0], shown[-1]) == (0, 999)
+    assert len(shown) <= plot.MOST_FRAMES

@@ -13,7 +13,7 @@ from plotly.colors import sample_colorscale
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
-from rankviz.plots import setting_words, sweep_curves, sweep_map, sweep_parallel, sweep_worth
+from rankviz.plots import sweep_map, sweep_settings
 from rankviz.plots.style import style_of
 from rankviz.runs import Design, Range, Values, powers
 
@@ -30,10 +30,10 @@ MIXED = Design(
     folds=("a", "b"),
 )
 FIGURES = {
-    "map": (sweep_map, ()),
-    "parallel": (sweep_parallel, ()),
-    "curves": (sweep_curves, ("C", "gamma")),
-    "worth": (sweep_worth, ()),
+    "map": (sweep_map.map_data, sweep_map.map_figure, ()),
+    "parallel": (sweep_settings.parallel_data, sweep_settings.parallel_figure, ()),
+    "curves": (sweep_settings.curves_data, sweep_settings.curves_figure, ("C", "gamma")),
+    "worth": (sweep_settings.worth_data, sweep_settings.worth_figure, ()),
 }
 
 
@@ -44,7 +44,7 @@ def unfinished() -> pd.DataFrame:
 
 
 def test_the_map_has_a_value_where_all_runs_are_done_and_none_elsewhere() -> None:
-    table = sweep_map.data(GRID, unfinished(), "MAP")
+    table = sweep_map.map_data(GRID, unfinished(), "MAP")
     assert table["value"].notna().tolist() == [True, True, False, False, False, False]
     assert table["done"].tolist() == [3, 3, 1, 1, 1, 1]
     assert (table["runs"] == 3).all()
@@ -53,9 +53,9 @@ def test_the_map_has_a_value_where_all_runs_are_done_and_none_elsewhere() -> Non
 
 def test_cells_that_are_not_there_yet_are_empty_and_not_zero() -> None:
     begun = unfinished().iloc[:-1]  # the last row lies in the last cell
-    table = sweep_map.data(GRID, begun, "MAP")
+    table = sweep_map.map_data(GRID, begun, "MAP")
     assert table["done"].tolist()[-1] == 0
-    fig = sweep_map.figure(table, GRID, "MAP")
+    fig = sweep_map.map_figure(table, GRID, "MAP")
     cells, marks, best = fig.data
     values = np.array(cells.z, dtype=float)
     assert np.isnan(values[:, 1:]).all()
@@ -66,7 +66,7 @@ def test_cells_that_are_not_there_yet_are_empty_and_not_zero() -> None:
 
 
 def test_numbers_in_cells_can_be_read_on_every_colour() -> None:
-    (cells, *_) = sweep_map.figure(sweep_map.data(GRID, made_up(GRID, bowl), "MAP"), GRID, "MAP").data
+    (cells, *_) = sweep_map.map_figure(sweep_map.map_data(GRID, made_up(GRID, bowl), "MAP"), GRID, "MAP").data
     assert cells.textfont.color == "#000"
     scale = [colour for _, colour in cells.colorscale]
     for colour in sample_colorscale(scale, np.linspace(0, 1, 50), colortype="tuple"):
@@ -84,14 +84,18 @@ def test_the_colour_bar_says_that_lower_values_share_its_lowest_colour() -> None
     assert not any("≤" in text for text in ticks["ticktext"][1:])
     whole = sweep_map.bar_ticks(values[1:], [low, high])
     assert not any("≤" in text for text in whole["ticktext"])
-    bar = sweep_map.figure(sweep_map.data(GRID, made_up(GRID, bowl), "MAP"), GRID, "MAP").data[0].colorbar
+    bar = (
+        sweep_map.map_figure(sweep_map.map_data(GRID, made_up(GRID, bowl), "MAP"), GRID, "MAP")
+        .data[0]
+        .colorbar
+    )
     assert len(bar.ticktext) == len(bar.tickvals) <= 7
 
 
 def test_a_map_of_nothing_done_has_no_best() -> None:
-    table = sweep_map.data(GRID, made_up(GRID, lambda spec: math.nan), "MAP")
+    table = sweep_map.map_data(GRID, made_up(GRID, lambda spec: math.nan), "MAP")
     assert not table["best"].any()
-    assert [trace.type for trace in sweep_map.figure(table, GRID, "MAP").data] == ["heatmap"]
+    assert [trace.type for trace in sweep_map.map_figure(table, GRID, "MAP").data] == ["heatmap"]
 
 
 def test_where_several_cells_have_one_place_the_best_is_shown() -> None:
@@ -100,31 +104,31 @@ def test_where_several_cells_have_one_place_the_best_is_shown() -> None:
     def value(spec: RunSpec) -> float:
         return spec.C + spec.n_components / 100
 
-    fig = sweep_map.figure(sweep_map.data(design, made_up(design, value), "MAP"), design, "MAP")
+    fig = sweep_map.map_figure(sweep_map.map_data(design, made_up(design, value), "MAP"), design, "MAP")
     assert np.array(fig.data[0].z)[0].tolist() == pytest.approx([0.45, 1.2, 4.2])
 
 
 def test_values_of_ranges_are_points_by_their_powers() -> None:
-    table = sweep_map.data(MIXED, made_up(MIXED, bowl), "MAP")
+    table = sweep_map.map_data(MIXED, made_up(MIXED, bowl), "MAP")
     assert set(table["x"]) == {cell["C"] for cell in MIXED.cells() if "gamma" in cell}
-    fig = sweep_map.figure(table, MIXED, "MAP")
+    fig = sweep_map.map_figure(table, MIXED, "MAP")
     assert fig.data[0].type == "scatter"
     assert list(fig.data[0].x) == pytest.approx([math.log2(C) for C in table["x"]])
     assert fig.layout.xaxis.title.text == "log₂ C"
 
 
 def test_parallel_coordinates_have_every_complete_cell_and_its_settings_in_words() -> None:
-    table = sweep_parallel.data(MIXED, made_up(MIXED, bowl), "MAP")
+    table = sweep_settings.parallel_data(MIXED, made_up(MIXED, bowl), "MAP")
     assert len(table) == 16
     assert table["value"].is_monotonic_increasing
-    fig = sweep_parallel.figure(table, MIXED, "MAP")
+    fig = sweep_settings.parallel_figure(table, MIXED, "MAP")
     assert list(fig.layout.xaxis.ticktext) == ["Feature map", "C", "γ", "m", "MAP"]
     ticks = {place: [] for place in range(5)}
     for mark in fig.layout.annotations:
         ticks[mark.x].append((mark.y, mark.text))
     assert [words for _, words in ticks[0]] == ["linear", "Nyström"]
     below, *gamma = sorted(ticks[2])
-    assert below[1] == setting_words.NOTHING
+    assert below[1] == sweep_settings.NO_VALUE_TEXT
     assert [words for _, words in gamma] == ["2⁻⁶", "2⁻⁵", "2⁻⁴", "2⁻³", "2⁻²", "2⁻¹", "2⁰"]
     *lines, best = fig.data
     drawn = np.concatenate([np.reshape(trace.y, (-1, 6)) for trace in lines])
@@ -136,10 +140,10 @@ def test_parallel_coordinates_have_every_complete_cell_and_its_settings_in_words
 
 def test_curves_keep_the_lines_that_come_highest() -> None:
     design = Design(SPEC, (Values("C", powers(-1, 1)), Values("gamma", powers(-9, 0))), folds=("a", "b"))
-    table = sweep_curves.data(design, made_up(design, bowl), "MAP", "C", "gamma")
+    table = sweep_settings.curves_data(design, made_up(design, bowl), "MAP", "C", "gamma")
     assert sorted(set(table["gamma"])) == list(powers(-5, 0))
     assert set(table.loc[table["best"], "gamma"]) == {0.25}
-    fig = sweep_curves.figure(table, design, "MAP", "C", "gamma")
+    fig = sweep_settings.curves_figure(table, design, "MAP", "C", "gamma")
     assert len(fig.data) == 1 + 6 + 1
     line = next(trace for trace in fig.data if trace.name == "γ = 2⁻²")
     assert list(line.y) == table.loc[table["best"], "mean"].tolist()
@@ -148,39 +152,41 @@ def test_curves_keep_the_lines_that_come_highest() -> None:
 
 
 def test_feature_maps_have_their_own_colours() -> None:
-    table = sweep_curves.data(MIXED, made_up(MIXED, bowl), "MAP", "C", "feature_map")
-    fig = sweep_curves.figure(table, MIXED, "MAP", "C", "feature_map")
+    table = sweep_settings.curves_data(MIXED, made_up(MIXED, bowl), "MAP", "C", "feature_map")
+    fig = sweep_settings.curves_figure(table, MIXED, "MAP", "C", "feature_map")
     line = next(trace for trace in fig.data if trace.name == "Feature map = Nyström")
     red, green, blue = (int(style_of("nystroem").colour[k : k + 2], 16) for k in (1, 3, 5))
     assert line.line.color == f"rgb({red}, {green}, {blue})"
 
 
 def test_what_settings_are_worth_begins_with_the_largest_share() -> None:
-    table = sweep_worth.data(GRID, made_up(GRID, bowl), "MAP")
+    table = sweep_settings.worth_data(GRID, made_up(GRID, bowl), "MAP")
     shares = table.drop_duplicates("setting")["share"]
     assert shares.is_monotonic_decreasing
     assert shares.sum() == pytest.approx(1.0)
-    fig = sweep_worth.figure(table, GRID, "MAP")
+    fig = sweep_settings.worth_figure(table, GRID, "MAP")
     titles = [note.text for note in fig.layout.annotations]
     first = table["setting"][0]
     assert titles[0] == f"{GRID.settings[first].symbol}<br>{100 * shares[0]:.0f} % of variance"
     assert list(fig.data[0].y) == table.loc[table["setting"] == first, "best"].tolist()
-    holes = sweep_worth.figure(sweep_worth.data(MIXED, made_up(MIXED, bowl), "MAP"), MIXED, "MAP")
-    gamma = next(t for t in holes.data if setting_words.NOTHING in t.x and "γ" in t.hovertemplate)
-    assert list(gamma.x[-2:]) == [setting_words.NOTHING] * 2
+    holes = sweep_settings.worth_figure(
+        sweep_settings.worth_data(MIXED, made_up(MIXED, bowl), "MAP"), MIXED, "MAP"
+    )
+    gamma = next(t for t in holes.data if sweep_settings.NO_VALUE_TEXT in t.x and "γ" in t.hovertemplate)
+    assert list(gamma.x[-2:]) == [sweep_settings.NO_VALUE_TEXT] * 2
     assert [math.isnan(y) for y in gamma.y] == [False] * (len(gamma.y) - 2) + [True, False]
     assert all("<br>about " in note.text for note in holes.layout.annotations)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_drawn_before_a_cell_is_complete(name: str) -> None:
-    module, more = FIGURES[name]
+    data, figure, more = FIGURES[name]
     table = made_up(GRID, bowl)
     table = table[table["fold"] == "a"]
-    fig = module.figure(module.data(GRID, table, "MAP", *more), GRID, "MAP", *more)
+    fig = figure(data(GRID, table, "MAP", *more), GRID, "MAP", *more)
     assert fig.layout.height
     with pytest.raises(SettingError, match="no run is done yet"):
-        module.data(GRID, pd.DataFrame(), "MAP", *more)
+        data(GRID, pd.DataFrame(), "MAP", *more)
 
 
 @pytest.mark.parametrize(
@@ -198,4 +204,4 @@ def test_every_figure_is_drawn_before_a_cell_is_complete(name: str) -> None:
 )
 def test_values_in_words(name: str, value: object, words: str) -> None:
     setting: Setting = GRID.settings[name]
-    assert setting_words.value_words(setting, value) == words
+    assert sweep_settings.value_text(setting, value) == words

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankviz.common.errors import DataError
-from rankviz.learning.preconditioner import CholeskyPreconditioner
+from rankviz.learning.feature_space import CholeskyPreconditioner
 
 
 def test_a_form_that_rounding_made_indefinite_is_factored_all_the_same() -> None:

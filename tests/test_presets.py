@@ -10,8 +10,8 @@ from conftest_sweeps import SPEC, made_up
 from rankviz import RunSpec, execute_all
 from rankviz.common.errors import DataError
 from rankviz.datasets import make_fold
-from rankviz.learning.risk_settings import LOSS_WEIGHT
-from rankviz.plots import sweep_curves
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.plots import sweep_settings
 from rankviz.runs import runs_table, select
 from rankviz.runs.presets import PRESETS, Preset
 
@@ -70,8 +70,8 @@ def test_he2009_looks_closer_around_the_best_of_each_fold() -> None:
         assert set(design.specs()) & set(first.specs())
         fold = design.folds[0]
         table = made_up(design, value)
-        curve = sweep_curves.data(design, table, "MAP", "C")
-        assert list(sweep_curves.figure(curve, design, "MAP", "C").data[1].x) == list(range(9))
+        curve = sweep_settings.curves_data(design, table, "MAP", "C")
+        assert list(sweep_settings.curves_figure(curve, design, "MAP", "C").data[1].x) == list(range(9))
         assert curve["C"].is_monotonic_increasing
         found = select(design, table, "MAP").settings[fold]
         assert found["C"] == pytest.approx(target[fold])

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest_jobs import wait_for
 
-from rankviz.runs import processes
-from rankviz.runs.processes import ProcessId, start
+from rankviz.common import processes
+from rankviz.common.processes import ProcessId, start
 
 
 def test_processes_and_how_they_ended(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_said_at_the_end_of_children_that_ended(tmp_path: Path) -> No
     code = """
 import os, sys, time
 from pathlib import Path
-from rankviz.runs.processes import start
+from rankviz.common.processes import start
 child = start(["true"], dict(os.environ), Path(sys.argv[1]))
 while ") Z " not in Path(f"/proc/{child.pid}/stat").read_text():
     time.sleep(0.01)

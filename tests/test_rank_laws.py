@@ -6,16 +6,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from naive_dual import part_of
+from naive_dual import part_of, record_of
 from naive_ranking import problem, qid_of, random_grades
 from strangers import RISING_LOSS
 
 import rankviz
-from rankviz.analysis.rank_laws import ranks_of_fits, ranks_of_queries, refits, staircases
+from rankviz.analysis.model_duals import RunDuals
+from rankviz.analysis.spectra import (
+    NoisyDuals,
+    dual_distance,
+    duals_of_refits,
+    median_ranks,
+    ranks_of_fits,
+    ranks_of_queries,
+    ranks_with_errors,
+    staircases,
+)
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.learning.losses import LOSSES
-from rankviz.models.dual_variables import GivenDuals, SlopeDuals
+from rankviz.models.dual_variables import GivenDuals, SlopeDuals, sides
 
 X, Y, PTR = problem(5, n_queries=5)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
@@ -43,7 +53,7 @@ def test_ranks_of_queries_are_those_of_dense_matrices() -> None:
 
 def test_smaller_C_makes_every_pair_active_and_the_law_hold() -> None:
     Cs = [2.0**-16, 2.0**-6, 1.0]
-    table = ranks_of_fits(refits(rankviz.RankSVM(), DATA, "C", Cs), DATA.query_ids.tolist())
+    table = ranks_of_fits(duals_of_refits(rankviz.RankSVM(), DATA, "C", Cs), DATA.query_ids.tolist())
     assert table["C"].tolist() == np.repeat(Cs, DATA.n_queries).tolist()
     lawful = table[table["active"] == table["pairs"]]
     assert set(lawful["fit"]) >= {0}
@@ -96,7 +106,7 @@ def test_ranks_of_ohsumed_fall_as_the_hinges_gap_closes(letor_root: Path) -> Non
     """The same model, solved ever better: queries 49, 45 and 35, whose ranks xu2019 prints as 8, 92, 234."""
     train = open_fold(find_datasets([letor_root])["OHSUMED"], "Fold1").train
     model = rankviz.RankSVM(C=2.0**-13, loss="hinge")
-    table = ranks_of_fits(refits(model, train, "tol", [1e-1, 1e-4, 1e-6]), [49, 45, 35])
+    table = ranks_of_fits(duals_of_refits(model, train, "tol", [1e-1, 1e-4, 1e-6]), [49, 45, 35])
     gaps = table.groupby("fit")["gap"].first()
     assert gaps.is_monotonic_decreasing
     assert gaps.iloc[-1] <= 1e-6
@@ -113,3 +123,50 @@ def test_staircases_of_a_loss_that_rises_are_refused() -> None:
     part, f = part_of(y, ptr), 3.0 * np.random.default_rng(2).normal(size=len(y))
     with pytest.raises(SettingError, match="the loss rises at some margins"):
         staircases(SlopeDuals(part, f, 0.5, RISING_LOSS))
+
+
+def duals_of(spread: float, sizes: tuple[int, int] = (30, 40)) -> RunDuals:
+    y, ptr = random_grades(8, 3, sizes=sizes)
+    return RunDuals(record_of(spread * np.random.default_rng(8).normal(size=len(y))), part_of(y, ptr))
+
+
+def test_errors_are_of_the_size_asked_for_and_leave_nothing_at_nothing() -> None:
+    duals = duals_of(1.0)
+    rough = NoisyDuals(duals, 1e-3)
+    assert dual_distance(rough, duals) == pytest.approx(1e-3, rel=0.2)
+    assert dual_distance(duals, duals) == 0
+    for block, other in zip(duals, rough, strict=True):
+        assert not other.alpha[block.alpha == 0].any()
+        assert (other.alpha >= 0).all()
+    np.testing.assert_array_equal(rough.block(0).alpha, rough.block(0).alpha)
+
+
+def test_errors_above_what_counts_as_zero_fill_the_rank() -> None:
+    duals = duals_of(0.05)  # every pair is active: rank 4 at most with three grades
+    table = ranks_with_errors(duals, [1e-9, 1e-3], errors=[1e-13, 1e-6])
+    ranks = table.set_index(["error", "tolerance"])["rank"]
+    assert ranks[1e-13, 1e-9] == 4
+    assert ranks[1e-13, 1e-3] == ranks[1e-6, 1e-3] <= 4
+    assert ranks[1e-6, 1e-9] > 8
+    assert [ranks[1e-13, 1e-9]] == median_ranks(duals, [1e-9])
+
+
+def test_without_dual_variables_the_rank_is_nothing() -> None:
+    y, ptr = np.array([0, 0]), np.array([0, 2])
+    duals = RunDuals(record_of(np.zeros(2)), part_of(y, ptr))
+    assert median_ranks(duals, [1e-6, 1e-3]) == [0, 0]
+    assert dual_distance(duals, duals) == 0
+
+
+def test_errors_keep_signs() -> None:
+    """α of a loss that rises is negative at some pairs, and stays so."""
+    y, ptr = random_grades(3, 3, sizes=(5, 6))
+
+    def alpha(query: int) -> np.ndarray:
+        shape = tuple(map(len, sides(y[ptr[query] : ptr[query + 1]])))
+        return np.random.default_rng(query).normal(size=shape)
+
+    exact = GivenDuals(part_of(y, ptr), np.zeros(len(y)), 1.0, alpha)
+    assert any((block.alpha < 0).any() for block in exact)
+    for block, rough in zip(exact, NoisyDuals(exact, 0.1), strict=True):
+        assert (np.sign(rough.alpha) == np.sign(block.alpha)).all()

@@ -13,13 +13,14 @@ from sklearn.base import clone
 
 from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, load, save
 from rankviz.common.errors import SettingError
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.features import exact
-from rankviz.learning import adapted_risk, risk_of
-from rankviz.learning.costs import pair_costs
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import pair_costs
+from rankviz.learning.risk import adapted_risk
 from rankviz.learning.solvers import SOLVERS, USUAL, SolverSettings
+from rankviz.learning.sorted_risk import risk_of
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, pair_matrix, random_grades, slow_risk
 
-from rankviz.learning import PairRisk
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.risk import PairRisk
 
 each_case = pytest.mark.parametrize(("y", "ptr"), GRADES.values(), ids=GRADES)
 

@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 
 from rankviz import RunRecord, RunSpec, execute_all
-from rankviz.analysis.samples import COLUMNS, sample_table
+from rankviz.analysis.reference_runs import SAMPLE_COLUMNS, sample_table
 from rankviz.datasets import make_fold
-from rankviz.metrics.crossed import crossed_interval
-from rankviz.metrics.significance import interval
-from rankviz.plots import metric_vs_sample as plot
+from rankviz.metrics.significance import crossed_interval, interval
+from rankviz.plots import metric_vs_setting as plot
 from ui.ndcg_vs_m.words import of_queries, of_wrong_grades
 
 FOLD = make_fold(n_queries=60, documents_per_query=(6, 12), seed=4)
@@ -71,7 +70,7 @@ def test_queries_left_out_are_left_out() -> None:
 def test_the_table_has_a_row_for_each_share(records: list[RunRecord]) -> None:
     own = [r for r in records if r.spec.feature_map == "linear"]
     table = sample_table(own, "vali", "NDCG@10")
-    assert list(table) == COLUMNS
+    assert list(table) == SAMPLE_COLUMNS
     assert table[["share", "flipped", "draws"]].to_numpy().tolist() == [
         [0.1, 0.0, 3],
         [0.5, 0.0, 3],
@@ -116,11 +115,13 @@ def test_without_the_whole_there_is_nothing_to_compare_with(records: list[RunRec
 
 
 @pytest.mark.parametrize(("axis", "ticks"), [(plot.QUERIES, [4, 18, 36]), (plot.WRONG, [0, 30])])
-def test_the_figure_draws_the_table(records: list[RunRecord], axis: plot.Axis, ticks: list[float]) -> None:
+def test_the_figure_draws_the_table(
+    records: list[RunRecord], axis: plot.SampleAxis, ticks: list[float]
+) -> None:
     other = "share" if axis is plot.WRONG else "flipped"
     drawn = [r for r in records if other not in r.spec.sample.values]
-    table = plot.data(drawn, "vali", "NDCG@10")
-    figure = plot.figure(table, axis, "NDCG@10")
+    table = plot.sample_data(drawn, "vali", "NDCG@10")
+    figure = plot.sample_figure(table, axis, "NDCG@10")
     lines = {trace.name: trace for trace in figure.data if trace.name}
     assert set(lines) == set(table["label"])
     line = table[table["label"] == "linear"].sort_values(axis.column)
@@ -134,8 +135,8 @@ def test_the_figure_draws_the_table(records: list[RunRecord], axis: plot.Axis, t
 
 
 def test_without_the_whole_there_is_no_band(records: list[RunRecord]) -> None:
-    table = plot.data([r for r in records if r.spec.share < 1], "vali", "NDCG@10")
-    figure = plot.figure(table, plot.QUERIES, "NDCG@10")
+    table = plot.sample_data([r for r in records if r.spec.share < 1], "vali", "NDCG@10")
+    figure = plot.sample_figure(table, plot.QUERIES, "NDCG@10")
     assert not [y for trace in figure.data if trace.fill == "toself" for y in trace.y]
     low, high = figure.layout.yaxis.range
     assert low < table["mean"].min()

@@ -11,13 +11,13 @@ from conftest_runs import EVERY, others
 from rankviz import FactorizedRankSVM, Fold, RankSVM, RunRecord, RunSpec, evaluate, execute, execute_all
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_fold
+from rankviz.datasets.samples import SETTINGS, Sample, n_queries
 from rankviz.features import exact
 from rankviz.runs.description import describe
 from rankviz.runs.estimate import estimate, total_seconds
 from rankviz.runs.families import families
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import DataSpec
-from rankviz.whatif.samples import SETTINGS, Sample, n_queries
 
 FOLD = make_fold(n_queries=40, documents_per_query=(6, 14), seed=2)
 TRAIN = FOLD.train

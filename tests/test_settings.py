@@ -27,11 +27,9 @@ from rankviz.common.settings import (
     every,
 )
 from rankviz.features import FEATURE_MAPS, FREQUENCIES, LANDMARKS
-from rankviz.features.settings import FREQUENCY_CHOICE, LANDMARK_CHOICE
-from rankviz.learning.costs import RULES
-from rankviz.learning.risk_settings import COSTS
+from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CHOICE
+from rankviz.learning.pairs import COSTS, RULES
 from rankviz.models.methods import METHODS
-from rankviz.models.settings import FEATURE_MAP
 
 EVERY = {
     f"{name}: {s.name}{'' if s.key in ('', s.name) else f' ({s.key})'}": s

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from rankviz import Fold, RankingData, RankSVM, RunSpec, execute, execute_all, fit_curve
 from rankviz.datasets import make_fold
 from rankviz.features import exact
+from rankviz.learning.kernel_space import KernelSpace
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.spaces import KernelSpace
 from rankviz.learning.training import Training
 from rankviz.runs.families import families
 from rankviz.shards import Here

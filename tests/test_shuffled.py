@@ -7,7 +7,7 @@ from naive_dual import part_of, record_of
 from naive_ranking import random_grades
 
 from rankviz.analysis.model_duals import RunDuals
-from rankviz.models.shuffled import ShuffledDuals, shuffled
+from rankviz.models.dual_variables import ShuffledDuals, shuffled
 
 
 def test_shuffled_blocks_have_the_same_values_on_the_same_pairs() -> None:

@@ -11,17 +11,18 @@ from conftest_solvers import DATA, PTR, X, Y, each_cost, each_terms, objective_o
 from naive_ranking import slow_pairs
 
 from rankviz.datasets import RankingData, make_data
-from rankviz.learning import PairRisk, SortedRisk
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.lbfgs import LBFGS
 from rankviz.learning.losses import LOSSES, SmoothedHinge, SmoothHinge
-from rankviz.learning.result import Status
+from rankviz.learning.newton import NewtonYuan, step_length
+from rankviz.learning.objective import Status
+from rankviz.learning.risk import PairRisk
 from rankviz.learning.sgd import DampedSteps, PrintedSteps, StochasticGradient
 from rankviz.learning.solvers import SOLVERS
+from rankviz.learning.sorted_risk import SortedRisk
 from rankviz.learning.stochastic import QueryTerms
-from rankviz.learning.yuan import NewtonYuan, step_length
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranksvm import RankSVM
 
 # --- which ends are ends ------------------------------------------------------------------------------------

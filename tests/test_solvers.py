@@ -14,7 +14,7 @@ from rankviz.common.progress import Progress, StopRequested
 from rankviz.datasets import DataError, RankingData
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
 from rankviz.learning.sgd import StochasticGradient
 from rankviz.learning.solvers import SOLVERS, SolverSettings
 from rankviz.learning.stochastic import PairTerms, QueryTerms

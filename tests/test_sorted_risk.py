@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs, slow_risk
 
-from rankviz.learning import PairRisk, SortedRisk, adapted_risk, limit_of, risk_of, smoothed_risk
-from rankviz.learning import risk_forms as module
-from rankviz.learning import risk_layout as layout_module
+from rankviz.learning import sorted_risk as layout_module
+from rankviz.learning import sorted_risk as module
 from rankviz.learning import sorted_risk as sorted_module
-from rankviz.learning.costs import PLAIN, RULES, pair_costs
 from rankviz.learning.losses import LOSSES, PiecewiseQuadratic, SmoothedHinge, SmoothHinge, eta_for
+from rankviz.learning.pairs import PLAIN, RULES, pair_costs
+from rankviz.learning.risk import PairRisk, adapted_risk, limit_of, smoothed_risk
+from rankviz.learning.sorted_risk import SortedRisk, risk_of
 
 SORTABLE = {name: loss for name, loss in LOSSES.items() if isinstance(loss, PiecewiseQuadratic)}
 SORTABLE |= {"smoothed hinge": SmoothedHinge(0.25)}

@@ -13,7 +13,7 @@ from benchmarks.report import RESULTS
 from rankviz import Fold, execute, load_fold
 from rankviz.common.settings import Powers
 from rankviz.datasets import RankingData, make_fold
-from rankviz.features.settings import GAMMA
+from rankviz.features.kernels import GAMMA
 from rankviz.runs import starting_points as module
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import LINEAR_CS, NO_START, offered, starting_point

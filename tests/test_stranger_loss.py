@@ -13,10 +13,10 @@ from strangers import Exponential, SquaredInsensitive
 from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, make_fold
-from rankviz.learning import PairRisk
-from rankviz.learning.costs import pair_costs
 from rankviz.learning.losses import LOSSES, Loss
-from rankviz.learning.result import Status
+from rankviz.learning.objective import Status
+from rankviz.learning.pairs import pair_costs
+from rankviz.learning.risk import PairRisk
 from rankviz.learning.solvers import SOLVERS
 from rankviz.runs.estimate import estimate
 

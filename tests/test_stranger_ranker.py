@@ -16,16 +16,14 @@ from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_al
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
 from rankviz.datasets import find_datasets, make_fold, open_fold
-from rankviz.models.methods import METHODS
-from rankviz.models.offers import Offers
+from rankviz.models.methods import METHODS, Offers
 from rankviz.runs.description import describe, in_a_sentence, method_label
-from rankviz.runs.estimate import check_budget, estimate, total_in_words, total_seconds
+from rankviz.runs.estimate import LAPTOP, check_budget, estimate, total_in_words, total_seconds
 from rankviz.runs.families import families
-from rankviz.runs.rates import LAPTOP
 from rankviz.runs.record import training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.store import RunStore, Study
-from rankviz.store.making import Making
+from rankviz.store.family_runner import FamilyRunner
 
 
 @pytest.fixture(autouse=True)
@@ -145,14 +143,14 @@ def test_its_cost_is_a_guess_from_documents_and_features(spec: RunSpec, fold: Fo
 def test_a_study_of_it(
     spec: RunSpec, root: Path, tmp_path: Path, own_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankviz.store.making.limit_threads", lambda n: None)
+    monkeypatch.setattr("rankviz.store.family_runner.limit_threads", lambda n: None)
     small = open_fold(find_datasets([root])["small"])
     linear = RunSpec("small", digest=small.digest, feature_map="linear")
     specs = [spec.but(dataset="small", digest=small.digest), linear]
     store = RunStore(tmp_path / "runs.sqlite")
     study = store.studies.submit(Study("me", "Two", roots=(str(root),)), specs)
     while (lease := store.queue.take("worker")) is not None:
-        Making(store).make(lease)
+        FamilyRunner(store).make(lease)
     assert store.studies.status(study).in_words == "2 of 2 runs made."
     record = store.records.find(specs)[specs[0]]
     np.testing.assert_array_equal(record.scores["test"], execute(specs[0], fold=small).scores["test"])

@@ -11,11 +11,10 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, Typed, Whole
 from rankviz.datasets import make_fold
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.result import Status, TraceRow
+from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.solvers import BOUNDED, CONVEX, SMOOTH, SOLVERS, Need, SolverChoice
 from rankviz.runs.description import describe
-from rankviz.runs.estimate import estimate
-from rankviz.runs.rates import LAPTOP
+from rankviz.runs.estimate import LAPTOP, estimate
 
 EVEN = Need("slopes that vanish beyond a margin", lambda loss: loss.label in ("squared hinge", "Huber"))
 PATIENCE = Setting(

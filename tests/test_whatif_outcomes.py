@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rankviz import Fold, RankSVM, evaluate
+from rankviz import Fold, RankingData, RankSVM, evaluate
 from rankviz.datasets import make_fold
 from rankviz.metrics.significance import compare
-from rankviz.plots import query_differences
+from rankviz.plots import per_query
 from rankviz.plots.style import CHOSEN_COLOUR
 from rankviz.whatif.changes import (
     Change,
@@ -24,7 +25,7 @@ from rankviz.whatif.changes import (
     QueryWeighed,
     changed,
 )
-from rankviz.whatif.outcomes import Outcome, WhatIf
+from rankviz.whatif.outcomes import Outcome, WhatIf, changed_pairs, count_changed_pairs
 from rankviz.whatif.refits import refits_of
 
 FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=5, seed=3)
@@ -145,10 +146,10 @@ def test_without_a_change_nothing_differs(what_if: WhatIf) -> None:
 def test_the_figure_has_a_bar_for_each_query(what_if: WhatIf) -> None:
     found = what_if.outcome(OF_TRAINING["query weight"])
     tables = {part: found.per_query(part, METRIC) for part in ("train", "vali")}
-    table = query_differences.data(tables)
+    table = per_query.difference_data(tables)
     assert len(table) == FOLD.train.n_queries + FOLD.vali.n_queries
     chosen = ("train", label("train", 1))
-    figure = query_differences.figure(table, METRIC, "#0072B2", chosen)
+    figure = per_query.difference_figure(table, METRIC, "#0072B2", chosen)
     assert [len(bars.x) for bars in figure.data] == [FOLD.train.n_queries, FOLD.vali.n_queries]
     for bars, (part, own) in zip(figure.data, table.groupby("part", sort=False), strict=True):
         assert list(bars.y) == sorted(own["difference"])
@@ -165,11 +166,11 @@ def test_the_figure_has_a_bar_for_each_query(what_if: WhatIf) -> None:
 
 
 def test_the_figure_does_not_blow_up_noise() -> None:
-    still = query_differences.data({"train": _table([0.0, 0.0]), "vali": _table([np.nan, 1e-14])})
+    still = per_query.difference_data({"train": _table([0.0, 0.0]), "vali": _table([np.nan, 1e-14])})
     assert still["difference"].tolist() == [0.0, 0.0, 0.0]
-    assert query_differences.figure(still, METRIC, "#0072B2").layout.yaxis.range[1] >= 0.05
-    empty = query_differences.data({"train": _table([]), "vali": _table([])})
-    assert len(query_differences.figure(empty, METRIC, "#0072B2").data) == 1
+    assert per_query.difference_figure(still, METRIC, "#0072B2").layout.yaxis.range[1] >= 0.05
+    empty = per_query.difference_data({"train": _table([]), "vali": _table([])})
+    assert len(per_query.difference_figure(empty, METRIC, "#0072B2").data) == 1
 
 
 def _table(differences: list[float]) -> pd.DataFrame:
@@ -189,3 +190,47 @@ def test_rounding_is_no_change_of_a_query(monkeypatch: pytest.MonkeyPatch) -> No
     found = Outcome(FOLD, none, none, False, 0.0).per_query("vali", "MAP")
     assert (found["new"] != found["old"]).all()
     assert (found["difference"] == 0.0).all()
+
+
+@pytest.fixture
+def ranked() -> tuple[np.ndarray, np.ndarray, RankingData]:
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(4), [5, 1, 9, 30])
+    data = RankingData.from_arrays(rng.random((len(qid), 2)), rng.integers(0, 3, len(qid)), qid)
+    scores = rng.integers(0, 6, (2, len(qid))).astype(float)  # with ties
+    return scores[0], scores[1], data
+
+
+def naive(before: np.ndarray, after: np.ndarray, data: RankingData) -> tuple[int, int, int]:
+    right = wrong = pairs = 0
+    for i, j in product(range(data.n_documents), repeat=2):
+        if data.qid[i] == data.qid[j] and data.y[i] > data.y[j]:
+            pairs += 1
+            right += bool(after[i] > after[j] and before[i] <= before[j])
+            wrong += bool(after[i] <= after[j] and before[i] > before[j])
+    return right, wrong, pairs
+
+
+@pytest.mark.parametrize("block", [1, 7, 4_000_000])
+def test_turned_pairs_are_counted(
+    block: int, ranked: tuple[np.ndarray, np.ndarray, RankingData], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankviz.whatif.outcomes._BLOCK", block)
+    found = count_changed_pairs(*ranked)
+    assert (found.right, found.wrong, found.n_pairs) == naive(*ranked)
+    assert found.right > 0
+    assert found.wrong > 0
+
+
+def test_the_pairs_of_a_query_that_turned(ranked: tuple[np.ndarray, np.ndarray, RankingData]) -> None:
+    before, after, data = ranked
+    own = data.query_slice(3)
+    table = changed_pairs(before[own], after[own], data.y[own])
+    y = data.y[own]
+    assert (y[table["winner"]] > y[table["loser"]]).all()
+    counted = count_changed_pairs(
+        before[own], after[own], RankingData.from_arrays(data.X[own], y, data.qid[own])
+    )
+    assert (table["right"].sum(), (~table["right"]).sum()) == (counted.right, counted.wrong)
+    change = (table["after"] - table["before"]).abs()
+    assert change.is_monotonic_decreasing

@@ -14,14 +14,14 @@ from scipy import linalg
 from rankviz import RankingData, RankSVM, fit_curve, refits_of
 from rankviz.common.errors import DataError, SettingError
 from rankviz.features import operator
-from rankviz.features.bases import CholeskyBasis, CosineBasis, DenseBasis, IdentityBasis
-from rankviz.features.operator import FeatureOperator
-from rankviz.learning import PairRisk, feature_space, preconditioner, risk_of
-from rankviz.learning.feature_space import RankObjective
+from rankviz.features.operator import CholeskyBasis, CosineBasis, DenseBasis, FeatureOperator, IdentityBasis
+from rankviz.learning import feature_space
+from rankviz.learning.feature_space import DocumentPreconditioner, RankObjective, curvature_roots
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import TrainingSizes
-from rankviz.learning.preconditioner import DocumentPreconditioner, curvature_roots
+from rankviz.learning.risk import PairRisk
 from rankviz.learning.solvers import SOLVERS
+from rankviz.learning.sorted_risk import risk_of
 from rankviz.models.low_rank.estimators import RegularizedRankSVM
 from rankviz.shards import Here
 from rankviz.whatif.changes import FeatureOff, GradeSet, OnlyQueries, QueryOut
@@ -45,7 +45,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         seen.append(len(M))
         return whole(M, **options)
 
-    monkeypatch.setattr(preconditioner.linalg, "cholesky", counted)
+    monkeypatch.setattr(feature_space.linalg, "cholesky", counted)
     return seen
 
 

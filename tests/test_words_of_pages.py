@@ -70,6 +70,6 @@ def test_the_legend_says_what_bands_are_where_there_are_any() -> None:
     rows = [one | {"m": m, "seed": s, "value": 0.5 + s / 10, "seconds": 1.0} for m in (5, 10) for s in (0, 1)]
     table = pd.DataFrame(rows)
     said = "bands: lowest to highest run"
-    assert said in [trace.name for trace in metric_vs_m.figure(table).data]
-    alone = metric_vs_m.figure(table[table["seed"] == 0])
+    assert said in [trace.name for trace in metric_vs_m.metric_figure(table).data]
+    alone = metric_vs_m.metric_figure(table[table["seed"] == 0])
     assert said not in [trace.name for trace in alone.data]

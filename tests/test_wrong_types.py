@@ -36,10 +36,10 @@ from rankviz.metrics import auc, kendall_tau, top_overlap
 from rankviz.models.dual_truncation import Truncator
 from rankviz.runs import Design, runs_table
 from rankviz.shards import Here
-from rankviz.shards.places import place_of
+from rankviz.shards.backend import place_of
 from rankviz.whatif.crossings import margin_along
 from rankviz.whatif.estimates import margins_without_queries
-from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.explanations import landmark_shares
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = make_data(n_queries=5, documents_per_query=(4, 6), n_features=3, seed=1)

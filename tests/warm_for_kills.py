@@ -2,9 +2,8 @@
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import make_fold
-from rankviz.runs.estimate import estimate
-from rankviz.runs.shape import Shape
-from rankviz.store import making  # noqa: F401 - for those who are forked from here
+from rankviz.runs.estimate import Shape, estimate
+from rankviz.store import family_runner  # noqa: F401 - for those who are forked from here
 
 _spec = RunSpec("small", feature_map="fourier", n_components=2)
 _fold = make_fold(n_queries=20, documents_per_query=(5, 15), seed=1)

@@ -43,7 +43,7 @@ from rankviz import RunSpec
 from rankviz.datasets import load_demo
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
+from rankviz.store.watched import Jobs
 jobs = Jobs(LocalWorkers(RunStore()))
 spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 job = jobs.submit([spec], owner="me", title="A job")
@@ -55,7 +55,7 @@ print("trained", job)
 LEFT = """
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
+from rankviz.store.watched import Jobs
 store = RunStore()
 (job,) = Jobs(LocalWorkers(store)).of("me")
 assert job.finished
@@ -72,8 +72,8 @@ except DataError as error:
     print("refused:", error)
 """
 ENDED = """
-from rankviz.common.memory import go_first
-go_first()
+from rankviz.common.memory import prefer_oom_kill
+prefer_oom_kill()
 taken = []
 while True:
     taken.append(b"1" * (10 << 20))

@@ -1,7 +1,7 @@
 """Build the package: the wheel also gets the app and the demonstration folds.
 
 These are folders at the top of the repository. In a wheel they lie below rankviz/_shipped in the same
-order, where rankviz/common/shipped.py finds them.
+order, where rankviz/common/files.py finds them.
 """
 
 import shutil

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rankviz.common.settings import Powers, Setting, Steps, Typed, every
+from rankviz.datasets.samples import SETTINGS as SAMPLE
 from rankviz.models.methods import METHODS
-from rankviz.whatif.samples import SETTINGS as SAMPLE
 from ui.controls.settings import BASELINE_C, METHOD, NORMALISATION
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from rankviz.runs.processes import ProcessId
+from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore
-from rankviz.store.job_reading import statuses
-from rankviz.store.job_status import JobStatus
-from rankviz.store.roster import at_work
-from rankviz.store.study import JOB
+from rankviz.store.execution import worker_processes
+from rankviz.store.study import JOB, WatchedStatus
 from rankviz.store.tables import studies
+from rankviz.store.watched import statuses
 
 FILE = "runs.sqlite"
 PATIENCE = 10.0
@@ -27,11 +26,11 @@ class Stored:
     def __init__(self, store: RunStore) -> None:
         self._store = store
 
-    def jobs(self) -> list[JobStatus]:
+    def jobs(self) -> list[WatchedStatus]:
         """All jobs, the oldest first."""
         return statuses(self._store.database, studies.c.kind == JOB, 1)
 
-    def job(self, job_id: str) -> JobStatus | None:
+    def job(self, job_id: str) -> WatchedStatus | None:
         """One of them; None where it is there no more."""
         return next((job for job in self.jobs() if job.id == job_id), None)
 
@@ -42,7 +41,7 @@ class Stored:
 
     def workers(self) -> list[ProcessId]:
         """The processes that work there, or wait."""
-        return at_work(self._store)
+        return worker_processes(self._store)
 
     def damage(self, column: str, content: str | bytes) -> None:
         """Overwrite a column, named with its table, in all rows."""

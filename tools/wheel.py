@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankviz.common.shipped import INSIDE
+from rankviz.common.files import INSIDE
 from tools.browser import REPOSITORY, chromium, isolated, open_page, serving
 from tools.cluster import cluster
 
@@ -51,7 +51,7 @@ from rankviz import RunSpec
 from rankviz.datasets import load_demo
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
+from rankviz.store.watched import Jobs
 store = RunStore("jobs.sqlite")
 jobs = Jobs(LocalWorkers(store))
 spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")

@@ -15,11 +15,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from rankviz.runs.processes import can_start, start
+from rankviz.common.processes import can_start, start
 from rankviz.store import StoreError
-from rankviz.store.common import keep_for_all, kept_for_all
-from rankviz.store.places import default_folder
-from rankviz.store.workplace import code
+from rankviz.store.environment import code_digest, default_folder
+from rankviz.store.run_store import keep_for_all, kept_for_all
 from ui.controls.navigation import ENTRIES
 from ui.work import jobs
 from ui.work.run_store import run_store
@@ -73,7 +72,7 @@ def prepare() -> None:
 
 
 def _title() -> str:
-    return f"Figures that pages open with, {code()}"
+    return f"Figures that pages open with, {code_digest()}"
 
 
 if __name__ == "__main__":

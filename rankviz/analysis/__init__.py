@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 
 if not TYPE_CHECKING:  # else type checkers accept any name
     __getattr__ = submodules(__name__)

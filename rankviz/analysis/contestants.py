@@ -1,4 +1,4 @@
-"""Contestants: models as they are compared, each with its runs over folds and seeds."""
+"""Contestants: compared models with their runs over folds and seeds, matched on their common queries."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.numbers import counted
+from rankviz.datasets.normalise import NORMALISATIONS
+from rankviz.datasets.samples import SETTINGS
 from rankviz.metrics.paired_tests import mean_over_seeds
-from rankviz.runs.description import describe
-from rankviz.runs.labels import short_labels
+from rankviz.metrics.significance import queries_in_words
+from rankviz.runs.description import describe, look_of, short_labels
 from rankviz.runs.record import NOT_MADE_HERE, RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.samples import SETTINGS
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a comparison reads of a run.
+    """The parts of a run that a comparison reads.
 
     Attributes
     ----------
@@ -30,11 +32,11 @@ class Run:
     per_query : DataFrame
         Metrics of one part, index query id.
     seconds : float
-        Of training; NaN where nobody counted.
+        Seconds of training; NaN if unknown.
     stopped : bool
-        Whether training was stopped before its end.
+        True if training was stopped early.
     imported : str
-        What it is kept under where it was not made here but imported; "" otherwise.
+        Its name in the store if it was imported, else "".
     """
 
     spec: RunSpec
@@ -45,7 +47,7 @@ class Run:
 
     @classmethod
     def of(cls, record: RunRecord, part: str, imported: str = "") -> Self:
-        """What a record holds of a part; `SettingError` where it has none of that name."""
+        """Return the run of a record on a part; `SettingError` if the record lacks it."""
         if part not in record.metrics:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
         seconds = training_seconds(record) or math.nan
@@ -53,12 +55,12 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What it is known by: the digest of its spec, unless it was imported."""
+        """The digest of its spec, or its name if it was imported."""
         return self.imported or self.spec.hash
 
     @property
     def draw(self) -> str:
-        """Which draw of its model it is, in words: "seed 3"; "" where nothing is drawn."""
+        """Its draw in words, such as "seed 3"; "" if nothing is drawn."""
         own = [s.told(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
         sample = [s.told(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
         return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
@@ -66,14 +68,14 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """A model as it is compared: its runs on folds, with every seed.
+    """A compared model: its runs on folds, with every seed.
 
     Attributes
     ----------
     label : str
     runs : tuple of Run
-        Of one method with the same settings, but for those that only draw; a fold and a seed come once. All
-        were made here, or none.
+        One for each fold and seed. Their settings differ only in those that draw. All were made here, or all
+        were imported.
     """
 
     label: str
@@ -88,32 +90,32 @@ class Contestant:
 
     @property
     def spec(self) -> RunSpec:
-        """The spec of its first run: settings are those of all, but for seeds."""
+        """The spec of its first run; others differ in fold and draw only."""
         return self.runs[0].spec
 
     @property
     def key(self) -> str:
-        """What it is known by: the key of its first run."""
+        """The key of its first run."""
         return self.runs[0].key
 
     @cached_property
     def folds(self) -> tuple[str, ...]:
-        """Folds that it has runs of, in order."""
+        """Folds of its runs, sorted."""
         return tuple(sorted({run.spec.fold for run in self.runs}))
 
     @cached_property
     def draws(self) -> tuple[str, ...]:
-        """Its seeds in words, in the order of its runs."""
+        """Its draws in words, in the order of its runs."""
         return tuple(dict.fromkeys(run.draw for run in self.runs))
 
     @property
     def balanced(self) -> bool:
-        """Whether each fold has the same seeds."""
+        """True if each fold has the same draws."""
         return len(self.runs) == len(self.folds) * len(self.draws)
 
     @property
     def seconds(self) -> float:
-        """Training seconds of a run, on average; NaN where they are not known."""
+        """Mean training seconds of a run; NaN if unknown."""
         return sum(run.seconds for run in self.runs) / len(self.runs)
 
     @property
@@ -145,16 +147,15 @@ class Contestant:
 
     @cached_property
     def _queries(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """By query: metrics, the mean over seeds and then over folds, and the share of runs that have one."""
+        """Metrics by query (mean over seeds, then over folds), and the share of runs with a value."""
         means = mean_over_seeds(self.frame).groupby(level="query", sort=False).mean()
         return means, self.frame.notna().groupby(level="query", sort=False).mean()
 
     def by_query(self, metric: str) -> pd.Series[float]:
-        """A metric by query: the mean over its seeds, then over the folds whose part it is in.
+        """Return a metric by query: the mean over seeds, then over folds with the query in their part.
 
-        So a query counts once, however many runs have it: training parts share most queries of a set.
-        A query without a value, which the definition leaves out, is NaN in all runs; else `DataError`.
-        Raises `SettingError` for a metric that a run does not have.
+        So a query counts once, although training parts share most queries of a set. A query whose value is
+        undefined is NaN in all runs; else `DataError`. Raises `SettingError` if a run lacks the metric.
         """
         self.check(metric)
         means, known = self._queries
@@ -173,7 +174,7 @@ class Contestant:
             raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
 
     def restricted(self, queries: Mapping[str, pd.Index]) -> Self:
-        """The same with some queries of each fold only."""
+        """Return the contestant with some queries of each fold only."""
         kept = (
             replace(run, per_query=run.per_query[run.per_query.index.isin(queries[run.spec.fold])])
             for run in self.runs
@@ -182,12 +183,12 @@ class Contestant:
 
 
 def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[Contestant]:
-    """Group runs into contestants, in the order in which they come; of records, their metrics of a part.
+    """Group runs into contestants, in their order; of records, read the metrics of a part.
 
-    Runs belong together whose data set, normalisation, sample of the training part, method and settings are
-    the same, but for fold and for what only draws (`Setting.draws`). A spec that comes again is the same run,
-    and counts once. Imported runs are models of their own. Labels say what differs, and which were imported.
-    Raises `SettingError` for a part that a record has not.
+    Runs of one contestant have the same data set, normalisation, sample of the training part, method and
+    settings, except fold and settings that only draw (`Setting.draws`). A repeated spec counts once. Imported
+    runs are separate contestants. Labels name the differences. Raises `SettingError` if a record lacks the
+    part.
     """
     groups: dict[Hashable, dict[Hashable, Run]] = {}
     for record in records:
@@ -200,7 +201,7 @@ def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[
 
 
 def _undrawn(spec: RunSpec) -> RunSpec:
-    """The spec with the default of all that only draws, on no fold in particular."""
+    """Return the spec on no fold, with defaults for settings that only draw."""
     drawn = {s.name: s.default for s in (*spec.declared().values(), *SETTINGS) if s.draws}
     return spec.but(fold="", digest="", **drawn)
 
@@ -211,11 +212,9 @@ def _model(spec: RunSpec) -> Hashable:
 
 
 def _labels(firsts: Sequence[Run]) -> list[str]:
-    """What tells contestants apart: settings, then data set, sample and normalisation where they differ.
+    """Return labels: differing settings, then data set, sample and normalisation if they differ.
 
-    Of each the first run is given; of imported ones it is told that they are.
-
-    Those that still are called alike, for what differs is not told, are numbered.
+    `firsts` has the first run of each contestant. Equal labels get numbers.
     """
     plain = [_undrawn(run.spec) for run in firsts]
     found = short_labels(plain)
@@ -231,3 +230,177 @@ def _labels(firsts: Sequence[Run]) -> list[str]:
 
 def _normalisation(spec: RunSpec) -> str:
     return describe(spec).normalisation or "not normalised"
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Contestants on their common queries.
+
+    Attributes
+    ----------
+    contestants : tuple of Contestant
+    notes : tuple of str
+        Warnings, in sentences: left-out queries, folds with missing seeds, stopped runs.
+    """
+
+    contestants: tuple[Contestant, ...]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, contestants: Iterable[Contestant]) -> Self:
+        """Match two or more contestants.
+
+        Raises `SettingError` for different data, a missing fold, or no common query.
+        """
+        given = tuple(contestants)
+        if len(given) < 2:
+            raise SettingError("a comparison needs at least two models: pick another one")
+        _check_names(given)
+        _check_data(given)
+        _check_folds(given)
+        shared, left_out = _shared_queries(given)
+        kept = tuple(one.restricted(shared) for one in given) if left_out else given
+        return cls(kept, (*_left_out(shared, left_out), *_notes(kept)))
+
+    def named(self, label: str) -> Contestant:
+        """Return the contestant with a label. Raises `SettingError` if there is none."""
+        found = [one for one in self.contestants if one.label == label]
+        if not found:
+            known = ", ".join(map(repr, self.labels))
+            raise SettingError(f"{label!r} is none of the models compared: {known}")
+        return found[0]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the contestants."""
+        return tuple(one.label for one in self.contestants)
+
+    @property
+    def looks(self) -> dict[str, str]:
+        """Look of each contestant in figures, by its label (see `look_of`)."""
+        return {one.label: look_of(one.spec) for one in self.contestants}
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Metrics that all contestants have."""
+        first, *others = self.contestants
+        return tuple(name for name in first.metrics if all(name in one.metrics for one in others))
+
+    @property
+    def queries(self) -> pd.Index:
+        """The compared queries, in the order of the first contestant."""
+        return self.contestants[0].frame.index.unique("query")
+
+    def others(self, baseline: str) -> tuple[Contestant, ...]:
+        """Return all but the baseline. Raises `SettingError` for an unknown baseline."""
+        apart = self.named(baseline)
+        return tuple(one for one in self.contestants if one is not apart)
+
+    def by_query(self, metric: str) -> pd.DataFrame:
+        """Return a metric by query (index), a column per label, without queries where it is undefined.
+
+        Raises as `Contestant.by_query`, and `DataError` if only some contestants have a query's value.
+        """
+        found = pd.DataFrame({one.label: one.by_query(metric) for one in self.contestants})
+        partly = found.isna().any(axis=1) & found.notna().any(axis=1)
+        if partly.any():
+            raise DataError(
+                f"query {found.index[partly][0]} has {metric} for some models only",
+                expected="a value for all of them, or for none",
+                remedy="Evaluate all models by the same definition.",
+            )
+        return found.dropna().reindex(self.queries.intersection(found.dropna().index, sort=False))
+
+    def pair(self, metric: str, label: str, baseline: str) -> pd.DataFrame:
+        """Return a metric of a contestant (new) and of the baseline (old): columns query, old, new.
+
+        `rankviz.plots.per_query` draws its wins and losses. Raises as `named` and `by_query`.
+        """
+        found = self.by_query(metric)[[self.named(baseline).label, self.named(label).label]]
+        return found.set_axis(["old", "new"], axis=1).rename_axis("query").reset_index()
+
+
+def _check_names(given: Sequence[Contestant]) -> None:
+    labels = [one.label for one in given]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise SettingError(f"two of the models are called {twice!r}: give them labels that differ")
+
+
+def _check_data(given: Sequence[Contestant]) -> None:
+    """Raise `SettingError` unless all use one data set, with the same digest of each fold."""
+    runs = [run for one in given for run in one.runs]
+    names = list(dict.fromkeys(run.spec.dataset for run in runs))
+    if len(names) > 1:
+        raise SettingError(
+            f"the models are of {names[0]} and of {names[1]}, whose queries have nothing in common: compare "
+            "models of one data set"
+        )
+    digests: dict[str, str] = {}
+    for run in runs:
+        own = run.spec.digest
+        if own and digests.setdefault(run.spec.fold, own) != own:
+            raise SettingError(
+                f"{run.spec.fold} of {names[0]} was not the same for all models (its digest is "
+                f"{digests[run.spec.fold][:8]} and {own[:8]}): its files were changed in between; run the "
+                "older ones again"
+            )
+
+
+def _check_folds(given: Sequence[Contestant]) -> None:
+    every = sorted({fold for one in given for fold in one.folds})
+    for one in given:
+        missing = [fold for fold in every if fold not in one.folds]
+        if missing:
+            raise SettingError(
+                f"{one.label} has no run on {', '.join(missing)}, which others have: run it there, or "
+                f"compare on {', '.join(one.folds)} alone"
+            )
+
+
+def _shared_queries(given: Sequence[Contestant]) -> tuple[dict[str, pd.Index], int]:
+    """Return each fold's queries shared by all runs, and the number of others; `SettingError` if none."""
+    shared: dict[str, pd.Index] = {}
+    seen: dict[str, pd.Index] = {}
+    for run in (run for one in given for run in one.runs):
+        fold, own = run.spec.fold, run.per_query.index
+        shared[fold] = shared.get(fold, own).intersection(own, sort=False)
+        seen[fold] = seen.get(fold, own).union(own, sort=False)
+    if not any(len(queries) for queries in shared.values()):
+        raise SettingError(
+            "the models have no query in common: compare them on the same part of the same data"
+        )
+    return shared, sum(map(len, seen.values())) - sum(map(len, shared.values()))
+
+
+def _left_out(kept: dict[str, pd.Index], left_out: int) -> list[str]:
+    if not left_out:
+        return []
+    every = left_out + sum(map(len, kept.values()))
+    are, them = ("is", "it") if left_out == 1 else ("are", "them")
+    return [f"{left_out:,} of {queries_in_words(every)} {are} left out, because some runs lack {them}."]
+
+
+def _notes(given: Sequence[Contestant]) -> list[str]:
+    """Return remarks on comparable contestants for the reader."""
+    notes = [
+        f"{one.label} has different seeds on some folds; means are over the seeds that exist."
+        for one in given
+        if not one.balanced
+    ]
+    for one in given:
+        stopped = sum(run.stopped for run in one.runs)
+        if stopped:
+            notes.append(
+                f"Of {counted(len(one.runs), 'run')} of {one.label}, {stopped:,} did not train to the end."
+            )
+    ways = list(dict.fromkeys(one.spec.normalisation for one in given))
+    if len(ways) > 1:
+        labels = ", ".join(NORMALISATIONS[way].label for way in ways)
+        notes.append(f"The models normalise features differently ({labels}); the comparison includes this.")
+    first = given[0].frame.reset_index()[["fold", "query"]].drop_duplicates()
+    if first["query"].duplicated().any():
+        notes.append(
+            "Some queries are in the parts of several folds; each counts once, with its mean over them."
+        )
+    return notes

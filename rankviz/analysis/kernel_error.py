@@ -18,11 +18,12 @@ import pandas as pd
 from scipy.sparse.linalg import eigsh
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.features import FEATURE_MAPS, Drawn, FeatureMap, Kernel, MapSettings
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.landmarks import distinct_rows
+from rankviz.features.nystroem import distinct_rows
 from rankviz.features.registry import goes_with
+from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 MAPS = tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)
 """Feature maps that approach a kernel as m grows."""
@@ -69,17 +70,18 @@ class Variant:
         return {"map": self.map, "choice": self.choice}
 
 
-def _drawing(name: str) -> list[str]:
-    """Return a map's ways to draw, the papers' first; [""] if there is only one."""
-    choice = FEATURE_MAPS[name].draws_by
+def draws_of(feature_map: str) -> list[Variant]:
+    """Return all draws of a map, the papers' first; one if there is no choice."""
+    choice = FEATURE_MAPS[feature_map].draws_by
     if choice is None:
-        return [""]
-    return [str(choice.default), *(option for option in choice.options if option != choice.default)]
+        return [Variant(feature_map, "")]
+    others = [name for name in choice.options if name != choice.default]
+    return [Variant(feature_map, str(name)) for name in (choice.default, *others)]
 
 
-PAPERS = tuple(Variant(name, _drawing(name)[0]) for name in MAPS)
+PAPERS = tuple(draws_of(name)[0] for name in MAPS)
 """The maps with the draws of chen2017."""
-VARIANTS = (*PAPERS, *(Variant(name, choice) for name in MAPS for choice in _drawing(name)[1:]))
+VARIANTS = (*PAPERS, *(variant for name in MAPS for variant in draws_of(name)[1:]))
 """All maps with all draws."""
 
 
@@ -253,8 +255,7 @@ def features_of(
 
     `choice` names the draw, by default the papers'.
     """
-    papers = {variant.map: variant.choice for variant in PAPERS}
-    return Variant(name, choice or papers[name]).at(m, kernel, seed).fit(X).operator(Z).dense()
+    return Variant(name, choice or draws_of(name)[0].choice).at(m, kernel, seed).fit(X).operator(Z).dense()
 
 
 def matrix_norms(A: FloatArray) -> dict[str, float]:
@@ -286,3 +287,143 @@ _NORM: dict[str, Callable[[FloatArray], float]] = {
     "spectral": spectral_norm,
     "maximum": lambda A: float(max(A.max(), -A.min())),
 }
+
+
+FLOOR = 1e-9
+"""Relative errors below this are near the jitter on the landmarks' kernel (1e-10); slopes omit them."""
+DECIDING = 4
+"""Draws of each of two maps from which disjoint ranges of errors are significant.
+
+With n draws each from one distribution, all of one lie below all of the other with probability 2·(n!)²/(2n)!:
+0.1 for 3 draws, 0.03 for 4.
+"""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The line log error = exponent · log m + constant through mean errors, least squares.
+
+    Attributes
+    ----------
+    exponent : float
+    constant : float
+        Natural logarithm of the error at m = 1.
+    first, last : int
+        The smallest and the largest fitted m.
+    """
+
+    exponent: float
+    constant: float
+    first: int
+    last: int
+
+    @property
+    def level(self) -> bool:
+        """True if the error hardly changes with m: |exponent| < 0.05."""
+        return abs(self.exponent) < 0.05
+
+    def at(self, m: float) -> float:
+        """Return the fitted error at m."""
+        return float(np.exp(self.constant + self.exponent * np.log(m)))
+
+
+def over_seeds(table: pd.DataFrame, norm: str) -> pd.DataFrame:
+    """Return errors in one norm over seeds: columns map, choice, m, used, mean, low (min), high (max)."""
+    groups = table.groupby(["map", "choice", "m"], sort=False)
+    columns = {
+        "used": groups["used"].min(),
+        "mean": groups[norm].mean(),
+        "low": groups[norm].min(),
+        "high": groups[norm].max(),
+    }
+    return pd.DataFrame(columns).reset_index()
+
+
+def fitted_slope(
+    summary: pd.DataFrame, name: str, below: int | None = None, choice: str | None = None
+) -> Slope | None:
+    """Fit log mean error against log m for one map of `over_seeds`; None with fewer than 3 points.
+
+    `choice` selects one of several variants. Errors below FLOOR are left out, and m ≥ `below`: there all
+    distinct documents are landmarks and nothing is approximated.
+    """
+    rows = summary[(summary["map"] == name) & (summary["mean"] > FLOOR)]
+    if choice is not None:
+        rows = rows[rows["choice"] == choice]
+    if below is not None:
+        rows = rows[rows["m"] < below]
+    if len(rows) < 3:
+        return None
+    exponent, constant = np.polyfit(np.log(rows["m"]), np.log(rows["mean"]), 1)
+    return Slope(float(exponent), float(constant), int(rows["m"].min()), int(rows["m"].max()))
+
+
+def summary_at(summary: pd.DataFrame, variant: Variant, m: int) -> pd.Series:
+    """Return the row of one map and m of `over_seeds`."""
+    own = (summary["map"] == variant.map) & (summary["choice"] == variant.choice) & (summary["m"] == m)
+    return summary[own].iloc[0]
+
+
+def lower_error(summary: pd.DataFrame, first: Variant, second: Variant, m: int) -> Variant | None:
+    """Return the map with errors below all of the other's at m; None if their ranges overlap.
+
+    With `DECIDING` draws of each, chance alone does this less than once in 20.
+    """
+    one, other = summary_at(summary, first, m), summary_at(summary, second, m)
+    if one["high"] < other["low"]:
+        return first
+    return second if other["high"] < one["low"] else None
+
+
+ENOUGH_SECONDS, LEAST_REPEATS, MOST_REPEATS = 0.2, 3, 12  # short cases repeat more
+
+
+def feature_seconds(
+    X: FloatArray,
+    kernel: Kernel,
+    grid: Sequence[int],
+    variants: Sequence[Variant] | None = None,
+    seed: int = 0,
+    report: Report = silent,
+) -> pd.DataFrame:
+    """Measure seconds to fit maps on documents X (n, d) and to compute their features.
+
+    The default is the papers' maps, if they support the kernel. Columns map, choice, m, seconds, slowest. The
+    time covers drawing landmarks or frequencies, factoring their kernel, and filling the base of Φ (n × m, in
+    blocks that are discarded). All (variant, m) are timed in turn, each three to twelve times until 0.2 s
+    have passed, which spreads out a busy spell. seconds is the minimum, because other work only adds time;
+    slowest is the maximum.
+    """
+    variants = variants_of(kernel, PAPERS) if variants is None else variants
+    cases = [(variant, m) for variant in variants for m in sorted(set(grid))]
+    seconds: dict[tuple[Variant, int], list[float]] = {case: [] for case in cases}
+    for turn in range(MOST_REPEATS):
+        waiting = [case for case in cases if turn < LEAST_REPEATS or sum(seconds[case]) < ENOUGH_SECONDS]
+        for done, (variant, m) in enumerate(waiting):
+
+            def tell(_: object = None, share: float = (turn + done / len(waiting)) / MOST_REPEATS) -> None:
+                report(Progress("timing", share))
+
+            clock = Stopwatch()
+            _make_features(variant.at(m, kernel, seed), X, m, tell)
+            clock.lap("features")
+            seconds[variant, m].append(clock.laps["features"])
+    report(Progress("timing", 1.0))
+    return pd.DataFrame(
+        [
+            {
+                "map": variant.map,
+                "choice": variant.choice,
+                "m": m,
+                "seconds": min(tries),
+                "slowest": max(tries),
+            }
+            for (variant, m), tries in seconds.items()
+        ]
+    )
+
+
+def _make_features(settings: FeatureMap, X: FloatArray, m: int, report: Report) -> None:
+    fitted, step = settings.fit(X, report), max(1, 4 * BLOCK_ENTRIES // m)
+    for start in range(0, len(X), step):
+        fitted.operator(X[start : start + step], report)

@@ -15,7 +15,7 @@ from rankviz.analysis.kernel_error import ALL_UP_TO
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features import FittedMap, Kernel, Nystroem
-from rankviz.features.landmarks import LandmarkChoice, UniformLandmarks
+from rankviz.features.nystroem import LandmarkChoice, UniformLandmarks
 from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from typing import Protocol, runtime_checkable
 
-import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from rankviz.common.errors import SettingError
-from rankviz.datasets.query_weights import documents_digest
-from rankviz.datasets.types import DataError, RankingData, require_data
-from rankviz.learning.all_pairs import AllPairs
-from rankviz.learning.costs import PairCosts, frozen_costs, pair_costs
-from rankviz.learning.losses import LOSSES, Loss
-from rankviz.learning.pairs import count_pairs
-from rankviz.models.dual_variables import Duals, SlopeDuals
-from rankviz.models.low_rank.duals import entry_duals, factor_duals
-from rankviz.models.offers import WORDS
+from rankviz.common.errors import DataError, SettingError
+from rankviz.datasets.parts import documents_digest
+from rankviz.datasets.types import RankingData, require_data
+from rankviz.learning.pairs import count_pairs, pair_costs
+from rankviz.models.dual_variables import Duals, SlopeDuals, end_of_training
+from rankviz.models.low_rank.blocks import entry_duals, factor_duals
+from rankviz.models.methods import WORDS
 from rankviz.models.ranker import Ranker
-from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.record import RunRecord
 
 
 @runtime_checkable
 class HasDuals(Protocol):
-    """A fitted model that solved for dual variables itself."""
+    """A fitted model with dual variables."""
 
     def duals(self, data: RankingData) -> Duals:
         """Return its dual variables; `data` is its training data."""
@@ -50,19 +44,12 @@ def duals(model: Ranker, data: RankingData) -> Duals:
     [[0.6667]]
     """
     require_data(data, "Call duals(model, data) with the data that the model was trained on.")
-    if not isinstance(model, HasDuals | RankSVM):
+    if not isinstance(model, HasDuals):
         raise ValueError(f"the dual variables of {type(model).__name__} are not known")
     check_is_fitted(model, ["coef_", "n_features_in_"], all_or_any=any)
     _refuse_other_pairs(model, data)
-    if isinstance(model, HasDuals):
-        own: Duals = model.duals(data)
-        return own
-    trace = getattr(model, "trace_", pd.DataFrame())
-    costs = pair_costs(frozen_costs(model.costs), data.y, data.ptr)
-    if model.query_weights_ is not None:
-        costs = costs.weighed(model.query_weights_)
-    loss = _trained_loss(model.loss, model.C, data, costs, trace)
-    return SlopeDuals(data, model.predict(data.X), float(model.C), loss, costs, _last(trace, "gap"))
+    own: Duals = model.duals(data)
+    return own
 
 
 def run_duals(record: RunRecord, train: RankingData) -> Duals:
@@ -100,23 +87,12 @@ class RunDuals(SlopeDuals):
     def __init__(self, record: RunRecord, train: RankingData) -> None:
         spec = record.spec
         costs = pair_costs(spec.costs, train.y, train.ptr)
-        loss = _trained_loss(spec.loss, spec.C, train, costs, record.trace)
-        super().__init__(train, record.scores["train"], spec.C, loss, costs, _last(record.trace, "gap"))
-
-
-def _trained_loss(name: str, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame) -> Loss:
-    """Return the loss at the end of training; its slopes are the dual variables."""
-    adapted = LOSSES[name].at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
-    return adapted.ended_with(_last(trace, "smoothing"))
-
-
-def _last(trace: pd.DataFrame, column: str) -> float:
-    """Return the last entry of a trace's column, NaN if there is none."""
-    return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
+        loss, gap = end_of_training(spec.loss, spec.C, train, costs, record.trace)
+        super().__init__(train, record.scores["train"], spec.C, loss, costs, gap)
 
 
 def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
-    weights = model.query_weights_ if isinstance(model, RankSVM) else None
+    weights = getattr(model, "query_weights_", None)
     if weights is not None and len(weights) != data.n_queries:
         raise DataError(
             f"{data.n_queries:,} queries",
@@ -124,7 +100,7 @@ def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
             remedy="Give the training part without the queries of weight 0.",
             path=data.name or None,
         )
-    if isinstance(model, RankSVM) and weights is not None and model.weighed_digest_ != documents_digest(data):
+    if weights is not None and getattr(model, "weighed_digest_", "") != documents_digest(data):
         raise DataError(
             "other documents than in training, or another order of the queries",
             expected="the documents of training, so that each query has its own weight",

@@ -8,20 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.matched import Matched
+from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.significance import compare, tied
 
 REGRESSION = (
-    "Difficulty is told here by {judge} itself, which is compared: queries on which it had bad luck count as "
-    "hard, and the other model seems to gain there even where both are alike (regression to the mean). "
-    "Let a model that is not compared, or the mean of all, tell it."
+    "Difficulty is measured by {judge}, which is also compared. Queries on which it had bad luck count as "
+    "hard, so the other model seems to gain there even if both are equally good (regression to the mean). "
+    "Measure difficulty by another model, or by the mean of all."
 )
 MEAN_OF_ALL = (
-    "Difficulty is told by the mean of the models compared, so that none of them is favoured where they vary "
-    "alike; slices by it still say less than slices by what is known of queries beforehand."
+    "Difficulty is the mean of the compared models, which favours none of them if they vary equally. "
+    "Slices by facts known beforehand are more reliable."
 )
 
 
@@ -32,11 +31,11 @@ class Slicing:
     Attributes
     ----------
     by : str
-        What they are grouped by, in words.
+        The criterion, in words.
     groups : dict of Index
-        Name -> queries, in the order to show them; groups may overlap.
+        Name -> queries, in display order; groups may overlap.
     caveat : str
-        A sentence on what to mind; "" where there is nothing.
+        A warning in sentences, or "".
     """
 
     by: str
@@ -45,9 +44,9 @@ class Slicing:
 
 
 def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
-    """What is known of queries beforehand: documents, and relevant, the share of them graded above 0.
+    """Return facts on queries: documents, and relevant, the share of documents graded above 0.
 
-    The index is the query. `parts` are the same part of every fold; a query of several is that of the first.
+    The index is the query. `parts` are the same part of every fold; a repeated query is taken from the first.
     """
     tables = []
     for part in parts:
@@ -60,22 +59,22 @@ def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
 
 
 def by_length(facts: pd.DataFrame, n: int = 3) -> Slicing:
-    """Queries by their number of documents, in n groups of about as many queries."""
+    """Group queries by their number of documents, in n groups of similar size."""
     return Slicing("number of documents", _quantiles(facts["documents"], n, "{:.0f} to {:.0f} documents"))
 
 
 def by_relevant(facts: pd.DataFrame, n: int = 3) -> Slicing:
-    """Queries by the share of their documents that are graded above 0, in n groups."""
+    """Group queries by the share of their documents graded above 0, in n groups."""
     return Slicing(
         "share of relevant documents", _quantiles(facts["relevant"], n, "{:.0%} to {:.0%} relevant")
     )
 
 
 def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None, n: int = 3) -> Slicing:
-    """Queries by a metric, the hard ones first, in n groups: the mean of all contestants, or a judge's.
+    """Group queries by the mean metric of all contestants, or a judge's, hard ones first, in n groups.
 
-    The mean of two models that vary alike says nothing about their difference (oldham1962); that of one of
-    them does, which the caveat says. Raises as `Matched.by_query`.
+    The mean of two equally variable models is independent of their difference (oldham1962). The value of one
+    of them is not, which the caveat says. Raises as `Matched.by_query`.
     """
     if judge is None:
         values, who, caveat = matched.by_query(metric).mean(axis=1), "all models' mean", MEAN_OF_ALL
@@ -87,21 +86,21 @@ def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None
 
 
 def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:
-    """Queries that somebody chose, by names of their own; `SettingError` for a group without any."""
+    """Return groups of chosen queries by name; `SettingError` for an empty group."""
     found = {name: pd.Index(list(dict.fromkeys(queries))) for name, queries in groups.items()}
     empty = [name for name, queries in found.items() if queries.empty]
     if not found or empty:
-        raise SettingError(f"choose one query at least{f' for {empty[0]!r}' if empty else ''}")
+        raise SettingError(f"choose at least one query{f' for {empty[0]!r}' if empty else ''}")
     return Slicing("own selection", found)
 
 
 def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd.DataFrame:
-    """How contestants stand to the baseline in each slice.
+    """Compare contestants with the baseline in each slice.
 
     Columns slice, label, queries, mean, baseline (its mean), difference, low, high (95 % paired
     interval) and distinguishable (see `significance.Comparison`). Means of no queries are NaN, and so are
     intervals of fewer than two. Intervals are not adjusted for the number of slices. Raises `SettingError`
-    where no query compared is in any of the slices.
+    if no compared query is in any slice.
     """
     values = matched.by_query(metric)
     rows = []
@@ -124,12 +123,12 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
             )
     table = pd.DataFrame(rows)
     if not table["queries"].any():
-        raise SettingError("none of the queries compared is in a slice: choose queries of this part")
+        raise SettingError("no compared query is in a slice: choose queries of this part")
     return table
 
 
 def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
-    """Queries in n groups of about as many, from the lowest values on; equal values stay together."""
+    """Group queries by rising values into n groups of similar size; equal values stay together."""
     values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, n + 1)[1:-1]))
     place = np.searchsorted(edges, values)  # a value on an edge belongs to the group below
@@ -141,7 +140,7 @@ def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
 
 
 def _unlike(name: str, others: Iterable[str]) -> str:
-    """A name that none of the others has: rounded, neighbouring groups may be called alike."""
+    """Return a name that differs from the others; rounding may give neighbouring groups equal names."""
     while name in others:
         name += " (above)"
     return name

@@ -1,16 +1,113 @@
-"""Comparisons as printed tables: contestants by metrics, the best in bold, significant differences marked."""
+"""Comparisons as printed tables in LaTeX, Markdown and CSV; foreign text is escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
-from rankviz.analysis.marked_up import LATEX, MARKDOWN, Markup
-from rankviz.common.numbers import counted, with_minus
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv, counted, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import PART_NAMES
+
+
+@dataclass(frozen=True)
+class Markup:
+    """A language of printed tables.
+
+    Attributes
+    ----------
+    text : text -> str
+        Escapes the text's special characters; one line.
+    bold, raised : str -> str
+        Set escaped text in bold or as a superscript.
+    """
+
+    text: Callable[[str], str]
+    bold: Callable[[str], str]
+    raised: Callable[[str], str]
+
+
+_NAMED = """
+    α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi
+    ρ rho σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi
+    Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ≤ leq ≥ geq × times · cdot ± pm ∞ infty ≈ approx ≠ neq ∈ in √ surd
+    → rightarrow ← leftarrow ↑ uparrow ↓ downarrow ‖ Vert ∇ nabla ∑ sum
+"""
+"""Characters, each followed by its name in LaTeX's math."""
+
+_LATEX = {
+    **{sign: f"$\\{name}$" for sign, name in zip(_NAMED.split()[::2], _NAMED.split()[1::2], strict=True)},
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after \\ LaTeX would read them as its options
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': "{''}",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "\u00a0": "~",
+    "\u00b5": r"$\mu$",  # micro sign, a code point of its own
+    "\u2044": "/",  # fraction slash
+}
+_LIGATURE = re.compile(r"([-',?!])(?=[-',`])")
+_HIGH, _LOW = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "₀₁₂₃₄₅₆₇₈₉₋₊"
+_INDEX = re.compile(f"[{_HIGH}]+|[{_LOW}]+")
+_PLAIN = str.maketrans(_HIGH + _LOW, "0123456789-+" * 2)
+_LATIN = 0x180
+"""Recent LaTeX has all letters below this code point; others are spelled out."""
+
+
+def _latex(text: str) -> str:
+    """Escape a text: Greek letters and signs as math, accented letters unchanged, unknown ones by number."""
+    found, last = [], 0
+    for index in _INDEX.finditer(text):
+        place = "^" if index[0][0] in _HIGH else "_"
+        found += [_between(text[last : index.start()]), f"${place}{{{index[0].translate(_PLAIN)}}}$"]
+        last = index.end()
+    return "".join((*found, _between(text[last:])))
+
+
+def _between(text: str) -> str:
+    """Escape a text without superscripts; separate characters that LaTeX would join into a ligature."""
+    return "".join(map(_sign, _LIGATURE.sub("\\1\ufeff", text)))
+
+
+def _sign(sign: str) -> str:
+    if sign == "\ufeff":
+        return "{}"
+    if sign in _LATEX:
+        return _LATEX[sign]
+    if sign.isspace() or unicodedata.category(sign).startswith("C"):
+        return " "
+    if sign.isascii() or (ord(sign) < _LATIN and sign.isalpha()):
+        return sign
+    simpler = unicodedata.normalize("NFKD", sign)
+    return f"{{[}}U+{ord(sign):04X}{{]}}" if simpler == sign else _latex(simpler)
+
+
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&!^]|:(?=//)|(?<=www)\.|@(?=[^\W\d])")
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", re.sub(r"\s+", " ", text))
+
+
+LATEX = Markup(_latex, lambda text: rf"\textbf{{{text}}}", lambda text: f"\\textsuperscript{{{text}}}")
+MARKDOWN = Markup(_markdown, lambda text: f"**{text}**", lambda text: text)
+
 
 BETTER, WORSE = "↑", "↓"
 """Marks of contestants significantly better or worse than the baseline."""
@@ -35,7 +132,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PrintedTable:
     """A table to print.
 
     Attributes
@@ -52,7 +149,7 @@ class Sheet:
     legend: str
 
 
-def sheet(comparison: Comparison, part: str = "", digits: int = 3) -> Sheet:
+def printed_table(comparison: Comparison, part: str = "", digits: int = 3) -> PrintedTable:
     """Return means of contestants by metrics, the best in bold, significant differences marked.
 
     `part` names the scored part in the legend ("test"), if given.
@@ -61,7 +158,7 @@ def sheet(comparison: Comparison, part: str = "", digits: int = 3) -> Sheet:
         (one.label, tuple(_cell(comparison, one.label, metric, digits) for metric in comparison.metrics))
         for one in comparison.matched.contestants
     )
-    return Sheet(comparison.metrics, rows, _legend(comparison, part))
+    return PrintedTable(comparison.metrics, rows, _legend(comparison, part))
 
 
 def _cell(comparison: Comparison, label: str, metric: str, digits: int) -> Cell:
@@ -100,7 +197,7 @@ def _folds(folds: tuple[str, ...]) -> str:
     return folds[0] if len(folds) == 1 else f"{len(folds)} folds"
 
 
-def as_latex(given: Sheet) -> str:
+def as_latex(given: PrintedTable) -> str:
     """Format a booktabs table, with the legend as its caption; foreign text is escaped for any LaTeX."""
     lines = [
         r"% \usepackage{booktabs}",
@@ -119,7 +216,7 @@ def as_latex(given: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(given: Sheet) -> str:
+def as_markdown(given: PrintedTable) -> str:
     """Format a table in GitHub's Markdown, with the legend below; foreign text is escaped."""
     lines = [
         _piped(map(MARKDOWN.text, ("Model", *given.metrics))),

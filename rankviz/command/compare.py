@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.contestants import Contestant, Run, contestants
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
-from rankviz.command.chosen import one_run, runs_named
-from rankviz.command.output import note, rows, say, say_json, say_table
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.command.output import note, print_json, print_table, rows, say
+from rankviz.command.runs import named_runs, one_run
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.store import RunStore
@@ -17,34 +18,31 @@ from rankviz.store.study import IMPORTED
 
 METRICS = ("NDCG@10", "MAP")
 PRINTED: dict[str, Callable[[Comparison, str], str]] = {
-    "markdown": lambda found, part: as_markdown(sheet(found, part)),
-    "latex": lambda found, part: as_latex(sheet(found, part)),
+    "markdown": lambda found, part: as_markdown(printed_table(found, part)),
+    "latex": lambda found, part: as_latex(printed_table(found, part)),
     "csv": lambda found, _: comparison_csv(found),
 }
-"""Ways to print a comparison of a part, but as text."""
+"""Formats of a comparison other than text."""
 
 
 def run(chosen: Namespace) -> int:
     """Compare runs; those that differ in fold and seed only are one model."""
     one_of("format", chosen.format, ["text", *PRINTED])
-    store = RunStore()
-    try:
-        digests = runs_named(store, chosen)
+    with closing(RunStore()) as store:
+        digests = named_runs(store, chosen)
         table = store.listing.every()
         baseline = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
         digests = list(dict.fromkeys([*digests, baseline]))
         given = [_run(store, digest, str(table.loc[digest, "state"]), chosen.part) for digest in digests]
-    finally:
-        store.close()
     there = [one for one in given if one is not None]
     if len(there) < len(given):
         note(f"{len(given) - len(there)} of {len(given)} runs have no record and are left out.")
     found = contestants(there, chosen.part)
     if len(found) < 2:
         raise SettingError("these runs are of one model: name runs of two at least")
-    result = compare(found, chosen.metric or METRICS, _holding(found, baseline).label)
+    result = compare(found, chosen.metric or METRICS, _contestant_with(found, baseline).label)
     if chosen.json:
-        say_json(
+        print_json(
             {
                 "baseline": result.baseline,
                 "part": chosen.part,
@@ -57,7 +55,7 @@ def run(chosen: Namespace) -> int:
     if chosen.format in PRINTED:
         say(PRINTED[chosen.format](result, chosen.part))
         return 0
-    say_table(result.standings)
+    print_table(result.standings)
     say()
     for _, row in result.deltas.iterrows():
         say(f"{result.sentence(row['label'], row['metric'])}.")
@@ -66,16 +64,16 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
-def _holding(found: Sequence[Contestant], key: str) -> Contestant:
-    """The model that has a run; `SettingError` where it has none, for that run has no record."""
-    holding = next((one for one in found if any(run.key == key for run in one.runs)), None)
-    if holding is None:
-        raise SettingError(f"run {key} has no record, so it cannot be the baseline: name another one")
-    return holding
+def _contestant_with(found: Sequence[Contestant], key: str) -> Contestant:
+    """Return the model that a run belongs to. Raises `SettingError` if none does: the run has no record."""
+    for one in found:
+        if any(run.key == key for run in one.runs):
+            return one
+    raise SettingError(f"run {key} has no record, so it cannot be the baseline: name another one")
 
 
 def _run(store: RunStore, digest: str, state: str, part: str) -> Run | None:
-    """What is compared of a run; None where it has no record. An imported one is told as such."""
+    """Return the data of a run to compare, None if it has no record."""
     if state == IMPORTED:
         return Run.of(store.imports.opened(digest), part, digest)
     record = next(iter(store.records.find(store.listing.specs([digest])).values()), None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from rankviz.runs.remaining import roughly
+from rankviz.runs.estimate import roughly
 
 WIDTH = 30
 OWNER = "command line"
@@ -27,7 +27,7 @@ def note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def say_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print a value as JSON; NaN and infinity become null."""
     say(json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False))
 
@@ -47,7 +47,7 @@ def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def say_table(table: pd.DataFrame) -> None:
+def print_table(table: pd.DataFrame) -> None:
     """Print a table as text."""
     with pd.option_context("display.width", None, "display.max_columns", None, "display.max_rows", None):
         say(table.to_string(float_format=lambda value: f"{value:.4g}"))
@@ -61,7 +61,7 @@ class Bar:
         self._shown, self._began = sys.stderr.isatty(), time.monotonic()
         self._first: int | None = None
 
-    def tell(self, done: int, detail: str = "") -> None:
+    def update(self, done: int, detail: str = "") -> None:
         """Show the number done."""
         if self._first is None:
             self._first = done

@@ -1,51 +1,50 @@
-"""`rankviz runs`: what is in the run store."""
+"""`rankviz runs`, `export` and `import`: list the store's runs, write them to a file, read such a file."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import closing
+from pathlib import Path
 
 import pandas as pd
 
-from rankviz.command.output import rows, say, say_json, say_table
-from rankviz.command.values import number, pair
+from rankviz.command.output import OWNER, note, print_json, print_table, rows, say
+from rankviz.command.values import parse_number, parse_pair
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store import RunStore
+from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.listing import ABOUT, DATA
 from rankviz.store.study import IMPORTED
 
 METRICS = ("vali:NDCG@10", "vali:MAP")
-"""Listed unless others are asked for; the test part is looked at once, when a choice is made."""
+"""Default columns; the test part is for the last step, when a choice is made."""
 
 
 def run(chosen: Namespace) -> int:
-    """List runs, or studies."""
-    if chosen.limit < 0:
-        raise SettingError(f"--limit {chosen.limit}: give a number of rows, or 0 for all")
-    store = RunStore()
-    try:
-        if chosen.studies:
-            _studies(store, as_json=chosen.json)
+    """List runs or studies, or move runs to or from a file."""
+    with closing(RunStore()) as store:
+        if chosen.command == "export":
+            _export(store, chosen)
+        elif chosen.command == "import":
+            _import(store, chosen)
+        elif chosen.limit < 0:
+            raise SettingError(f"--limit {chosen.limit}: give a number of rows, or 0 for all")
+        elif chosen.studies:
+            _list_studies(store, as_json=chosen.json)
         else:
-            _runs(store, chosen)
-    finally:
-        store.close()
+            _list_runs(store, chosen)
     return 0
 
 
-def _studies(store: RunStore, *, as_json: bool) -> None:
+def _list_studies(store: RunStore, *, as_json: bool) -> None:
     found = store.studies.every()
     if as_json:
-        about = {status.id: status for status in found}
-        say_json(
+        print_json(
             [
-                {
-                    "study": key,
-                    "title": status.study.title,
-                    "runs": dict(status.counts),
-                    "asked": status.asked,
-                }
-                for key, status in about.items()
+                {"study": one.id, "title": one.study.title, "runs": dict(one.counts), "asked": one.asked}
+                for one in found
             ]
         )
         return
@@ -55,50 +54,98 @@ def _studies(store: RunStore, *, as_json: bool) -> None:
         say("No studies yet: `rankviz sweep` makes one.")
 
 
-def _runs(store: RunStore, chosen: Namespace) -> None:
-    if chosen.study is not None:
-        store.studies.status(chosen.study)  # which says where there is none
-    table = store.listing.every() if chosen.study is None else store.listing.of_studies([chosen.study])
-    table = selected(table, chosen.where, chosen.data)
+def _list_runs(store: RunStore, chosen: Namespace) -> None:
+    if chosen.study is None:
+        table = store.listing.every()
+    else:
+        store.studies.status(chosen.study)  # raises an error for an unknown study
+        table = store.listing.of_studies([chosen.study])
+    table = _filtered(table, chosen.where, chosen.data)
     if chosen.sort:
-        table = table.sort_values(known(table, chosen.sort), ascending=False, kind="stable", key=_numbers)
+        column = _column(table, chosen.sort)
+        table = table.sort_values(
+            column,
+            ascending=False,
+            kind="stable",
+            key=lambda values: pd.to_numeric(values, errors="coerce"),
+        )
     total = len(table)
     table = table.head(chosen.limit) if chosen.limit else table
     if chosen.json:
-        say_json(rows(table.drop(columns=["own", "star", "note", "shared", "tags"]).reset_index()))
+        print_json(rows(table.drop(columns=["own", "star", "note", "shared", "tags"]).reset_index()))
         return
     if table.empty:
         say("No such runs: `rankviz train` makes one.")
         return
-    metrics = [known(table, name) for name in chosen.metric] or [name for name in METRICS if name in table]
+    metrics = [_column(table, name) for name in chosen.metric] or [name for name in METRICS if name in table]
     table = table.assign(state=table["state"].replace(IMPORTED, NOT_MADE_HERE))
-    say_table(table[[*differing(table), *metrics]])
+    print_table(table[[*_differing(table), *metrics]])
     if len(table) < total:
         say(f"{len(table):,} of {total:,} runs; --limit 0 lists all.")
 
 
-def selected(table: pd.DataFrame, where: list[str], data: str | None) -> pd.DataFrame:
-    """The rows in which settings have the values that are asked for."""
-    asked = [pair(text) for text in where] + ([("dataset", data)] if data else [])
-    for name, text in asked:
-        column, value = table[known(table, name)], number(text)
+def _filtered(table: pd.DataFrame, where: list[str], data: str | None) -> pd.DataFrame:
+    """Return the rows with the given values of settings."""
+    for name, text in [*map(parse_pair, where), *([("dataset", data)] if data else [])]:
+        column, value = table[_column(table, name)], parse_number(text)
         table = table[(column == text) | (False if value is None else column == value)]
     return table
 
 
-def known(table: pd.DataFrame, name: str) -> str:
-    """A column by its name; `SettingError` where there is none."""
+def _column(table: pd.DataFrame, name: str) -> str:
+    """Return the name of a column. Raises `SettingError` if there is none."""
     if name not in table:
         raise SettingError(f"{name!r} is no column of runs; there are {', '.join(map(str, table.columns))}")
     return name
 
 
-def differing(table: pd.DataFrame) -> list[str]:
-    """State, and the columns of data and settings in which the rows differ."""
+def _differing(table: pd.DataFrame) -> list[str]:
+    """Return the state, and the columns of data and settings in which the rows differ."""
     settings = [str(name) for name in table if name not in (*ABOUT, "seconds") and ":" not in str(name)]
     differ = (name for name in settings if name in DATA[:2] or len(set(map(str, table[name]))) > 1)
     return ["state", *differ]
 
 
-def _numbers(column: pd.Series) -> pd.Series:
-    return pd.to_numeric(column, errors="coerce")
+def named_runs(store: RunStore, chosen: Namespace) -> list[str]:
+    """Return the digests of all runs named by digest or study, each once.
+
+    Raises `SettingError` for a name that is not one run's, `NoSuchStudy` for an unknown study.
+    """
+    for study in chosen.study:
+        store.studies.status(study)  # raises an error for an unknown study
+    table = store.listing.every()
+    of_studies = [digest for study in chosen.study for digest in store.listing.of_studies([study]).index]
+    found = [*(one_run(table, text) for text in chosen.run), *of_studies]
+    if not found:
+        raise SettingError("name runs by their digests, as `rankviz runs` lists them, or --study ID")
+    return list(dict.fromkeys(found))
+
+
+def one_run(table: pd.DataFrame, text: str) -> str:
+    """Return the digest that begins with `text`. Raises `SettingError` unless there is exactly one."""
+    found = [digest for digest in table.index if digest.startswith(text)]
+    if len(found) != 1:
+        raise SettingError(f"{len(found) or 'no'} run{'s' * (len(found) != 1)} begin with {text!r}: name one")
+    return str(found[0])
+
+
+def _export(store: RunStore, chosen: Namespace) -> None:
+    if not chosen.output:
+        raise SettingError("-o names nothing: give the file to write")
+    digests = named_runs(store, chosen)
+    store.records.claim(digests, OWNER)  # an export also marks the runs as the command line's
+    _print_moved(chosen.output, export_runs(store, digests, OWNER, chosen.output), as_json=chosen.json)
+
+
+def _import(store: RunStore, chosen: Namespace) -> None:
+    if not Path(chosen.file).is_file():
+        raise SettingError(f"there is no file {chosen.file!r}: check the path")
+    number = import_runs(store, chosen.file, OWNER)
+    note(f"They are {NOT_MADE_HERE}: training one again compares its figures.")
+    for verdict in store.imports.compare(OWNER):
+        note(f"{verdict.digest}: {verdict.sentence}")
+    _print_moved(chosen.file, number, as_json=chosen.json)
+
+
+def _print_moved(file: str, number: int, *, as_json: bool) -> None:
+    print_json({"file": file, "runs": number}) if as_json else say(f"{counted(number, 'run')}: {file}")

@@ -4,54 +4,59 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
 
-from rankviz.command.output import OWNER, Bar, note, rows, say, say_json, say_table
-from rankviz.command.resume import asked_choice, checked_to_resume, design_of
-from rankviz.command.values import axes_typed, base_of, pinned, roots_of, settings_of
+from rankviz.command.output import OWNER, Bar, note, print_json, print_table, rows, say
+from rankviz.command.values import (
+    base_spec,
+    chosen_roots,
+    parse_axes,
+    parse_settings,
+    settings_of,
+    with_digests,
+)
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.common.threads import cores
 from rankviz.datasets.folds import find_datasets, open_fold
-from rankviz.runs import Design, cost, select
-from rankviz.runs.choice import Choice
-from rankviz.runs.kinds import KINDS
+from rankviz.runs import cost, select
+from rankviz.runs.axes import KINDS, Axis, Range, axis_setting
+from rankviz.runs.designs import Design
+from rankviz.runs.estimate import Shape
 from rankviz.runs.presets import PRESETS
-from rankviz.runs.shape import Shape
-from rankviz.shards.places import HERE, place_of
-from rankviz.store import RunStore, Study
+from rankviz.runs.selection import Choice
+from rankviz.shards.backend import HERE, place_of
+from rankviz.store import RunStore
 from rankviz.store.execution import Execution, LocalWorkers
-from rankviz.store.study import DONE, FAILED, LOST, TASKS, StudyStatus
+from rankviz.store.study import DONE, FAILED, LOST, TASKS, Study, StudyStatus
 from rankviz.store.study import HERE as THIS_MACHINE
 
 LOOK_SECONDS = 0.5
 
 
 def run(chosen: Namespace) -> int:
-    """Make the runs, or say what they cost; 1 where some cannot be made, 130 after Ctrl-C."""
-    _check_how(chosen)
-    store = RunStore()
-    try:
+    """Make the runs, or print their cost; return 1 if some failed, 130 after Ctrl-C."""
+    _check_arguments(chosen)
+    with closing(RunStore()) as store:
         if chosen.resume is not None:
-            status = checked_to_resume(store, chosen)
-            return _made(store, chosen, partial(_gone_on, store, status, chosen))
+            status = _study_to_resume(store, chosen)
+            return _run_study(store, chosen, partial(_resume_study, store, status, chosen))
         design = _design(chosen)
-        asked_choice(chosen).check(design)  # before hours of runs, not after
+        _choice(chosen).check(design)  # before hours of runs, not after
         if chosen.plan:
             return _plan(design, chosen)
-        return _made(store, chosen, partial(_asked, store, design, chosen))
-    finally:
-        store.close()
+        return _run_study(store, chosen, partial(_submit, store, design, chosen))
 
 
-def _check_how(chosen: Namespace) -> None:
-    """Raise `SettingError` for a way to work that there is not, before anything is asked for."""
+def _check_arguments(chosen: Namespace) -> None:
+    """Raise `SettingError` for arguments that do not fit, before any work."""
     if chosen.detach and chosen.where not in (None, HERE):
         raise SettingError("--detach with --where: a cluster is handed work while somebody waits for it")
     if chosen.workers is not None and chosen.workers < 1:
@@ -59,15 +64,15 @@ def _check_how(chosen: Namespace) -> None:
 
 
 def _design(chosen: Namespace) -> Design:
-    base, folds = base_of(chosen)
+    base, folds = base_spec(chosen)
     if chosen.preset is not None:
         one_of("preset", chosen.preset, PRESETS)
         if chosen.axis or chosen.kind is not None or chosen.points is not None:
             raise SettingError("--preset has axes of its own: leave --axis, --kind and --points out")
-        return PRESETS[chosen.preset].first(base, folds, tuple(chosen.seed))
+        return PRESETS[chosen.preset].design(base, folds, tuple(chosen.seed))
     kind = "grid" if chosen.kind is None else chosen.kind
     one_of("kind", kind, [name for name in KINDS if name != "given"])
-    axes = tuple(axes_typed(chosen.axis, base.method, drawn=kind != "grid"))
+    axes = tuple(parse_axes(chosen.axis, base.method, drawn=kind != "grid"))
     if not axes:
         raise SettingError(
             "no axes: give --axis NAME=VALUES, once or several times, "
@@ -77,11 +82,11 @@ def _design(chosen: Namespace) -> Design:
 
 
 def _plan(design: Design, chosen: Namespace) -> int:
-    found = find_datasets(roots_of(chosen))
+    found = find_datasets(chosen_roots(chosen))
     shape = Shape.of(open_fold(found[design.base.dataset], design.folds[0]))
     predicted = cost(design, shape)
     if chosen.json:
-        say_json({"runs": predicted.runs, "families": predicted.families, "seconds": predicted.seconds})
+        print_json({"runs": predicted.runs, "families": predicted.families, "seconds": predicted.seconds})
     else:
         say(f"{predicted} on one process of this machine.")
         for text in design.plan.notes:
@@ -89,14 +94,14 @@ def _plan(design: Design, chosen: Namespace) -> int:
     return 0
 
 
-def _asked(store: RunStore, design: Design, chosen: Namespace) -> str:
-    specs = pinned(design.specs(), chosen)
+def _submit(store: RunStore, design: Design, chosen: Namespace) -> str:
+    specs = with_digests(design.specs(), chosen)
     title = chosen.title or f"{', '.join(design.names)} on {design.base.dataset}"
     study = Study(
         OWNER,
         title,
-        design=asked_choice(chosen).beside(design),
-        roots=tuple(map(str, roots_of(chosen))),
+        design=_choice(chosen).beside(design),
+        roots=tuple(map(str, chosen_roots(chosen))),
         threads=max(1, cores() // LocalWorkers(store, chosen.workers).workers),
         shared=True,
         place=_place(chosen),
@@ -105,30 +110,30 @@ def _asked(store: RunStore, design: Design, chosen: Namespace) -> str:
 
 
 def _place(chosen: Namespace) -> str:
-    """Who works on the study: this machine's worker processes, or those of a cluster."""
+    """Return who works on the study: this machine's worker processes, or those of a cluster."""
     return THIS_MACHINE if chosen.where in (None, HERE) else TASKS
 
 
-def _gone_on(store: RunStore, status: StudyStatus, chosen: Namespace) -> str:
+def _resume_study(store: RunStore, status: StudyStatus, chosen: Namespace) -> str:
     store.studies.move(status.id, status.study.owner, _place(chosen))
     store.studies.resume(status.id, status.study.owner)
     return status.id
 
 
-def _made(store: RunStore, chosen: Namespace, ask: Callable[[], str]) -> int:
-    """Find who makes the runs, ask for them, and watch until all have ended; Ctrl-C pauses the study."""
-    with _execution(store, chosen) as execution:  # first: where nobody answers, nothing is asked for
-        study = ask()
+def _run_study(store: RunStore, chosen: Namespace, submit: Callable[[], str]) -> int:
+    """Connect to the workers, submit the study, and watch until all runs have ended; Ctrl-C pauses it."""
+    with _execution(store, chosen) as execution:  # first: without workers, nothing is submitted
+        study = submit()
         if not chosen.detach:
-            return _watched(execution, store, study, chosen)
-        LocalWorkers(store, chosen.workers).see_to_it()
-    say_json({"study": study}) if chosen.json else say(study)
+            return _watch(execution, store, study, chosen)
+        LocalWorkers(store, chosen.workers).maintain()
+    print_json({"study": study}) if chosen.json else say(study)
     return 0
 
 
 @contextmanager
 def _execution(store: RunStore, chosen: Namespace) -> Iterator[Execution]:
-    """Who makes the runs: worker processes of this machine, or a cluster."""
+    """Give the workers that make the runs: processes of this machine, or a cluster."""
     if chosen.where in (None, HERE):
         yield LocalWorkers(store, chosen.workers)
         return
@@ -138,12 +143,12 @@ def _execution(store: RunStore, chosen: Namespace) -> Iterator[Execution]:
         yield ClusterWorkers(store, cast(Any, place))
 
 
-def _watched(execution: Execution, store: RunStore, study: str, chosen: Namespace) -> int:
+def _watch(execution: Execution, store: RunStore, study: str, chosen: Namespace) -> int:
     status = execution.watch(study)
     bar = Bar(status.total)
     try:
         while status.left:
-            bar.tell(status.total - status.left)
+            bar.update(status.total - status.left)
             time.sleep(LOOK_SECONDS)
             status = execution.watch(study)
     except KeyboardInterrupt:
@@ -152,7 +157,7 @@ def _watched(execution: Execution, store: RunStore, study: str, chosen: Namespac
         where = "" if chosen.where is None else f" --where {chosen.where}"
         note(f"Paused. Go on with: rankviz sweep --resume {study}{where}")
         return 130
-    bar.tell(status.total)
+    bar.update(status.total)
     bar.end()
     table = store.listing.of_studies([status.id])
     note(status.in_words)
@@ -160,16 +165,16 @@ def _watched(execution: Execution, store: RunStore, study: str, chosen: Namespac
         note(f"{digest}: {why}")
     failed = status.counts.get(FAILED, 0) + status.counts.get(LOST, 0)
     if failed < status.total:
-        _tell(table, status, as_json=chosen.json)
+        _print_choice(table, status, as_json=chosen.json)
     return 1 if failed else 0
 
 
-def _tell(table: pd.DataFrame, status: StudyStatus, *, as_json: bool) -> None:
-    """Say which cell is chosen, and what the test part says of it."""
+def _print_choice(table: pd.DataFrame, status: StudyStatus, *, as_json: bool) -> None:
+    """Print the chosen cell, and its metrics on the test part."""
     choice = Choice.of_study(status.study.design) or Choice()
-    found = select(design_of(status), table, choice.metric, per_fold=choice.per_fold, rule=choice.rule)
+    found = select(_design_of_study(status), table, choice.metric, per_fold=choice.per_fold, rule=choice.rule)
     if as_json:
-        say_json(
+        print_json(
             {
                 "study": status.id,
                 "runs": dict(status.counts),
@@ -185,8 +190,126 @@ def _tell(table: pd.DataFrame, status: StudyStatus, *, as_json: bool) -> None:
     say(f"Study {status.id}. By {choice}:")
     for fold, cell in found.settings.items():
         say(f"{fold}: " + ", ".join(f"{name} = {value}" for name, value in cell.items()))
-    say_table(found.chosen)
+    print_table(found.chosen)
     say("The test part, of what was chosen only:")
-    say_table(found.test_means.to_frame("mean over folds"))
+    print_table(found.test_means.to_frame("mean over folds"))
     for text in found.notes:
         note(text)
+
+
+# --resume: every other argument must agree with what the study was started with.
+
+Checks = Iterator[tuple[str, bool, object]]
+"""An argument as typed, True if the study has the same value, and the study's value."""
+
+
+def _study_to_resume(store: RunStore, chosen: Namespace) -> StudyStatus:
+    """Return the study to resume; store the choice if it has none.
+
+    Arguments about waiting and printing (`--where`, `--workers`, `--detach`, `--json`) may differ from the
+    first call. Raises `SettingError` if any other argument differs or if the study is no sweep,
+    `NoSuchStudy` for an unknown study.
+    """
+    status = store.studies.status(chosen.resume)
+    design = _design_of_study(status)
+    if chosen.plan:
+        raise SettingError("--plan beside --resume: a plan is of a sweep that was not started")
+    kept = Choice.of_study(status.study.design)
+    choice = kept or _choice(chosen)
+    for argument, same, own in (*_check_design(chosen, status.study, design), *_check_choice(chosen, choice)):
+        if not same:
+            raise SettingError(
+                f"{argument} beside --resume: this sweep was started with {own}; leave the argument out, or "
+                "start another sweep"
+            )
+    choice.check(design)
+    if kept is None:
+        note(f"This sweep did not say how to choose; from now on it is: {choice}.")
+        store.studies.redesign(status.id, status.study.owner, choice.beside(design))
+        return store.studies.status(status.id)
+    return status
+
+
+def _design_of_study(status: StudyStatus) -> Design:
+    """Return the design of a study. Raises `SettingError` if it is no sweep."""
+    try:
+        return Design.from_dict(status.study.design)
+    except (ValueError, TypeError, KeyError) as error:
+        raise SettingError(f"the study {status.id} is no sweep that this version reads ({error})") from error
+
+
+def _choice(chosen: Namespace) -> Choice:
+    """Return the choice by the arguments; the preset's or the default one fills in the rest."""
+    usual = Choice()
+    if chosen.preset is not None:
+        one_of("preset", chosen.preset, PRESETS)
+        usual = PRESETS[chosen.preset].choice
+    given = {name: getattr(chosen, name) for name in ("metric", "rule", "per_fold")}
+    return replace(usual, **{name: value for name, value in given.items() if value is not None})
+
+
+def _check_choice(chosen: Namespace, choice: Choice) -> Checks:
+    yield from _check_single(chosen, {"metric": choice.metric, "rule": choice.rule})
+    if chosen.per_fold is not None:
+        own = "--per-fold" if choice.per_fold else "--no-per-fold"
+        yield "--per-fold" if chosen.per_fold else "--no-per-fold", chosen.per_fold == choice.per_fold, own
+
+
+def _check_design(chosen: Namespace, study: Study, design: Design) -> Checks:
+    base = design.base
+    yield from _check_single(
+        chosen,
+        {
+            "dataset": base.dataset,
+            "normalisation": base.normalisation,
+            "method": base.method,
+            "kind": design.kind,
+            "points": design.points,
+            "title": study.title,
+        },
+    )
+    yield from _check_folds(chosen, study, design)
+    for name, value in parse_settings(chosen.set, base.method).items():
+        yield f"--set {name}", value == base.get(name), f"{name}={base.get(name)}"
+    for axis in parse_axes(chosen.axis, base.method, drawn=design.points > 0):
+        meant = axis.checked(axis_setting(axis.setting, design.settings))
+        own = next((one for one in design.axes if one.setting == axis.setting), None)
+        yield f"--axis {axis.setting}", meant == own, _axis_words(own)
+    if chosen.seed:
+        yield "--seed", set(chosen.seed) == set(design.seeds), _listed(design.seeds)
+    if chosen.preset is not None:
+        one_of("preset", chosen.preset, PRESETS)
+        meant_by = PRESETS[chosen.preset].design(base, design.folds, design.seeds)
+        yield f"--preset {chosen.preset}", meant_by == design, "; ".join(map(_axis_words, design.axes))
+
+
+def _check_folds(chosen: Namespace, study: Study, design: Design) -> Checks:
+    if chosen.fold:
+        yield "--fold", set(chosen.fold) == set(design.folds), _listed(design.folds)
+    if chosen.all_folds:
+        found = find_datasets(study.roots).get(design.base.dataset)
+        every = set(found.folds if found else ())
+        yield "--all-folds", every == set(design.folds), _listed(design.folds)
+    for folder in chosen.data_dir:
+        there = str(Path(folder).expanduser().resolve())
+        yield f"--data-dir {folder}", there in study.roots, _listed(study.roots)
+
+
+def _check_single(chosen: Namespace, kept: dict[str, object]) -> Checks:
+    """Compare arguments that have one value each, by name."""
+    for name, own in kept.items():
+        given = getattr(chosen, name)
+        if given is not None:
+            yield f"{'data set' if name == 'dataset' else f'--{name}'} {given}", given == own, own
+
+
+def _axis_words(axis: Axis | None) -> str:
+    if axis is None:
+        return "no such axis"
+    if isinstance(axis, Range):
+        return f"{axis.setting}={axis.low}..{axis.high}"
+    return f"{axis.setting}={','.join(map(str, axis.values))}"
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values)) or "none"

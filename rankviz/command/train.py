@@ -1,4 +1,4 @@
-"""`rankviz train`: one model on one fold or several, in this process; nothing is made twice."""
+"""`rankviz train`: train one model on one fold or several, in this process; skip runs in the store."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pandas as pd
 
-from rankviz.command.output import OWNER, Bar, note, say, say_json, say_table
-from rankviz.command.values import base_of, pinned, roots_of
+from rankviz.command.output import OWNER, Bar, note, print_json, print_table, say
+from rankviz.command.values import base_spec, chosen_roots, with_digests
 from rankviz.common.progress import Progress
 from rankviz.datasets.types import Fold
 from rankviz.runs.description import describe
-from rankviz.runs.in_shards import plan_in_shards
 from rankviz.runs.record import RunRecord
-from rankviz.runs.run import execute, open_named
+from rankviz.runs.run import execute, open_named, plan_in_shards
 from rankviz.runs.spec import RunSpec
-from rankviz.shards.backend import Backend, Here
-from rankviz.shards.places import HERE, place_of
+from rankviz.shards.backend import HERE, Backend, Here, place_of
 from rankviz.store import RunStore
 
 METRICS = ("MAP", "MeanNDCG", "NDCG@1", "NDCG@5", "NDCG@10")
 
 
 def run(chosen: Namespace) -> int:
-    """Train, say the metrics of every part, and keep the runs in the store."""
-    base, folds = base_of(chosen)
+    """Train, print the metrics of every part, and keep the runs in the store."""
+    base, folds = base_spec(chosen)
     base.kind.check(base.values)
-    specs = pinned([base.but(fold=fold) for fold in folds], chosen)
+    specs = with_digests([base.but(fold=fold) for fold in folds], chosen)
     store = RunStore()
     made = store.records.find(specs)
     bar = Bar(len(specs))
@@ -38,44 +36,44 @@ def run(chosen: Namespace) -> int:
                 continue
             made[spec] = _trained(spec, chosen, bar, number, where)
             store.records.keep([made[spec]], OWNER)
-    bar.tell(len(specs))
+    bar.update(len(specs))
     bar.end()
     digests = [spec.hash for spec in specs]
     store.records.claim(digests, OWNER)
     store.marks.share(OWNER, digests)
     for verdict in store.imports.compare(OWNER):
         note(f"{verdict.digest}: {verdict.sentence}")
-    _tell([made[spec] for spec in specs], as_json=chosen.json)
+    _print_metrics([made[spec] for spec in specs], as_json=chosen.json)
     store.close()
     return 0
 
 
 def _place(chosen: Namespace) -> AbstractContextManager[Backend | None]:
-    """Where to train: None for one piece in this process."""
+    """Give the backend to train on, None for training without shards."""
     if chosen.where is None and chosen.shards is None:
         return nullcontext()
     return place_of(HERE if chosen.where is None else chosen.where, chosen.shards)
 
 
 def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int, where: Backend | None) -> RunRecord:
-    fold = open_named(spec, [str(root) for root in roots_of(chosen)])
+    fold = open_named(spec, [str(root) for root in chosen_roots(chosen)])
     if where is not None:
-        _say_plan(spec, fold, where)
+        _print_plan(spec, fold, where)
 
-    def tell(progress: Progress) -> None:
-        bar.tell(number, f"{spec.fold}: {progress.stage}")
+    def report(progress: Progress) -> None:
+        bar.update(number, f"{spec.fold}: {progress.stage}")
 
-    return execute(spec, tell, fold=fold, where=where)
+    return execute(spec, report, fold=fold, where=where)
 
 
-def _say_plan(spec: RunSpec, fold: Fold, where: Backend) -> None:
-    """How it will be done, before it is."""
+def _print_plan(spec: RunSpec, fold: Fold, where: Backend) -> None:
+    """Print how the model will be trained."""
     threads = " Threads of this process train them." if isinstance(where, Here) else ""
     note(f"{spec.fold}: {plan_in_shards(spec, fold, where).words}{threads}")
 
 
-def means(records: list[RunRecord]) -> pd.DataFrame:
-    """Means over queries of every part's metrics, a row for each run."""
+def _means(records: list[RunRecord]) -> pd.DataFrame:
+    """Return the means over queries of each part's metrics, one row per run."""
     found = {}
     for record in records:
         parts = {
@@ -88,10 +86,10 @@ def means(records: list[RunRecord]) -> pd.DataFrame:
     return pd.DataFrame(found).T.rename_axis("fold")
 
 
-def _tell(records: list[RunRecord], *, as_json: bool) -> None:
-    table = means(records)
+def _print_metrics(records: list[RunRecord], *, as_json: bool) -> None:
+    table = _means(records)
     if as_json:
-        say_json(
+        print_json(
             [
                 {
                     "run": record.spec.hash,
@@ -114,6 +112,6 @@ def _tell(records: list[RunRecord], *, as_json: bool) -> None:
         table.loc["mean"] = table.mean(numeric_only=True)
         table.loc["mean", "run"] = ""
     shown = ["run", *(name for name in table if str(name).startswith(("vali:", "test:")))]
-    say_table(table[shown])
+    print_table(table[shown])
     for record in records:
         note(f"{record.spec.fold}: {record.status}")

@@ -1,4 +1,4 @@
-"""Settings, runs and designs as they are typed."""
+"""Parse settings, runs and designs as typed on the command line."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rankviz.runs.axes import Axis, Range, Values
 from rankviz.runs.spec import RunSpec
 
 LONGEST_END = 18
-"""Digits of an end of a range: more are never meant."""
+"""Most digits of an end of a range."""
 _POWER = re.compile(r"([\d.]+)\^(-?\d+)")
 
 
-def pair(text: str) -> tuple[str, str]:
-    """NAME=VALUE in its two parts; `SettingError` for anything else."""
+def parse_pair(text: str) -> tuple[str, str]:
+    """Return the two parts of NAME=VALUE. Raises `SettingError` for any other text."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise SettingError(f"{text!r} is not NAME=VALUE, such as C=2^-7")
     return name.strip(), value.strip()
 
 
-def number(text: str) -> float | int | None:
-    """Return a number as it is typed, also a power such as 2^-7; None for what is none.
+def parse_number(text: str) -> float | int | None:
+    """Return the number in a text, also a power such as 2^-7; None for any other text.
 
-    Raises `SettingError` for a power that is too large or too small for a number here.
+    Raises `SettingError` for a power outside the range of float64.
     """
     power = _POWER.fullmatch(text)
     for kind in (int, float):
@@ -58,9 +58,9 @@ def _power(text: str, base: float, exponent: int) -> float:
     return found
 
 
-def value_of(setting: Setting, text: str) -> Any:
-    """The value of a setting that a text means; `SettingError` where it means none."""
-    typed = None if text.lower() == "none" else number(text)
+def parse_value(setting: Setting, text: str) -> Any:
+    """Return a setting's value from a text. Raises `SettingError` for an invalid one."""
+    typed = None if text.lower() == "none" else parse_number(text)
     try:
         return setting.checked(text)  # a name
     except SettingError:
@@ -70,47 +70,47 @@ def value_of(setting: Setting, text: str) -> Any:
 
 
 def settings_of(method: str) -> dict[str, Setting]:
-    """The settings that a method or one of its choices reads, by name."""
+    """Return the settings of a method and of all its choices, by name."""
     one_of("method", method, METHODS)
     return {setting.name: setting for setting in every(METHODS[method].settings)}
 
 
-def settings_typed(texts: Sequence[str], method: str) -> dict[str, Any]:
-    """Settings by name, of NAME=VALUE texts."""
+def parse_settings(texts: Sequence[str], method: str) -> dict[str, Any]:
+    """Return the values of NAME=VALUE texts, by setting."""
     known = settings_of(method)
     found = {}
-    for name, text in map(pair, texts):
+    for name, text in map(parse_pair, texts):
         one_of("setting", name, known)
         if name in found:
             raise SettingError(f"--set {name} stands twice: give each setting one value")
-        found[name] = value_of(known[name], text)
+        found[name] = parse_value(known[name], text)
     return found
 
 
-def roots_of(chosen: Namespace) -> tuple[Path, ...]:
-    """The data roots: those named, and the default ones."""
+def chosen_roots(chosen: Namespace) -> tuple[Path, ...]:
+    """Return the data roots: the chosen ones, and the default ones."""
     return data_roots([str(Path(folder).expanduser()) for folder in chosen.data_dir])
 
 
-def base_of(chosen: Namespace) -> tuple[RunSpec, tuple[str, ...]]:
-    """The run that was asked for, without the digest of its data, and its folds.
+def base_spec(chosen: Namespace) -> tuple[RunSpec, tuple[str, ...]]:
+    """Return the spec of the chosen run, without the digest of its data, and the folds.
 
-    Raises `SettingError` where there is no such data set or fold.
+    Raises `SettingError` for an unknown data set or fold.
     """
-    found = find_datasets(roots_of(chosen))
+    found = find_datasets(chosen_roots(chosen))
     if chosen.dataset is None:
         raise SettingError(f"name a data set: {', '.join(sorted(found))}")
     one_of("dataset", chosen.dataset, found)
     folds = _folds(chosen, found[chosen.dataset].folds)
     method = USUAL if chosen.method is None else chosen.method
-    values = settings_typed(chosen.set, method)
+    values = parse_settings(chosen.set, method)
     normalisation = "none" if chosen.normalisation is None else chosen.normalisation
     one_of("normalisation", normalisation, NORMALISATIONS)
     return RunSpec(chosen.dataset, folds[0], normalisation=normalisation, method=method, **values), folds
 
 
 def _folds(chosen: Namespace, there: Collection[str]) -> tuple[str, ...]:
-    """The folds that were asked for, each of which is there and named once."""
+    """Return the chosen folds. Raises `SettingError` for unknown or repeated ones."""
     if chosen.all_folds and chosen.fold:
         raise SettingError("--all-folds beside --fold: give one of the two")
     folds = tuple(there if chosen.all_folds else chosen.fold or ("Fold1",))
@@ -121,31 +121,31 @@ def _folds(chosen: Namespace, there: Collection[str]) -> tuple[str, ...]:
     return folds
 
 
-def pinned(specs: Sequence[RunSpec], chosen: Namespace) -> list[RunSpec]:
-    """The specs with the digests of their data, which are opened for that."""
-    found, digests = find_datasets(roots_of(chosen)), dict[str, str]()
+def with_digests(specs: Sequence[RunSpec], chosen: Namespace) -> list[RunSpec]:
+    """Return the specs with the digests of their data; opens the folds."""
+    found, digests = find_datasets(chosen_roots(chosen)), dict[str, str]()
     for spec in specs:
         if spec.fold not in digests:
             digests[spec.fold] = open_fold(found[spec.dataset], spec.fold).digest
     return [spec.but(digest=digests[spec.fold]) for spec in specs]
 
 
-def axes_typed(texts: Sequence[str], method: str, *, drawn: bool) -> Iterator[Axis]:
-    """Axes of NAME=VALUES texts: lists, all powers between two, or ranges where points are drawn there."""
+def parse_axes(texts: Sequence[str], method: str, *, drawn: bool) -> Iterator[Axis]:
+    """Yield axes of NAME=VALUES texts: lists, all powers between two, or ranges to draw points from."""
     known = settings_of(method)
-    for name, text in map(pair, texts):
+    for name, text in map(parse_pair, texts):
         one_of("setting", name, known)
         low, dots, high = text.partition("..")
         if not dots:
-            yield Values(name, tuple(value_of(known[name], one.strip()) for one in text.split(",")))
+            yield Values(name, tuple(parse_value(known[name], one.strip()) for one in text.split(",")))
         elif drawn:
-            yield Range(name, value_of(known[name], low), value_of(known[name], high))
+            yield Range(name, parse_value(known[name], low), parse_value(known[name], high))
         else:
-            yield Values(name, tuple(value_of(known[name], one) for one in _between(low, high)))
+            yield Values(name, tuple(parse_value(known[name], one) for one in _between(low, high)))
 
 
 def _between(low: str, high: str) -> list[str]:
-    """The powers, or whole numbers, from one to another."""
+    """Return the powers, or whole numbers, from one to another."""
     ends = _POWER.fullmatch(low), _POWER.fullmatch(high)
     if ends[0] and ends[1] and ends[0][1] == ends[1][1]:
         return [f"{ends[0][1]}^{power}" for power in _from_to(ends[0][2], ends[1][2])]
@@ -157,7 +157,7 @@ def _between(low: str, high: str) -> list[str]:
 
 
 def _from_to(low: str, high: str) -> range:
-    """The whole numbers from one to another; `SettingError` where there are none, or too many."""
+    """Return the whole numbers from one to another. Raises `SettingError` for none or too many."""
     most = bounds().sweep_runs
     if max(len(low), len(high)) > LONGEST_END or int(high) - int(low) >= most:
         raise SettingError(f"{low} to {high} are more than the {most:,} runs of one sweep; take fewer values")

@@ -1,44 +1,58 @@
-"""Files that appear whole: written aside, brought to the disk, renamed; the standard library only."""
+"""Whole files, locks, and the location of files that come with the package; imports little.
+
+See docs/decisions/0027-what-systems-differ-in.md and docs/decisions/0028-the-wheel-is-the-product.md.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from rankviz.common.system import WINDOWS
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
+WINDOWS = sys.platform == "win32"
+IN_BROWSER = sys.platform in ("emscripten", "wasi")
+"""True in a browser (Pyodide), which has neither threads nor further processes."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""What the system says where nothing more can be written."""
-PATIENCE = 0.5
-"""Seconds that a file may be held open by somebody who reads it: Windows then does not replace it."""
+"""Error numbers of a disk that is full or read-only."""
+REPLACE_SECONDS = 0.5
+"""Windows does not replace a file that another process reads; try again for this long."""
+POLL_SECONDS = 0.01
+"""Seconds between attempts to take a held lock."""
+PACKAGE = Path(__file__).resolve().parents[1]
+INSIDE = "_shipped"
+"""Folder in an installed package for files at the top of a checkout; tools/package_build.py fills it."""
 
 
 def sync(stream: IO[str] | IO[bytes]) -> None:
-    """Bring what was written to the disk."""
+    """Bring written data to the disk."""
     stream.flush()
     os.fsync(stream.fileno())
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write, which appears under its name when it is whole; a failure leaves nothing.
+def write_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file to write that gets its name when it is complete; on an exception nothing changes.
 
-    Raises OSError where it cannot be written, also where the name is that of a folder or a device.
+    Raises OSError if it cannot be written, also for the name of a folder or a device.
     """
-    target = path.resolve()  # a link stays one
+    target = Path(path).resolve()  # a link stays one
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "cannot save here (this is no file)", str(path))
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    aside = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
         opened = aside.open("xb")
-    except OSError as error:  # it names the temporary file, which nobody asked for
-        raise OSError(error.errno, f"cannot save here ({error.strerror})", str(path.parent)) from None
+    except OSError as error:  # it names the temporary file, which the caller does not know
+        raise OSError(error.errno, f"cannot save here ({error.strerror})", str(target.parent)) from None
     try:
         with opened as file:
             yield file
@@ -49,14 +63,40 @@ def appearing(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def replace(aside: Path, target: Path) -> None:
-    """Rename over what is there; on Windows again for a while, where somebody reads that."""
-    deadline = time.monotonic() + (PATIENCE if WINDOWS else 0)
+def replace(source: Path, target: Path) -> None:
+    """Rename a file over another; on Windows retry for `REPLACE_SECONDS` while the other is open."""
+    deadline = time.monotonic() + (REPLACE_SECONDS if WINDOWS else 0)
     while True:
         try:
-            os.replace(aside, target)
+            os.replace(source, target)
             return
         except PermissionError:
             if time.monotonic() >= deadline:
                 raise
             time.sleep(0.01)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Admit one thread of one process at a time; a process that dies loses its lock."""
+    with _lock_class()(path, poll_interval=POLL_SECONDS):
+        yield
+
+
+@cache
+def _lock_class() -> type[BaseFileLock]:
+    """Return the lock class for this system; suppress the library's warning if only a soft lock works."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="only soft file lock", category=UserWarning)
+        from filelock import FileLock
+    return FileLock
+
+
+def shipped(name: str, package: Path = PACKAGE) -> Path:
+    """Return the path of a file or folder that comes with rankviz, such as "app.py" or "data".
+
+    A checkout has it at its top. An installed package has it in `INSIDE`: a package called `ui` or `pages`
+    must not lie beside rankviz.
+    """
+    inside = package / INSIDE
+    return (inside if inside.is_dir() else package.parent) / name

@@ -1,4 +1,4 @@
-"""Free memory and this process's memory, as each system reports them.
+"""Free memory and this process's memory, as each system and its control groups report them.
 
 Linux reports in files, other systems through psutil or `resource`. Both are imported at use and optional; a
 browser (Pyodide) has neither.
@@ -10,13 +10,13 @@ import contextlib
 import math
 import os
 import sys
-from pathlib import Path
-
-from rankviz.common.groups import left_in_groups
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 BUDGET_SHARE = 0.7
 """Largest share of the free memory for one object."""
-UNTOLD = 1 << 30
+UNKNOWN_FREE_BYTES = 1 << 30
 """Assumed free bytes if the system reports none."""
 
 
@@ -32,16 +32,25 @@ def peak_memory() -> float:
 
     NaN if unknown.
     """
-    for told in (_peak_of_linux, _peak_of_unix, _peak_of_windows):
-        if (peak := told()) is not None:
-            return peak
+    if (peak := _linux_status("VmHWM")) is not None:
+        return peak
+    with contextlib.suppress(ImportError):  # Windows and Pyodide
+        import resource
+
+        # kilobytes on Linux and the BSDs, bytes on macOS
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    with contextlib.suppress(ImportError):
+        import psutil
+
+        return float(getattr(psutil.Process().memory_info(), "peak_wset", math.nan))
     return math.nan
 
 
 def resident_memory() -> float:
     """Return resident memory of this process in bytes; the peak if the system reports only that."""
-    if (told := _told_by_linux("VmRSS")) is not None:
-        return told
+    if (size := _linux_status("VmRSS")) is not None:
+        return size
     try:
         import psutil
     except ImportError:
@@ -51,10 +60,10 @@ def resident_memory() -> float:
 
 def free_memory() -> int:
     """Return the bytes a program may still take, as the system or a control group limits them."""
-    return min([_available(), *left_in_groups()])
+    return min([_available(), *free_in_groups()])
 
 
-def go_first() -> None:
+def prefer_oom_kill() -> None:
     """Ask the system to end this process before larger ones when memory runs out (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
@@ -69,35 +78,13 @@ def return_freed_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-def _peak_of_linux() -> int | None:
-    return _told_by_linux("VmHWM")
-
-
-def _told_by_linux(name: str) -> int | None:
+def _linux_status(name: str) -> int | None:
     """Return the bytes under a name in the process's status file; None without this file."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith(f"{name}:"):
                 return 1024 * int(line.split()[1])
     return None
-
-
-def _peak_of_unix() -> int | None:
-    try:
-        import resource
-    except ImportError:  # Windows and Pyodide
-        return None
-    # kilobytes on Linux and the BSDs, bytes on macOS
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _peak_of_windows() -> int | None:
-    try:
-        import psutil
-    except ImportError:
-        return None
-    peak: int | None = getattr(psutil.Process().memory_info(), "peak_wset", None)
-    return peak
 
 
 def _available() -> int:
@@ -115,6 +102,61 @@ def _available() -> int:
 def _half_of_all() -> int:
     """Return half of all memory, a careful guess; a constant if even the total is unknown."""
     try:
-        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNTOLD
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2) or UNKNOWN_FREE_BYTES
     except (AttributeError, OSError, ValueError):
-        return UNTOLD
+        return UNKNOWN_FREE_BYTES
+
+
+# Control groups of Linux: /proc/self/cgroup lists this process's groups. Any group above may set a limit; a
+# container sees its own group as the top.
+
+
+@dataclass(frozen=True)
+class _Hierarchy:
+    """File layout of a version of control groups: its root, and the names of its files."""
+
+    root: Path
+    limit: str
+    used: str
+    reclaimable: str
+
+
+_VERSIONS = {
+    "": _Hierarchy(Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
+    "memory": _Hierarchy(
+        Path("/sys/fs/cgroup/memory"),
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+}
+"""By the controllers in /proc/self/cgroup; version 2 names none."""
+
+
+def free_in_groups() -> Iterator[int]:
+    """Yield the free bytes of each group with a limit, the process's own group first."""
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if (version := _VERSIONS.get(controllers)) is not None:
+            own = PurePosixPath("/", path)
+            for group in (own, *own.parents):
+                yield from _free_in_group(version, version.root / group.relative_to("/"))
+
+
+def _free_in_group(version: _Hierarchy, folder: Path) -> Iterator[int]:
+    limit, used = _text(folder / version.limit), _text(folder / version.used)
+    if limit.strip().isdigit() and used.strip().isdigit():  # "max", or no group of this name in here
+        yield max(0, int(limit) - int(used) + _reclaimable(version, folder))
+
+
+def _reclaimable(version: _Hierarchy, folder: Path) -> int:
+    """Return the used bytes of files read once, which the system frees first."""
+    lines = (line.split() for line in _text(folder / "memory.stat").splitlines())
+    return next((int(value) for name, value in lines if name == version.reclaimable), 0)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

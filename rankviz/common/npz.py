@@ -10,7 +10,7 @@ import json
 import math
 import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
-from rankviz.common.files import appearing
+from rankviz.common.files import write_whole
 
 MAX_BYTES = 4 * 2**30
 """The arrays of a file may not claim more than this together."""
@@ -27,26 +27,29 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
-    """Write arrays and their JSON description to `path`; OSError where it is not writable.
+    """Write arrays and their JSON description to `path`. Raises OSError if it is not writable.
 
     Raises ValueError for an array of Python objects, which NumPy would pickle.
     """
     content = npz_bytes(meta, arrays)
-    with appearing(path) as file:
+    with write_whole(path) as file:
         file.write(content)
     return path
 
 
 def npz_bytes(meta: dict[str, Any], arrays: Arrays) -> bytes:
-    """What `write_npz` writes, as bytes; ValueError as there."""
+    """Return what `write_npz` writes, as bytes. Raises ValueError like it."""
     text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
     file = io.BytesIO()
-    np.savez(file, meta=text, **_plain_arrays(arrays))
+    for name, array in arrays.items():  # up to NumPy 2.1, `allow_pickle=False` would be one more array
+        if array.dtype.hasobject:
+            raise ValueError(f"array {name!r} holds Python objects, which are never written")
+    np.savez(file, meta=text, **cast(dict[str, Any], arrays))
     return file.getvalue()
 
 
 def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
-    """Read what `write_npz` wrote; `what` names it in the `DataError` for anything else."""
+    """Read a file of `write_npz`. Raises `DataError`, with its name `what`, for any other file."""
     try:
         with path.open("rb") as file:
             return _read(file, path.stat().st_size, what, path)
@@ -59,12 +62,12 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
 
 
 def read_npz_bytes(content: bytes, what: str) -> tuple[dict[str, Any], Arrays]:
-    """Read what `npz_bytes` gave; `what` names it in the `DataError` for anything else."""
+    """Read bytes of `npz_bytes`. Raises `DataError`, with their name `what`, for any other bytes."""
     return _read(io.BytesIO(content), len(content), what, None)
 
 
 def _read(file: IO[bytes], held: int, what: str, path: Path | None) -> tuple[dict[str, Any], Arrays]:
-    """Description and arrays in a file of so many bytes."""
+    """Return the description and the arrays in a file of `held` bytes."""
     try:
         with zipfile.ZipFile(file) as archive:
             _check_claims(path, what, archive, held)
@@ -81,16 +84,8 @@ def _read(file: IO[bytes], held: int, what: str, path: Path | None) -> tuple[dic
     return meta, arrays
 
 
-def _plain_arrays(arrays: Arrays) -> dict[str, Any]:
-    """The arrays, none of which holds objects; to NumPy 2.1 `allow_pickle=False` is one more array."""
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise ValueError(f"array {name!r} holds Python objects, which are never written")
-    return arrays
-
-
 def _check_claims(path: Path | None, what: str, archive: zipfile.ZipFile, held: int) -> None:
-    """Raise `DataError` where arrays claim more than the file holds: `write_npz` does not compress."""
+    """Raise `DataError` if arrays claim more than the file holds: `write_npz` does not compress."""
     claimed = sum(entry.file_size for entry in archive.infolist())
     if claimed > min(MAX_BYTES, held):
         raise unreadable(path, what, f"its arrays claim {claimed} bytes, in a file of {held}")
@@ -102,7 +97,7 @@ def _check_claims(path: Path | None, what: str, archive: zipfile.ZipFile, held: 
 
 
 def _declared_bytes(stream: IO[bytes]) -> int:
-    """The bytes of the array that the head of a npy file declares."""
+    """Return the bytes of the array that the head of a npy file declares."""
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream)
@@ -110,7 +105,7 @@ def _declared_bytes(stream: IO[bytes]) -> int:
 
 
 def _plain(value: object) -> object:
-    """NumPy's numbers, which a grid search sets parameters to, as Python's."""
+    """Return NumPy's numbers, which a grid search sets as parameters, as Python's."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be written as JSON")
@@ -129,7 +124,7 @@ def unreadable(path: Path | None, what: str, why: str | Exception) -> DataError:
 
 
 def shaped(arrays: Arrays, name: str, *shape: int) -> FloatArray:
-    """The array of this name; ValueError where it is not finite float64 of this shape."""
+    """Return the array of this name. Raises ValueError unless it is finite float64 of this shape."""
     array = arrays[name]
     if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"array {name!r} is {array.dtype}{array.shape}, expected finite float64{shape}")

@@ -1,11 +1,12 @@
-"""Progress and stopping: what long computations tell, and how they are asked to stop.
+"""Progress, stopping and timing of long computations.
 
-A computation is handed one `report`; it calls it often (several times a second, at any size), and whoever
-wants it stopped raises `StopRequested` from there. A user's callback is turned into a report by `reporter`.
+A computation calls its `report` several times a second; to stop it, the report raises `StopRequested`.
+`reporter` turns a user's callback into a report.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from rankviz.common.errors import SettingError
 
 
 class StopRequested(Exception):  # noqa: N818 - a request, not an error
-    """Raised inside a computation whose callback asked for a stop before there was anything to return.
+    """Raised inside a computation that its callback stops before there is a result.
 
     Examples
     --------
@@ -39,16 +40,16 @@ class Progress:
     stage : str
         "data", "features", "pairs", "newton" or "evaluate".
     fraction : float or None
-        How much of the stage is done, 0 to 1; None where that cannot be known (Newton steps).
+        Completed share of the stage, 0 to 1; None if unknown (Newton steps).
     record : dict or None
         The latest row of the trace, in stage "newton".
     scores : (n,) float64 or None
-        Scores of the training part where a Newton step begins, None for all other messages. They are in the
-        order of the data: `fit` puts documents of a query that stand apart together before it begins.
+        Scores of the training part at the start of a Newton step, None for other messages. They are in the
+        order of the data: `fit` first regroups separated documents of a query.
     weights : float64 array or None
-        What the solver moves, where a Newton step begins: (m,) weights of features.
+        The solver's variables at the start of a Newton step: (m,) weights of features.
     shards : (int, int) or None
-        How many shards of how many are done with what they are asked for, where a fit is one of shards.
+        Finished shards and all shards, for a fit in shards.
 
     Examples
     --------
@@ -74,11 +75,11 @@ Callback = Callable[[Progress], bool | None]
 """A user's function, called with each `Progress`; returning True asks for a stop."""
 
 Report = Callable[[Progress], None]
-"""A computation's function: it raises `StopRequested` when a stop was asked for."""
+"""A computation's function; it raises `StopRequested` to stop."""
 
 
 def silent(progress: Progress) -> None:
-    """A report that nobody listens to."""
+    """Ignore progress."""
 
 
 def reporter(callback: Callback | None) -> Report:
@@ -93,3 +94,23 @@ def reporter(callback: Callback | None) -> Report:
             raise StopRequested("stopped by the callback")
 
     return report
+
+
+class Stopwatch:
+    """Seconds between calls of `lap`, by name; laps of the same name add up.
+
+    Attributes
+    ----------
+    laps : dict
+        Stage -> seconds.
+    """
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """End a stage."""
+        now = time.perf_counter()
+        self.laps[stage] = self.laps.get(stage, 0.0) + now - self._last
+        self._last = now

@@ -1,15 +1,16 @@
-"""Settings as objects: what a setting is called, what it may be and how it is written, said once.
+"""Settings as objects: name, allowed values and spelling of each setting, declared once.
 
 A `Setting` is declared beside what it belongs to. Constructor checks, run specs, addresses, the sidebar,
-pins, captions and the documentation's tables all read it. What may be chosen (a feature map, a kernel, a
-solver, …) declares in `settings` what it reads itself, so that `active` finds which settings a run has:
-those of its method, then those of what is chosen there, and so on.
+pins, captions and the documentation's tables all read it. An option (a feature map, a kernel, a solver, …)
+declares its own settings in `settings`. So `active` finds all settings of a run: those of its method, then
+those of the options chosen there, and so on.
 
 See docs/decisions/0002-declare-do-not-guess.md.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,40 +25,40 @@ class Domain(Protocol):
     """The values that a setting may have."""
 
     def check(self, name: str, value: object) -> None:
-        """Raise `SettingError` for a value that is none of them, saying which are."""
+        """Raise `SettingError`, with the allowed values, for any other value."""
         ...
 
     def plain(self, value: Any) -> Any:
-        """A checked value as Python's own types, hashable: equal settings become equal values."""
+        """Return a checked value as a hashable Python value; equal settings give equal values."""
         ...
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Return the allowed values in words."""
         ...
 
 
 @dataclass(frozen=True)
 class Positive:
-    """Positive finite numbers, and names that stand for one ("scale"); None too where it is `optional`."""
+    """Positive finite numbers, and names that stand for one ("scale"); None too if it is `optional`."""
 
     names: tuple[str, ...] = ()
     optional: bool = False
 
     def check(self, name: str, value: object) -> None:
-        """Raise `SettingError` unless value is one of them."""
+        """Raise `SettingError` for any other value."""
         if (isinstance(value, str) and value in self.names) or (value is None and self.optional):
             return
         if not 0 < as_float(value) < math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
-        """A float, the name, or None."""
+        """Return a float, the name, or None."""
         return value if value is None or isinstance(value, str) else float(value)
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Return the allowed values in words."""
         others = [*map(repr, self.names), *(["None"] if self.optional else [])]
         return " or ".join(("a positive finite number", *others))
 
@@ -69,52 +70,52 @@ class Real:
     low: float = -math.inf
 
     def check(self, name: str, value: object) -> None:
-        """Raise `SettingError` unless value is one of them."""
+        """Raise `SettingError` for any other value."""
         if not self.low <= as_float(value) < math.inf or as_float(value) == -math.inf:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> float:
-        """A float."""
+        """Return a float."""
         return float(value)
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Return the allowed values in words."""
         return "a finite number" + ("" if self.low == -math.inf else f" of at least {self.low:g}")
 
 
 @dataclass(frozen=True)
 class Share:
-    """Numbers from 0 to 1; above 0 where it is `positive`."""
+    """Numbers from 0 to 1; above 0 if it is `positive`."""
 
     positive: bool = False
 
     def check(self, name: str, value: object) -> None:
-        """Raise `SettingError` unless value is one of them."""
+        """Raise `SettingError` for any other value."""
         number = as_float(value)
         if not 0 <= number <= 1 or (self.positive and number == 0):
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> float:
-        """A float."""
+        """Return a float."""
         return float(value)
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Return the allowed values in words."""
         return "a number above 0 and at most 1" if self.positive else "a number from 0 to 1"
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Whole numbers from `least` to `most`; None too where it is `optional`."""
+    """Whole numbers from `least` to `most`; None too if it is `optional`."""
 
     least: int = 1
     most: int | None = None
     optional: bool = False
 
     def check(self, name: str, value: object) -> None:
-        """Raise `SettingError` unless value is one of them."""
+        """Raise `SettingError` for any other value."""
         if value is None and self.optional:
             return
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -123,33 +124,24 @@ class Whole:
             raise SettingError(f"{name}={value!r} must be {self.words}")
 
     def plain(self, value: Any) -> int | None:
-        """An int, or None."""
+        """Return an int, or None."""
         return None if value is None else int(value)
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Return the allowed values in words."""
         upper = "" if self.most is None else f" and at most {self.most:,}"
         return f"a whole number of at least {self.least}{upper}" + (" or None" if self.optional else "")
 
 
 def as_float(value: object) -> float:
-    """A number as a float; NaN for what is none, or has too many digits for one."""
+    """Return a number as a float; NaN for other objects and for numbers beyond float64."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return math.nan
     try:
         return float(value)
     except OverflowError:
         return math.nan
-
-
-class Option(Protocol):
-    """What can be chosen by name: all that a menu needs to know of it."""
-
-    @property
-    def label(self) -> str:
-        """What it is called in menus and captions."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,18 +155,67 @@ class Choice:
         one_of(name, value, self.options)
 
     def plain(self, value: Any) -> str:
-        """The name."""
+        """Return the name."""
         return str(value)
 
     @property
     def words(self) -> str:
-        """Which values there are, in words."""
+        """Return the allowed values in words."""
         return f"one of {', '.join(map(repr, self.options))}"
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceOrObject(Choice):
+    """The names of a registry, or an object of a kind that need not be in it.
+
+    Estimators take objects; runs and files take names only, because they store names.
+
+    Attributes
+    ----------
+    kind : type
+        Class of the objects.
+    base : str
+        Dotted name of the class to derive from.
+    declares : tuple of str
+        Attributes that an object must have.
+    """
+
+    kind: type[Any]
+    base: str
+    declares: tuple[str, ...] = ()
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless value is one of the names, or an object of this kind."""
+        if isinstance(value, str) and value in self.options:
+            return
+        if isinstance(value, type):
+            raise SettingError(f"{name} is the class {value.__name__}; give an object of it")
+        if not isinstance(value, self.kind):
+            raise SettingError(f"{name}={value!r} is not known; choose {self.words}")
+        lacking = [attribute for attribute in self.declares if not hasattr(value, attribute)]
+        if lacking:
+            raise SettingError(
+                f"{name}={value!r} does not define {', '.join(lacking)}; see {self.base} for what they are"
+            )
+
+    def plain(self, value: Any) -> str:
+        """Return the name; `SettingError` for an object."""
+        if not isinstance(value, str):
+            raise SettingError(
+                f"{value!r} is an object, but runs and files store names; enter it in the registry, beside "
+                f"{', '.join(map(repr, self.options))}, and give its name"
+            )
+        return value
+
+    @property
+    def words(self) -> str:
+        """Valid values, in words."""
+        return f"{super().words}, or give an object of a class derived from {self.base}"
 
 
 @dataclass(frozen=True)
 class Powers:
-    """Offered as powers of `base`, by their exponents from `low` to `high`, as the papers write them."""
+    """Powers of `base` with exponents from `low` to `high`, as in the papers."""
 
     low: int
     high: int
@@ -183,14 +224,14 @@ class Powers:
 
 @dataclass(frozen=True)
 class Steps:
-    """Offered as the values of a list."""
+    """Values of a list."""
 
     values: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Typed:
-    """Offered as a number to type, between two ends."""
+    """A typed number between two ends."""
 
     low: float
     high: float
@@ -202,41 +243,41 @@ Offer = Powers | Steps | Typed | None
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """One setting: everything that is said about it, in one place.
+    """One setting.
 
     Attributes
     ----------
     name : str
-        In run specs and, unless `parameter` says otherwise, of the estimator's parameter.
+        Name in run specs and, by default, of the estimator's parameter.
     symbol : str
-        How formulas and captions write it ("γ"); the name where there is no letter for it.
+        Its letter in formulas and captions ("γ"), or its name.
     label : str
-        What its control is called.
+        Label of its control.
     domain : Domain
-        What it may be.
+        Its allowed values.
     default : object
-        Of a run that does not say.
+        Value of a run that does not set it.
     help : str
-        What it does, in a sentence or two.
+        Its effect, in a sentence or two.
     key : str
         Short name in addresses and pins.
     offer : Powers, Steps, Typed or None
-        Which of its values a page offers; None for all names of a choice, and for what has no control.
+        Values that a page offers; None for all names of a choice, and for settings without a control.
     start : object
-        The value that the app starts from, where it is not the default.
+        Value that the app starts from, if it is not the default.
     caption : value -> str
-        The setting in a caption, "" to leave it out; by default "symbol = value".
+        Text for a caption, "" for none; by default "symbol = value".
     quiet : bool
-        Whether captions leave it out where it is the default.
+        True if captions leave out the default.
     named : bool
-        Whether captions put it beside the name of what it belongs to: "Nyström m = 500".
+        True if captions put it beside its owner's name: "Nyström m = 500".
     how : bool
-        Whether it changes the way only, and not what is minimised: a solver, a tolerance.
+        True if it changes the computation only, not the objective: a solver, a tolerance.
     draws : bool
-        Whether it only says which draw is taken, as a seed does: runs that differ in nothing else are draws
-        of one model.
+        True if it only selects a random draw, like a seed: runs that differ only in it are draws of one
+        model.
     parameter : str or None
-        The estimator's parameter, where it is called something else; None where the estimator has none.
+        Name of the estimator's parameter, if it differs; None without a parameter.
     """
 
     name: str
@@ -256,41 +297,41 @@ class Setting:
     parameter: str | None = field(default="")
 
     def __post_init__(self) -> None:
-        """The parameter is named like the setting where nothing else is said."""
+        """Name the parameter like the setting by default."""
         if self.parameter == "":
             object.__setattr__(self, "parameter", self.name)
 
     def check(self, value: object) -> None:
-        """Raise `SettingError` for a value that the estimator's parameter may not have."""
+        """Raise `SettingError` for an invalid value of the estimator's parameter."""
         self.domain.check(self.parameter or self.name, value)
 
     def checked(self, value: Any) -> Any:
-        """The value as Python's own types; `SettingError` for one that it may not have."""
+        """Return the value as a Python value. Raises `SettingError` for an invalid one."""
         self.domain.check(self.name, value)
         return self.domain.plain(value)
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What can be chosen, by name; empty where it is no choice."""
+        """Return the options of a choice by name; empty for other domains."""
         return self.domain.options if isinstance(self.domain, Choice) else {}
 
     @property
     def first(self) -> Any:
-        """The value that the app starts from."""
+        """Return the value that the app starts from."""
         return self.default if self.start is None else self.start
 
     def settings_of(self, value: Any) -> tuple[Setting, ...]:
-        """The settings that a value brings along: those that what is chosen declares to read."""
-        if not self.options:  # then the value may be a list, which has no hash
+        """Return the settings that the chosen option declares."""
+        if not isinstance(value, str) or value not in self.options:  # a list or an object may have no hash
             return ()
-        return tuple(getattr(self.options[value], "settings", ())) if value in self.options else ()
+        return tuple(getattr(self.options[value], "settings", ()))
 
     def words(self, value: Any) -> str:
-        """The setting in a caption, "" where it goes without saying."""
+        """Return the setting for a caption; "" if it is quiet and has its default."""
         return "" if self.quiet and value == self.default else self.told(value)
 
     def told(self, value: Any) -> str:
-        """The setting in words, also where captions leave it out."""
+        """Return the setting in words, also if captions leave it out."""
         if self.caption is not None:
             return self.caption(value)
         if value in self.options:
@@ -303,9 +344,9 @@ class Setting:
 def active(
     settings: Iterable[Setting], value_of: Callable[[Setting], Any], left_out: Iterable[Setting] = ()
 ) -> Iterator[tuple[Setting, Any]]:
-    """Settings with their values, each followed by those that its choice brings along; none twice.
+    """Yield settings with their values, each followed by the settings of its chosen option; none twice.
 
-    Those `left_out` are not read by whoever asks, even where a choice would bring them along.
+    Settings `left_out` are skipped, also if an option declares them.
     """
     waiting, seen = list(settings), {setting.name for setting in left_out}
     seen -= {setting.name for setting in waiting}
@@ -320,7 +361,7 @@ def active(
 
 
 def every(settings: Iterable[Setting]) -> list[Setting]:
-    """These settings, and all that any of their choices may bring along; each once, in that order."""
+    """Return these settings and those of all their options, recursively; each once, in this order."""
     found: list[Setting] = []
     for setting in settings:
         brought = (getattr(option, "settings", ()) for option in setting.options.values())
@@ -338,7 +379,7 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
 
 
 def instance(name: str, value: object, kind: type[Any], what: str) -> None:
-    """Raise `SettingError` unless value is of this kind, which `what` names: "a ranker of rankviz"."""
+    """Raise `SettingError` unless value is of this kind, called `what`: "a ranker of rankviz"."""
     if not isinstance(value, kind):
         raise SettingError(f"{name} is of type {type(value).__name__}; it must be {what}")
 
@@ -365,3 +406,16 @@ SEED = Setting(
     draws=True,
     parameter="random_state",
 )
+
+
+def json_object(text: object, what: str) -> dict[str, Any]:
+    """Return the object in a JSON text. Raises `SettingError`, with its name `what`, for any other text."""
+    if not isinstance(text, str | bytes):
+        raise SettingError(f"{what} is a JSON text, not {type(text).__name__}")
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SettingError(f"{what} is a JSON object; this text cannot be read ({error})") from error
+    if not isinstance(values, dict):
+        raise SettingError(f"{what} is a JSON object, not {type(values).__name__}")
+    return values

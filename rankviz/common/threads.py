@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from rankviz.common.system import ALONE
+from rankviz.common.files import IN_BROWSER
 
 ENVIRONMENT = "RANKVIZ_THREADS"
 
@@ -30,7 +30,7 @@ def limit_threads(n: int) -> None:
 
 def _allowed() -> int:
     """Return the cores that the system allows this process; 1 without threads (in a browser)."""
-    if ALONE:
+    if IN_BROWSER:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -2,18 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
+from rankviz.common.errors import DataError, DataWarning
 from rankviz.datasets.cache import read_cached
-from rankviz.datasets.folders import Dataset
-from rankviz.datasets.folds import data_roots, find_datasets, load_demo, load_fold, open_fold, recognise_fold
+from rankviz.datasets.folds import (
+    Dataset,
+    data_roots,
+    find_datasets,
+    load_demo,
+    load_fold,
+    open_fold,
+    recognise_fold,
+)
+from rankviz.datasets.group_files import read_scores, write_scores
 from rankviz.datasets.known import feature_names, recognise
-from rankviz.datasets.letor import parse_letor, read_letor
+from rankviz.datasets.letor import parse_letor, read_letor, write_letor
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
-from rankviz.datasets.scores import read_scores, write_scores
 from rankviz.datasets.statistics import Summary, describe, feature_table, query_table
 from rankviz.datasets.synthetic import make_data, make_fold
-from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
-from rankviz.datasets.write import write_letor
+from rankviz.datasets.types import Fold, RankingData
 
 __all__ = [
     "NORMALISATIONS",

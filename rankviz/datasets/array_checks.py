@@ -1,8 +1,12 @@
-"""Arrays that callers give, turned into features, grades and scores, or refused with a remedy."""
+"""Checks of arrays from callers: features, grades, scores and query ids; and of matrix sizes.
+
+A few bytes of a file may name feature 100,000. So the number of listed values, the free memory and the limit
+of an upload bound a matrix before allocation; see docs/decisions/0026-reading-data.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -17,16 +21,16 @@ from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
 
 _BYTES_OF_A_FEATURE = 9  # in float64, and whether it is finite
-_EXACT = 2**53  # float64 tells whole numbers apart up to here
+_EXACT = 2**53  # float64 represents all whole numbers up to here
 _MATRIX = "a numeric matrix with one row per document"
 
 
 class NotNumbersError(DataError, TypeError):
-    """Entries of a type that numbers are not made from, which scikit-learn takes for a TypeError."""
+    """Entries of a type that is not numeric; scikit-learn expects a TypeError."""
 
 
 def mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
-    """The error for two kinds of things of which there should be as many."""
+    """Return the error for two counts that should be equal."""
     return DataError(
         f"{n_a} {a} for {n_b} {b}",
         expected=f"as many {a} as {b}",
@@ -36,13 +40,12 @@ def mismatch(a: str, n_a: int, b: str, n_b: int, name: str) -> DataError:
 
 
 def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
-    """Features as a dense float64 matrix (n, d), every entry finite, or `DataError`.
+    """Return features as a dense, finite float64 matrix (n, d).
 
-    A sparse matrix is made dense where that fits in memory. Real numbers of any type are taken, rounded to
-    float64; complex numbers, dates, texts and missing entries are refused. `name` is what messages call the
-    data.
+    A sparse matrix becomes dense if memory permits. Real numbers of any type are rounded to float64. Raises
+    `DataError`, with the data's `name`, for complex numbers, dates, texts and missing entries.
     """
-    _refuse_data_sets(X, name)
+    _check_no_data_set(X, name)
     given = _densified(X, name) if hasattr(type(X), "toarray") else X
     out = np.ascontiguousarray(real_array(given, "features", _MATRIX, name), dtype=np.float64)
     if out.ndim != 2:
@@ -63,8 +66,8 @@ def dense_features(X: ArrayLike, name: str = "") -> FloatArray:
     return out
 
 
-def _refuse_data_sets(X: object, name: str) -> None:
-    """Refuse a `RankingData` or a `Fold` where its features belong."""
+def _check_no_data_set(X: object, name: str) -> None:
+    """Raise `DataError` for a `RankingData` or a `Fold` in place of features."""
     kind = type(X)  # a table may have columns of any name
     instead = ".X" if hasattr(kind, "query_slice") else ""
     if hasattr(kind, "parts") and hasattr(X, "vali"):
@@ -79,9 +82,9 @@ def _refuse_data_sets(X: object, name: str) -> None:
 
 
 def _densified(X: Any, name: str) -> ArrayLike:
-    """A sparse matrix as a dense one of float64, where it fits in the memory that is free."""
+    """Return a sparse matrix as a dense one of float64. Raises `DataError` if memory is too small."""
     if X.dtype.kind not in "iubf":
-        raise _no_numbers("features", _why_none(X.dtype), _MATRIX, name)
+        raise _not_numbers("features", _why_not_real(X.dtype), _MATRIX, name)
     need, room = _BYTES_OF_A_FEATURE * float(np.prod(X.shape)), BUDGET_SHARE * free_memory()
     if need > room:
         raise DataError(
@@ -96,7 +99,7 @@ def _densified(X: Any, name: str) -> ArrayLike:
 
 
 def grade_array(y: ArrayLike, n: int, name: str) -> IntArray:
-    """Grades as int64 (n,), whole numbers ≥ 0, or `DataError`."""
+    """Return grades as int64 (n,). Raises `DataError` unless they are whole numbers ≥ 0."""
     expected = "relevance grades, whole numbers ≥ 0"
     values = one_dimensional(real_array(y, "grades", expected, name), "grades", n, name)
     return whole_numbers(values, "grade", name, minimum=0)
@@ -105,7 +108,7 @@ def grade_array(y: ArrayLike, n: int, name: str) -> IntArray:
 def score_array(
     scores: ArrayLike, n: int, name: str, query_of: Callable[[int], object] | None = None
 ) -> FloatArray:
-    """Scores as finite float64 (n,), or `DataError`, which names the `query_of` a document that has none."""
+    """Return scores as finite float64 (n,). Raises `DataError`, with the `query_of` a bad document."""
     expected = f"one score for each document, shape ({n},)"
     if callable(getattr(scores, "predict", None)):
         found, remedy = f"a {type(scores).__name__} where scores belong", "Pass what its predict gives."
@@ -128,19 +131,21 @@ def score_array(
             remedy="Check that the model was fitted, and its settings: its scores overflow or are undefined.",
             path=name or None,
         )
-    _refuse_rounded(scores, given, values, name)
+    _check_exact(scores, given, values, name)
     return values
 
 
-def _refuse_rounded(scores: ArrayLike, given: NDArray[Any], values: FloatArray, name: str) -> None:
-    """Refuse scores that float64 has to round, for those of different documents may then be equal."""
+def _check_exact(scores: ArrayLike, given: NDArray[Any], values: FloatArray, name: str) -> None:
+    """Raise `DataError` for scores that float64 rounds: different scores may become equal."""
     rounded = np.zeros(len(values), np.bool_)
     if given.dtype.itemsize > values.dtype.itemsize:
         rounded = values != given
     large = np.flatnonzero(np.abs(values) >= _EXACT)
-    if len(large):  # whole numbers, as they were given: among others NumPy has rounded them by now
+    if len(large):  # look at the original values: NumPy may have rounded them
         objects = np.array(scores, dtype=object)
-        rounded[large] |= [_is_beyond(objects[document]) for document in large]
+        rounded[large] |= [
+            isinstance(value, int | np.integer) and abs(int(value)) > _EXACT for value in objects[large]
+        ]
     if rounded.any():
         first = int(np.flatnonzero(rounded)[0])
         shown = objects[first] if len(large) else given[first]
@@ -152,13 +157,8 @@ def _refuse_rounded(scores: ArrayLike, given: NDArray[Any], values: FloatArray, 
         )
 
 
-def _is_beyond(value: object) -> bool:
-    """Whether a value is a whole number beyond those that float64 tells apart, 2^53."""
-    return isinstance(value, int | np.integer) and abs(int(value)) > _EXACT
-
-
 def document_texts(ids: ArrayLike, name: str) -> NDArray[np.str_]:
-    """Document ids as texts (n,), '' where one is missing (None or NaN, which would else be called so)."""
+    """Return document ids as texts (n,), '' for missing ones (None or NaN)."""
     array = plain_array(ids, "document ids", "one text for each document", name)
     if array.dtype.kind == "U" and isinstance(ids, np.ndarray):
         return array
@@ -168,7 +168,7 @@ def document_texts(ids: ArrayLike, name: str) -> NDArray[np.str_]:
 
 
 def plain_array(values: ArrayLike, what: str, expected: str, name: str) -> NDArray[Any]:
-    """Any array-like as an array; `DataError` for what is none, and for one with masked entries."""
+    """Return an array-like as an array. Raises `DataError` for other objects and masked entries."""
     if np.ma.is_masked(values):
         raise DataError(
             f"{what} with missing (masked) entries",
@@ -179,11 +179,11 @@ def plain_array(values: ArrayLike, what: str, expected: str, name: str) -> NDArr
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:
-        raise _no_numbers(what, str(error), expected, name) from error
+        raise _not_numbers(what, str(error), expected, name) from error
 
 
 def one_dimensional(array: NDArray[Any], what: str, n: int, name: str) -> NDArray[Any]:
-    """The array itself, or `DataError` where it is not of shape (n,)."""
+    """Return the array. Raises `DataError` unless its shape is (n,)."""
     if array.ndim != 1:
         raise DataError(
             f"{what} of shape {array.shape}",
@@ -197,51 +197,47 @@ def one_dimensional(array: NDArray[Any], what: str, n: int, name: str) -> NDArra
 
 
 def real_array(values: ArrayLike, what: str, expected: str, name: str = "") -> NDArray[Any]:
-    """An array of real numbers (kinds i, u, b, f) of array-likes, missing entries as NaN, or `DataError`."""
+    """Return real numbers (kinds i, u, b, f), NaN for missing ones. Raises `DataError` for other entries."""
     array = plain_array(values, what, expected, name)
     if array.dtype.kind == "O" and array.ndim:
         return _real_objects(array, what, expected, name)
     if array.dtype.kind not in "iubf":
-        raise _no_numbers(what, _why_none(array.dtype), expected, name)
+        raise _not_numbers(what, _why_not_real(array.dtype), expected, name)
     return array
 
 
-def _why_none(dtype: np.dtype[Any]) -> str:
-    """Why entries of a type are no real numbers; of complex ones in scikit-learn's words too."""
+def _why_not_real(dtype: np.dtype[Any]) -> str:
+    """Say why entries of a type are no real numbers; for complex ones also in scikit-learn's words."""
     known = {"c": ": Complex data not supported", "M": ", points in time", "m": ", spans of time"}
     return f"they are of type {dtype}{known.get(dtype.kind, '')}"
 
 
 def _real_objects(array: NDArray[Any], what: str, expected: str, name: str) -> NDArray[Any]:
-    """Python's own numbers, which pandas and lists of large ones give, as an array of numbers."""
+    """Return an array of Python's numbers, as from pandas or lists of large numbers, as a numeric array."""
     missing = np.asarray(pd.isna(array))
     kinds = {type(value) for value in array[~missing].ravel()}
     for kind in kinds:
         if not issubclass(kind, Real | Decimal | np.bool_):
             why = f"some are of type {kind.__name__}"
             if issubclass(kind, str | bytes | complex):
-                raise _no_numbers(what, why, expected, name)
+                raise _not_numbers(what, why, expected, name)
             why += ": an argument must be a string or a real number"  # as Python says of float(…)
-            raise _no_numbers(what, why, expected, name, NotNumbersError)
+            raise _not_numbers(what, why, expected, name, NotNumbersError)
     filled = np.where(missing, np.nan, array)
     integers = not missing.any() and all(issubclass(kind, int | np.integer) for kind in kinds)
     try:
         found: NDArray[Any] = np.array(filled.tolist()) if integers else filled.astype(np.float64)
         return filled.astype(np.float64) if found.dtype.kind == "O" else found.reshape(array.shape)
     except OverflowError as error:
-        raise _beyond_floats(what, expected, name) from error
+        raise DataError(
+            f"{what} beyond the largest float64, 1.8 × 10³⁰⁸",
+            expected=expected,
+            remedy="Give numbers that float64 holds.",
+            path=name or None,
+        ) from error
 
 
-def _beyond_floats(what: str, expected: str, name: str) -> DataError:
-    return DataError(
-        f"{what} beyond the largest float64, 1.8 × 10³⁰⁸",
-        expected=expected,
-        remedy="Give numbers that float64 holds.",
-        path=name or None,
-    )
-
-
-def _no_numbers(
+def _not_numbers(
     what: str, why: str, expected: str, name: str, kind: type[DataError] = DataError
 ) -> DataError:
     return kind(
@@ -259,12 +255,12 @@ _REMEDIES = {
 
 
 def whole_numbers(values: NDArray[Any], what: str, name: str, minimum: int | None) -> IntArray:
-    """Whole numbers as int64, whatever numeric type they came in; `DataError` where that changes one."""
+    """Return whole numbers of any numeric type as int64. Raises `DataError` if that changes one."""
     bad = np.zeros(values.shape, np.bool_)
     if values.dtype.kind == "f":
         digits = np.finfo(values.dtype).nmant + 1
         bad = ~np.isfinite(values) | (values != np.trunc(values))
-        bad |= np.abs(values) >= 2.0 ** min(digits, 53)  # from there neighbours are told apart no more
+        bad |= np.abs(values) >= 2.0 ** min(digits, 53)  # beyond, the type has gaps
     elif values.dtype.kind == "u":
         bad = values > np.uint64(2**63 - 1)
     out = np.where(bad, 0, values).astype(np.int64) if bad.any() else values.astype(np.int64)
@@ -290,3 +286,180 @@ def _not_whole(values: NDArray[Any], at: int, what: str, name: str, minimum: int
         remedy=remedy,
         path=name or None,
     )
+
+
+Names = tuple[Hashable, ...]
+
+_EXPECTED = "whole numbers or texts, one for each document"
+_TELL = "Give every document the id of its query; drop documents that belong to none."
+
+
+def number_queries(qid: ArrayLike, n: int, name: str) -> tuple[IntArray, Names | None]:
+    """Return ids as int64 (n,) and None for whole numbers; else the result of `number_names`.
+
+    Raises `DataError` for no ids, missing ones, or ambiguous ones.
+    """
+    if qid is None:
+        raise DataError(
+            "no query ids (qid is None)",
+            expected="qid, the query that each document belongs to: documents are ranked within their query",
+            remedy="Give one id for each document; for a single query np.zeros(len(y), int).",
+            path=name or None,
+        )
+    array = plain_array(qid, "query ids", _EXPECTED, name)
+    _check_no_sizes(array, n, name)
+    array = one_dimensional(array, "query ids", n, name)
+    kind = array.dtype.kind
+    if kind in "ibf" or (kind == "u" and array.max(initial=0) < 2**63):
+        return whole_numbers(array, "query id", name, minimum=None), None
+    if kind not in "uUSTO":
+        raise _refused(
+            f"query ids of type {array.dtype}", "Give whole numbers, or texts (astype(str)).", name
+        )
+    return _number_objects(array, qid, name)
+
+
+def _check_no_sizes(array: NDArray[Any], n: int, name: str) -> None:
+    """Raise `DataError` for LightGBM's and XGBoost's `group`: query sizes with sum n."""
+    sizes = array.ndim == 1 and array.dtype.kind in "iu" and len(array) != n
+    if sizes and array.sum() == n and array.min() > 0:
+        raise _refused(
+            f"{len(array)} numbers that add up to the {n} documents: sizes of queries, it seems",
+            "Give each document the id of its query: np.repeat(np.arange(len(sizes)), sizes).",
+            name,
+        )
+
+
+def _number_objects(array: NDArray[Any], given: ArrayLike, name: str) -> tuple[IntArray, Names | None]:
+    """Number ids that are texts, large integers, or objects of one kind."""
+    may_miss = array.astype(object) if array.dtype.kind in "OT" else np.zeros(0, object)
+    missing = np.flatnonzero(pd.isna(may_miss))
+    if len(missing):
+        raise _refused(f"query id {array[missing[0]]} for document {missing[0] + 1}", _TELL, name)
+    values = array.tolist()
+    kinds = {_kind(found) for found in set(map(type, given if isinstance(given, list | tuple) else values))}
+    if len(kinds) > 1:
+        some = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise _refused(f"query ids of several types ({some})", "Give ids of one type.", name)
+    if kinds <= {int, float}:
+        numbers = np.array(values)
+        if numbers.dtype.kind in "if":
+            return whole_numbers(numbers, "query id", name, minimum=None), None
+    try:
+        return number_names(values)
+    except TypeError as error:
+        raise _refused(f"query ids that cannot be compared ({error})", "Give texts.", name) from error
+
+
+def _kind(found: type) -> type:
+    """Return Python's own type for NumPy's numbers and texts, any other type unchanged."""
+    own = {bool: np.bool_, int: np.integer, float: np.floating, str: np.str_, bytes: np.bytes_}
+    return next((kind for kind, numpy_s in own.items() if issubclass(found, kind | numpy_s)), found)
+
+
+def number_names(names: Sequence[Hashable]) -> tuple[IntArray, Names]:
+    """Number names 0, 1, … by first appearance; return the numbers, and each name once."""
+    places: dict[Hashable, int] = {}
+    numbers = np.array([places.setdefault(value, len(places)) for value in names], np.int64)
+    return numbers, tuple(places)
+
+
+def _refused(found: str, remedy: str, name: str) -> DataError:
+    return DataError(found, expected=_EXPECTED, remedy=remedy, path=name or None)
+
+
+def group_queries(qid: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the order that groups each query's documents, with offsets and query ids.
+
+    Returns `order` (n,), `ptr` (Q + 1,) and `ids` (Q,); queries by first appearance, documents in their own
+    order.
+    """
+    if len(qid) == 0:
+        return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
+    # find ids among runs of equal ids: a file has far fewer runs than documents
+    starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
+    ids, first, inverse = np.unique(qid[starts], return_index=True, return_inverse=True)
+    rank_of = np.empty(len(ids), np.int64)
+    rank_of[np.argsort(first)] = np.arange(len(ids))
+    runs = np.diff(np.append(starts, len(qid)))
+    position = np.repeat(rank_of[inverse], runs)
+    order = np.argsort(position, kind="stable").astype(np.int64)
+    ptr = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=len(ids))))).astype(np.int64)
+    return order, ptr, ids[np.argsort(first)].astype(np.int64)
+
+
+def repeated_runs(qid: IntArray) -> IntArray:
+    """Return the starts of runs of equal ids whose query has an earlier run."""
+    starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
+    first = np.unique(qid[starts], return_index=True)[1]
+    return np.delete(starts, first)
+
+
+def check_contiguous(qid: IntArray, names: Names | None, name: str) -> None:
+    """Raise `DataError` if a query's documents are separated, with the query and the two places."""
+    again = repeated_runs(qid)
+    if len(again) == 0:
+        return
+    back = int(again[0])
+    query = qid[back]
+    left = int(np.flatnonzero(qid[:back] == query)[-1])
+    raise DataError(
+        f"query {query if names is None else names[query]} at document {left + 1} and again at document "
+        f"{back + 1}, with other queries between",
+        expected="the documents of each query next to each other",
+        remedy="To evaluate scores in this order call evaluate(scores, y, qid=qid). Else sort X, y and qid "
+        'by np.argsort(qid, kind="stable"); or give regroup=True, after which scores must be those of data.X '
+        "(data.rows says where each document stood).",
+        path=name or None,
+    )
+
+
+ROOMY_CELLS = 1 << 21
+"""Matrices up to this size (16 MiB) may be arbitrarily sparse."""
+CELLS_PER_VALUE = 1000
+"""Most entries per listed value in larger matrices."""
+MEMORY_SHARE = 0.5
+"""Largest share of the free memory for one matrix: regrouping and splitting copy it."""
+_REMEDY = "Number the features 1, 2, 3, … without gaps, or split the file."
+
+
+def check_cells(n: int, d: int, listed: int, *, path: str, line: int | None) -> None:
+    """Raise `DataError` if (n, d) is too large for the listed values.
+
+    `line` contains the widest feature.
+    """
+    if n * d > max(ROOMY_CELLS, CELLS_PER_VALUE * listed):
+        raise DataError(
+            f"{n:,} documents with features up to index {d}, but only {listed:,} values",
+            expected=f"a value for at least one in {CELLS_PER_VALUE:,} entries of the dense matrix",
+            remedy=_REMEDY,
+            path=path,
+            line=line,
+        )
+
+
+def check_memory(n: int, d: int, *, path: str | None, line: int | None = None) -> None:
+    """Raise `DataError` if a dense (n, d) takes more than its share of the free memory."""
+    if n * d <= ROOMY_CELLS:
+        return
+    room = MEMORY_SHARE * free_memory()
+    if 8 * n * d > room:
+        raise DataError(
+            f"{n:,} documents with features up to index {d}, which take {megabytes(8 * n * d)} as a matrix",
+            expected=f"at most {megabytes(room)} ({MEMORY_SHARE:.0%} of the memory that is free)",
+            remedy=f"{_REMEDY[:-1]}, or close other programs.",
+            path=path,
+            line=line,
+        )
+
+
+def check_room(n: int, d: int, room: int, of: int, *, path: str, line: int | None = None) -> None:
+    """Raise `DataError` if (n, d) exceeds an upload's remaining entries."""
+    if n * d > room:
+        raise DataError(
+            f"{n:,} documents with features up to index {d}, {n * d:,} entries",
+            expected=f"at most {of:,} entries (documents times features) in all files of an upload together",
+            remedy=f"Upload fewer folds, or use a data folder. {_REMEDY}",
+            path=path,
+            line=line,
+        )

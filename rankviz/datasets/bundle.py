@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from rankviz.common.files import write_whole
 from rankviz.datasets.folds import BUNDLED, DEMONSTRATION
+from rankviz.datasets.letor import write_letor
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.synthetic import make_data
-from rankviz.datasets.textfile import written_aside
 from rankviz.datasets.types import Fold, RankingData
-from rankviz.datasets.write import write_letor
 
 FOLDS = 3
 SEED = 2
@@ -67,7 +67,7 @@ def _write(data: RankingData, path: Path) -> None:
     text = io.BytesIO(comment.encode())
     text.seek(0, io.SEEK_END)
     write_letor(data, text)
-    with written_aside(path) as stream:
+    with write_whole(path) as stream:
         stream.write(gzip.compress(text.getvalue(), 9, mtime=0))
 
 

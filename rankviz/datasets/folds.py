@@ -1,38 +1,80 @@
-"""Data sets below the data roots, and opening a fold of one of them.
+"""Find data sets below the data roots by their file layout, and open their folds.
 
-A name that a user chooses is looked up in what `find_datasets` found; it never becomes part of a path.
+Supported are `NAME/FoldK/{train,vali,test}.txt` with the spellings of LETOR 2, 3, 4 and MSLR (upper or lower
+case, `trainingset`, `validation`, …, plain or gzip), the three parts directly in `NAME/`, and a single file.
+The search reads at most the first megabyte of a file. A name that a user chooses is looked up among the data
+sets found; it never becomes part of a path.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import platformdirs
 
+from rankviz.common.errors import DataError, DataWarning
+from rankviz.common.files import shipped
 from rankviz.common.settings import listed
-from rankviz.common.shipped import shipped
 from rankviz.datasets.cache import read_cached
-from rankviz.datasets.folders import PARTS, WHOLE, Dataset, check_inside, dataset_at, scan
-from rankviz.datasets.group_files import told_apart
+from rankviz.datasets.group_files import lacks_query_ids, renumber_counted_queries
 from rankviz.datasets.known import Recognition, contents_of, features_of_set, recognise
 from rankviz.datasets.normalise import normalise
-from rankviz.datasets.parts import cyclic_fold, pad_to_widest, part_name, refuse_shared_queries
-from rankviz.datasets.textfile import Progress
-from rankviz.datasets.types import DataError, Fold
+from rankviz.datasets.parts import SUBSETS, check_shared_queries, cyclic_fold, pad_to_widest, part_name
+from rankviz.datasets.textfile import Progress, open_bytes, progress_within, text_chunks
+from rankviz.datasets.types import Fold
 
+PARTS = ("train", "vali", "test")
+WHOLE = "all"
+_SPELLINGS = {
+    "train": {"train", "training", "trainset", "trainingset"},
+    "vali": {"vali", "val", "valid", "validation", "valiset", "validset", "validationset"},
+    "test": {"test", "testing", "testset", "testingset"},
+}
+_SUFFIX = re.compile(r"(\.(txt|dat|svm|svmlight|letor))?(\.gz)?$", re.IGNORECASE)
+_FOLD = re.compile(r"fold[ _-]?([0-9]{1,3})$", re.IGNORECASE)
+_PLAIN_LEVELS = {"data"}  # LETOR 2 puts its folds into OHSUMED/Data/
+_DEPTH = 3
+_DOCUMENT = re.compile(rb"[ \t]*[^ \t#]+[ \t]+qid:")
 ENVIRONMENT = "RANKVIZ_DATA"
 BUNDLED = shipped("data")
 DEMONSTRATION = "synthetic-demo"
 _SHARE_OF_READING = {"train": 0.6, "vali": 0.2, "test": 0.2}  # for progress: LETOR's proportions
 
 
+@dataclass(frozen=True)
+class Dataset:
+    """A data set found on disk, not read yet.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the data sets found together.
+    root, folder : Path
+        The data root, and the folder with the folds (or the single file), both resolved.
+    folds : mapping of str to mapping of str to Path
+        Fold ("Fold1", …) -> part ("train", "vali", "test") -> file; a data set in a single file has it
+        under "all".
+    """
+
+    name: str
+    root: Path
+    folder: Path
+    folds: Mapping[str, Mapping[str, Path]]
+
+    @property
+    def is_single_file(self) -> bool:
+        """True if the folds are splits of one file."""
+        return any(WHOLE in parts for parts in self.folds.values())
+
+
 def data_roots(chosen: Iterable[str | os.PathLike[str]] = ()) -> tuple[Path, ...]:
-    """Folders to look for data sets in: the bundled ones first, then the user's.
+    """Return the folders to search for data sets: the bundled one first, then the user's.
 
     The user's are those `chosen` (the `--data-dir` setting), else those in the environment variable
     RANKVIZ_DATA (separated as in PATH), else the user's data folder where it exists. Raises `DataError` for a
@@ -61,9 +103,8 @@ def _no_root(path: Path) -> DataError:
 def find_datasets(roots: Iterable[str | os.PathLike[str]] | None = None) -> dict[str, Dataset]:
     """Find the data sets below `roots` (by default `data_roots()`), by name.
 
-    Where two roots hold data sets of one name both are kept: the later one is called "NAME (root's name)".
-    Links that leave their root are left out with a `DataWarning`. Raises `DataError` for a root that does not
-    exist.
+    A second data set of the same name is called "NAME (root's name)". Links that leave their root are left
+    out with a `DataWarning`. Raises `DataError` for a root that does not exist.
     """
     found: dict[str, Dataset] = {}
     for root in data_roots() if roots is None else [Path(r) for r in listed("roots", roots)]:
@@ -128,11 +169,10 @@ def open_fold(
 ) -> Fold:
     """Read one fold, e.g. 1 or "Fold1", its features scaled by one of `NORMALISATIONS`.
 
-    A single file is split by query, with a fixed seed, into five subsets that serve as LETOR's do. Parts that
-    are narrower than the widest get zero features with a `DataWarning`; the features of LETOR 4.0 are named.
-    `progress` is given fractions from 0 to 1. Raises `DataError` for a fold that is not there, a part that is
-    missing, a link that leaves the data root, a query in two parts, or a file that cannot be used, and
-    ValueError for an unknown normalisation.
+    A single file is split by query, with a fixed seed, into five subsets, used like LETOR's. Parts narrower
+    than the widest get zero features with a `DataWarning`; features of known sets are named. `progress`
+    receives fractions from 0 to 1. Raises `DataError` for a missing fold or part, a link that leaves the data
+    root, a query in two parts, or an unusable file, and ValueError for an unknown normalisation.
     """
     key = _fold_key(dataset, fold)
     number = int(key.removeprefix("Fold"))
@@ -148,15 +188,14 @@ def open_fold(
 
 
 def recognise_fold(dataset: str, fold: Fold) -> Recognition:
-    """Say which known set a fold (as read) belongs to, by the counts and contents of its parts together.
+    """Return the known set that a fold (as read) of this name is part of, by counts and contents.
 
-    `dataset` is its name. Contents are looked at where the counts are those of a known set.
+    Contents are compared only if the counts are a known set's.
     """
     parts = list(fold.parts.values())
-    ids = np.concatenate([part.query_ids for part in parts])
+    queries = len(np.unique(np.concatenate([part.query_ids for part in parts])))
     documents = sum(part.n_documents for part in parts)
-    counts = len(np.unique(ids)), documents, fold.train.n_features
-    return recognise(dataset, *counts, lambda: contents_of(parts))
+    return recognise(dataset, queries, documents, fold.train.n_features, lambda: contents_of(parts))
 
 
 def _fold_key(dataset: Dataset, fold: int | str) -> str:
@@ -187,17 +226,13 @@ def _require_parts(dataset: Dataset, key: str) -> None:
 def _read_parts(files: dict[str, Path], title: str, progress: Progress | None) -> Fold:
     before, parts = 0.0, {}
     for part, weight in _SHARE_OF_READING.items():
-        share = None if progress is None else _share(progress, before, weight)
+        share = progress_within(progress, before, weight)
         parts[part] = read_cached(files[part], progress=share).renamed(part_name(title, part))
         before += weight
-    parts = told_apart(parts, files)
-    refuse_shared_queries(parts)
+    parts = renumber_counted_queries(parts, files)
+    check_shared_queries(parts)
     parts = pad_to_widest(parts)
     return Fold(parts["train"], parts["vali"], parts["test"], name=title)
-
-
-def _share(progress: Progress, start: float, width: float) -> Progress:
-    return lambda fraction: progress(start + width * fraction)
 
 
 def _with_feature_names(fold: Fold, dataset: str) -> Fold:
@@ -206,3 +241,144 @@ def _with_feature_names(fold: Fold, dataset: str) -> Fold:
         return fold
     train, vali, test = (part.renamed(feature_names=found.names) for part in fold.parts.values())
     return replace(fold, train=train, vali=vali, test=test)
+
+
+def scan(root: Path) -> Iterator[Dataset]:
+    """Find the data sets below `root`, named by their folders; warn about links that leave `root`."""
+    root = root.resolve()
+    yield from _scan(root, root, (), 0)
+
+
+def dataset_at(path: Path) -> Dataset:
+    """Describe the data set in exactly this folder (or file), as `scan` would; raise `DataError` if none."""
+    path = Path(os.path.realpath(path))
+    if os.path.isfile(path):
+        return _single_file(path, path.parent, stem(path.name))
+    entries = _entries(path, path) if os.path.isdir(path) else {}
+    if folds := _folds_in(entries, path):
+        return Dataset(_title(path), path, path, folds)
+    if parts := _parts_in(entries):
+        fold = fold_named(path.name)
+        folder = path.parent if fold else path
+        return Dataset(_title(folder), folder, folder, {fold or "Fold1": parts})
+    for name, below in entries.items():
+        if is_plain_level(name) and os.path.isdir(below):
+            return dataset_at(below)
+    raise DataError(
+        "a folder without folds" if os.path.isdir(path) else "no folder of this name",
+        expected="a folder with Fold1, Fold2, … that hold train.txt, vali.txt and test.txt, or one file",
+        remedy="Check the path.",
+        path=path,
+    )
+
+
+def _title(folder: Path) -> str:
+    return folder.parent.name if is_plain_level(folder.name) else folder.name
+
+
+def part_named(name: str) -> str | None:
+    """Return the part ("train", "vali", "test") of a file name, None for other names."""
+    plain = re.sub(r"[ _-]", "", stem(name).casefold())
+    return next((part for part, spellings in _SPELLINGS.items() if plain in spellings), None)
+
+
+def fold_named(name: str) -> str | None:
+    """Return the fold ("Fold1", …) of a folder name, None for other names."""
+    number = _FOLD.match(name)
+    return f"Fold{int(number[1])}" if number else None
+
+
+def is_plain_level(name: str) -> bool:
+    """Return True if a folder's name is generic, without information on its data set."""
+    return name.casefold() in _PLAIN_LEVELS
+
+
+def stem(name: str) -> str:
+    """Return a file name without the endings of LETOR text and gzip."""
+    return _SUFFIX.sub("", name)
+
+
+def check_inside(path: Path, root: Path) -> Path:
+    """Resolve links in `path`. Raises `DataError` if the result lies outside of `root`."""
+    resolved = Path(os.path.realpath(path))  # unlike resolve(), accepts circular links
+    if resolved.is_relative_to(root):
+        return resolved
+    raise DataError(
+        f"a link to {resolved}, which lies outside of {root}",
+        expected="files within the data root",
+        remedy="Copy the files there, or make their own folder a data root.",
+        path=path,
+    )
+
+
+def _scan(folder: Path, root: Path, levels: tuple[str, ...], depth: int) -> Iterator[Dataset]:
+    entries = _entries(folder, root)
+    folds = _folds_in(entries, root)
+    if not folds and (parts := _parts_in(entries)):
+        folds = {"Fold1": parts}
+    if folds:
+        yield Dataset("/".join(levels) or root.name, root, folder, folds)
+        return
+    for name, path in entries.items():
+        if os.path.isdir(path) and depth < _DEPTH and not folder.is_relative_to(path):
+            below = levels if levels and is_plain_level(name) else (*levels, name)
+            yield from _scan(path, root, below, depth + 1)
+        elif os.path.isfile(path) and stem(name) != name and _looks_like_letor(path):
+            yield _single_file(path, root, "/".join((*levels, stem(name))))
+
+
+def _entries(folder: Path, root: Path) -> dict[str, Path]:
+    """Return entries of a folder, resolved, by name in natural order, without hidden entries or links out."""
+    try:
+        names = sorted((name for name in os.listdir(folder) if not name.startswith(".")), key=_natural)
+    except OSError as error:
+        warnings.warn(f"{folder} cannot be listed ({error.strerror}) and was left out.", DataWarning, 2)
+        return {}
+    entries = {}
+    for name in names:
+        try:
+            entries[name] = check_inside(folder / name, root)
+        except DataError as refusal:
+            warnings.warn(str(refusal), DataWarning, 2)
+    return entries
+
+
+def _natural(name: str) -> list[tuple[int, int | str]]:
+    """Return a sort key that puts Fold10 after Fold9."""
+    return [(0, int(bit)) if bit.isdecimal() else (1, bit.casefold()) for bit in re.split(r"(\d+)", name)]
+
+
+def _folds_in(entries: Mapping[str, Path], root: Path) -> dict[str, dict[str, Path]]:
+    """Return the fold folders among `entries` with at least one part."""
+    folds: dict[str, dict[str, Path]] = {}
+    for name, path in entries.items():
+        fold = fold_named(name)
+        if fold and os.path.isdir(path) and (parts := _parts_in(_entries(path, root))):
+            folds.setdefault(fold, parts)
+    return folds
+
+
+def _parts_in(entries: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the files that are parts, in the order train, vali, test; of two spellings the first."""
+    found = {}
+    for part in PARTS:
+        files = [path for name, path in entries.items() if part_named(name) == part and os.path.isfile(path)]
+        if files:
+            found[part] = files[0]
+    return found
+
+
+def _single_file(path: Path, root: Path, name: str) -> Dataset:
+    return Dataset(name, root, path, {f"Fold{k}": {WHOLE: path} for k in range(1, SUBSETS + 1)})
+
+
+def _looks_like_letor(path: Path) -> bool:
+    """Return True if the first documents have query ids, directly or by a group file; a README has none."""
+    try:
+        with open_bytes(path) as stream:
+            chunk = next(text_chunks(stream, str(path)), None)
+        if chunk is not None and lacks_query_ids(path):
+            return True
+    except DataError:
+        return False
+    return chunk is not None and any(_DOCUMENT.match(line) for line in chunk.lines)

@@ -18,20 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.array_checks import check_memory
 from rankviz.datasets.letor_lines import Block
-from rankviz.datasets.sizes import check_memory
 
 CELLS_PER_VALUE = 1.5
 """Rows are filled with zeros up to this many entries per value; column numbers would take as much."""
 CELLS_AT_ONCE = 1 << 20
 """Entries of X in memory during a rewrite: 8 MiB."""
-
-
 PARTS = 16
 """Parts of the features in a permutation of rows; one part at a time is copied."""
 
 
-class Keep(Protocol):
+class Storage(Protocol):
     """Storage of values and X, during and after reading.
 
     Attributes
@@ -45,7 +43,7 @@ class Keep(Protocol):
     def stream(self) -> IO[bytes]:
         """Return a new, empty stream for writing and reading."""
 
-    def take(self, bytes_: int) -> None:
+    def reserve(self, bytes_: int) -> None:
         """Reserve bytes before writing. Raises OSError if there is no room."""
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
@@ -54,11 +52,11 @@ class Keep(Protocol):
     def matrix(self, stream: IO[bytes], n: int, d: int) -> FloatArray:
         """Return the (n, d) written to a stream."""
 
-    def let_go(self, stream: IO[bytes]) -> None:
+    def discard(self, stream: IO[bytes]) -> None:
         """Discard a stream."""
 
 
-class InMemory:
+class MemoryStorage:
     """Stores values in memory."""
 
     in_place = True
@@ -67,7 +65,7 @@ class InMemory:
         """Return a stream that grows in place if the system can (Linux)."""
         return io.BytesIO()
 
-    def take(self, bytes_: int) -> None:
+    def reserve(self, bytes_: int) -> None:
         """Do nothing; a lack of memory raises MemoryError."""
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
@@ -79,12 +77,12 @@ class InMemory:
         assert isinstance(stream, io.BytesIO)
         return np.frombuffer(stream.getbuffer(), np.float64).reshape(n, d)
 
-    def let_go(self, stream: IO[bytes]) -> None:
+    def discard(self, stream: IO[bytes]) -> None:
         """Free the memory."""
         stream.close()
 
 
-class _Kept(NamedTuple):
+class _Layout(NamedTuple):
     """Layout of a block in the stream; `lengths` is None if all rows are alike."""
 
     n: int
@@ -103,8 +101,8 @@ class Rows:
         The first line with the highest feature.
     """
 
-    def __init__(self, keep: Keep) -> None:
-        self._keep, self._kept = keep, list[_Kept]()
+    def __init__(self, storage: Storage) -> None:
+        self._storage, self._layouts = storage, list[_Layout]()
         self._stream: IO[bytes] | None = None
         self.n = self.listed = self.width = 0
         self.widest: int | None = None
@@ -114,14 +112,14 @@ class Rows:
         """Add the values of a block's documents."""
         self._note_width(block)
         n, listed = len(block.y), len(block.values)
-        kept, values = _Kept(n, None if block.alike else block.lengths, block.columns), block.values
+        layout, values = _Layout(n, None if block.alike else block.lengths, block.columns), block.values
         if n * self.width <= CELLS_PER_VALUE * listed:
-            kept, values = _Kept(n, None, self._whole), _filled(kept, values, self.width)
-        self._keep.take(values.nbytes)
+            layout, values = _Layout(n, None, self._whole), _filled(layout, values, self.width)
+        self._storage.reserve(values.nbytes)
         if self._stream is None:
-            self._stream = self._keep.stream()
+            self._stream = self._storage.stream()
         self._stream.write(values.data)
-        self._kept.append(kept)
+        self._layouts.append(layout)
         self.n, self.listed = self.n + n, self.listed + listed
 
     def _note_width(self, block: Block) -> None:
@@ -136,17 +134,21 @@ class Rows:
         """Return X, its rows in file order or by `order`: row i is document order[i]."""
         assert self._stream is not None
         stream, self._stream = self._stream, None
-        whole = all(kept.columns is self._whole for kept in self._kept)
-        if whole and (order is None or self._keep.in_place):
-            found = self._keep.matrix(stream, self.n, self.width)
-            if order is not None:
-                _change_places(found, order)
+        whole = all(layout.columns is self._whole for layout in self._layouts)
+        if whole and (order is None or self._storage.in_place):
+            found = self._storage.matrix(stream, self.n, self.width)
+            if order is not None:  # row i becomes the former row order[i]
+                for part in np.array_split(found, PARTS, axis=1):
+                    part[:] = part[order]
             return found
-        self._keep.take(8 * self.n * self.width)
-        out = self._keep.stream()
-        self._write_rows(stream, out, _places(order, self.n))
-        self._keep.let_go(stream)
-        return self._keep.matrix(out, self.n, self.width)
+        self._storage.reserve(8 * self.n * self.width)
+        out = self._storage.stream()
+        places = np.arange(self.n)
+        if order is not None:
+            places[order] = np.arange(self.n)
+        self._write_rows(stream, out, places)
+        self._storage.discard(stream)
+        return self._storage.matrix(out, self.n, self.width)
 
     def _write_rows(self, stream: IO[bytes], out: IO[bytes], places: IntArray) -> None:
         """Write each row of X to its place, consecutive rows together."""
@@ -163,37 +165,23 @@ class Rows:
     def _dense(self, stream: IO[bytes]) -> Iterator[FloatArray]:
         """Yield rows of X from the stream, in file order and in small pieces."""
         step = max(1, CELLS_AT_ONCE // self.width)
-        for kept in self._kept:
-            lengths = np.full(kept.n, len(kept.columns)) if kept.lengths is None else kept.lengths
+        for layout in self._layouts:
+            lengths = np.full(layout.n, len(layout.columns)) if layout.lengths is None else layout.lengths
             ends = np.concatenate(([0], np.cumsum(lengths)))
-            for start in range(0, kept.n, step):
+            for start in range(0, layout.n, step):
                 of_piece = lengths[start : start + step]
                 first, last = ends[start], ends[start + len(of_piece)]
                 values = np.frombuffer(stream.read(8 * int(last - first)), np.float64)
-                columns = kept.columns if kept.lengths is None else kept.columns[first:last]
-                piece = _Kept(len(of_piece), None if kept.lengths is None else of_piece, columns)
+                columns = layout.columns if layout.lengths is None else layout.columns[first:last]
+                piece = _Layout(len(of_piece), None if layout.lengths is None else of_piece, columns)
                 yield _filled(piece, values, self.width)
 
 
-def _filled(kept: _Kept, values: FloatArray, width: int) -> FloatArray:
+def _filled(layout: _Layout, values: FloatArray, width: int) -> FloatArray:
     """Return rows of `width` features, zero for missing ones."""
-    rows = np.zeros((kept.n, width))
-    if kept.lengths is None:
-        rows[:, kept.columns] = values.reshape(kept.n, -1)
+    rows = np.zeros((layout.n, width))
+    if layout.lengths is None:
+        rows[:, layout.columns] = values.reshape(layout.n, -1)
     else:
-        rows[np.repeat(np.arange(kept.n), kept.lengths), kept.columns] = values
+        rows[np.repeat(np.arange(layout.n), layout.lengths), layout.columns] = values
     return rows
-
-
-def _change_places(rows: FloatArray, order: IntArray) -> None:
-    """Permute rows in place: row i becomes the former row order[i]."""
-    for part in np.array_split(rows, PARTS, axis=1):
-        part[:] = part[order]
-
-
-def _places(order: IntArray | None, n: int) -> IntArray:
-    """Return the new place of each document's row."""
-    places = np.arange(n)
-    if order is not None:
-        places[order] = np.arange(n)
-    return places

@@ -1,8 +1,7 @@
-"""Normalisations of features: what they do, what to call them, and how to apply them to a fold.
+"""Normalisations of features.
 
-Each is *learnt* from the train part and then *applied* to every part; those that work query by query learn
-nothing. A feature that is constant (within the query, or over the train part for the global one) becomes 0,
-as in LETOR's own files.
+Each is *learnt* from the train part and *applied* to every part; query-level ones learn nothing. A constant
+feature (within the query, or over the train part for the global one) becomes 0, as in LETOR's own files.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Normalisation:
     Attributes
     ----------
     key, label, description : str
-        Its name in settings and code, its name on screen, and one sentence on what it does.
+        Its name in settings and code, its name on screen, and a sentence.
     learn : RankingData -> (RankingData -> (n, d) float64)
         Takes the train part and returns the function that gives the scaled features of any part.
     """
@@ -50,8 +49,8 @@ def normalise(data: RankingData, how: str) -> RankingData: ...
 def normalise(data: Fold | RankingData, how: str) -> Fold | RankingData:
     """Scale the features of a fold or of one part; `how` is a key of `NORMALISATIONS`.
 
-    A fold learns from its train part; a part on its own learns from itself. Raises `SettingError` for a name
-    that is not known.
+    A fold learns from its train part; a part on its own learns from itself. Raises `SettingError` for an
+    unknown name.
     """
     if not isinstance(data, Fold):
         require_data(data, "Give a Fold, or RankingData.from_arrays(X, y, qid).")
@@ -74,12 +73,8 @@ def _learn_nothing(transform: Transform) -> Callable[[RankingData], Transform]:
     return lambda train: transform
 
 
-def _unchanged(data: RankingData) -> FloatArray:
-    return data.X
-
-
 def _by_query(scale: Callable[[FloatArray, IntArray], FloatArray]) -> Transform:
-    """Scale queries that hold about `BLOCK` features together; what is computed on the way is no larger."""
+    """Apply `scale` to groups of queries with about `BLOCK` features, which bounds temporary memory."""
 
     def transform(data: RankingData) -> FloatArray:
         out, ptr = np.empty_like(data.X), data.ptr
@@ -94,13 +89,11 @@ def _by_query(scale: Callable[[FloatArray, IntArray], FloatArray]) -> Transform:
 
 
 def _query_minmax(X: FloatArray, ptr: IntArray) -> FloatArray:
-    """(x − min_q) / (max_q − min_q), 0 where a query's feature is constant."""
+    """Return (x − min_q) / (max_q − min_q), 0 for a feature that is constant in its query."""
     starts, sizes = ptr[:-1], np.diff(ptr)
     low, high = np.minimum.reduceat(X, starts), np.maximum.reduceat(X, starts)
     with np.errstate(over="ignore"):
-        scale = np.where(
-            np.isfinite(high - low), 1.0, 0.5
-        )  # max − min may overflow where half of it does not
+        scale = np.where(np.isfinite(high - low), 1.0, 0.5)  # half of max − min does not overflow
     span = high * scale - low * scale
     scale = np.repeat(scale, sizes, axis=0)
     above = X * scale - np.repeat(low, sizes, axis=0) * scale
@@ -109,7 +102,7 @@ def _query_minmax(X: FloatArray, ptr: IntArray) -> FloatArray:
 
 
 def _query_zscore(X: FloatArray, ptr: IntArray) -> FloatArray:
-    """(x − mean_q) / std_q (of the population), 0 where a query's feature is constant."""
+    """Return (x − mean_q) / std_q (of the population), 0 for a feature that is constant in its query."""
     starts, sizes = ptr[:-1], np.diff(ptr)
 
     def spread(per_query: FloatArray) -> FloatArray:
@@ -129,7 +122,7 @@ def _query_zscore(X: FloatArray, ptr: IntArray) -> FloatArray:
 
 
 def _learn_global_zscore(train: RankingData) -> Transform:
-    """(x − mean) / std of the train part (of the population); 0 where that is constant."""
+    """Return (x − mean) / std with mean and std (of the population) of the train part; 0 for constants."""
     magnitude = np.abs(train.X).max(axis=0, initial=0.0)
     magnitude = np.where(magnitude > 0, magnitude, 1.0)
     scaled = train.X / magnitude
@@ -146,7 +139,7 @@ _ALL = (
         "none",
         "None",
         "Features are used as the file has them.",
-        _learn_nothing(_unchanged),
+        _learn_nothing(lambda data: data.X),
     ),
     Normalisation(
         "query_minmax",

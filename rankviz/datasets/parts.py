@@ -1,17 +1,20 @@
-"""Parts of a data set: picking queries, splitting by query, padding to a common width."""
+"""Parts of a data set: pick queries, split by query, pad to a common width, weight queries."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.datasets.sizes import check_memory
-from rankviz.datasets.types import DataError, DataWarning, Fold, RankingData
+from rankviz.common.errors import DataError, DataWarning
+from rankviz.datasets.array_checks import check_memory, plain_array
+from rankviz.datasets.types import Fold, RankingData
 
 SUBSETS = 5  # LETOR's S1 … S5
 DEFAULT_SPLIT_SEED = 0
@@ -38,7 +41,7 @@ def take_queries(data: RankingData, indices: ArrayLike, *, name: str | None = No
         rows=data.rows[documents],
         name=data.name if name is None else name,
     )
-    if "query_digests" in vars(data):  # those of each query are what they were
+    if "query_digests" in vars(data):  # digests of single queries stay valid
         vars(taken)["query_digests"] = data.query_digests[queries]
     return taken
 
@@ -69,15 +72,15 @@ def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEE
 
 
 def part_name(fold_name: str, part: str) -> str:
-    """Name of a part of a fold in messages and captions."""
+    """Return the name of a fold's part for messages and captions."""
     return f"{fold_name}, {part}" if fold_name else part
 
 
 def pad_to_widest(parts: Mapping[str, RankingData]) -> dict[str, RankingData]:
-    """Give all parts the width of the widest by adding zero features, with a `DataWarning` for each padded.
+    """Pad all parts with zero features to the width of the widest; warn for each with `DataWarning`.
 
-    A feature that LETOR text never mentions is zero, so a part whose last features are all zero may come out
-    narrower than the others. Raises `DataError` where that takes more memory than may be.
+    LETOR text may omit zero features, so a part whose last features are all zero may be narrower. Raises
+    `DataError` if padding takes too much memory.
     """
     width = max(part.n_features for part in parts.values())
     widest = next(part for part in parts.values() if part.n_features == width)
@@ -98,21 +101,78 @@ def _padded(part: RankingData, width: int) -> RankingData:
     return replace(part, X=X, feature_names=None)
 
 
-def refuse_shared_queries(parts: Mapping[str, RankingData]) -> None:
-    """Raise `DataError` where one query id occurs in two parts, for then the parts are not independent."""
-    names = list(parts)
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            shared = np.intersect1d(parts[first].query_ids, parts[second].query_ids)
-            if len(shared):
-                raise _shared(parts[first], parts[second], shared)
+def check_shared_queries(parts: Mapping[str, RankingData]) -> None:
+    """Raise `DataError` if a query id occurs in two parts: the parts must be independent."""
+    for first, second in combinations(parts.values(), 2):
+        shared = np.intersect1d(first.query_ids, second.query_ids)
+        if len(shared):
+            more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
+            raise DataError(
+                f"query {shared[0]}{more} is in {first.name} as well",
+                expected="every query in one part only",
+                remedy="Move all documents of a query to one part, or renumber the queries.",
+                path=second.name,
+            )
 
 
-def _shared(first: RankingData, second: RankingData, shared: IntArray) -> DataError:
-    more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
-    return DataError(
-        f"query {shared[0]}{more} is in {first.name} as well",
-        expected="every query in one part only",
-        remedy="Move all documents of a query to one part, or renumber the queries.",
-        path=second.name,
-    )
+def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | None = None) -> FloatArray:
+    """Return weights s_q ≥ 0 of queries, (Q,), from sample_weight (n,), one for each document of `data`.
+
+    `rows` (n,) gives each document's position in sample_weight, if the orders differ.
+
+    Raises `DataError` for weights that are not n finite numbers ≥ 0, that differ within a query, or that are
+    all 0: a loss over pairs cannot weight a single document.
+    """
+    given = plain_array(sample_weight, "sample_weight", "one number for each document", "")
+    if given.dtype.kind not in "fiub" or given.shape != (data.n_documents,):
+        raise _refused(
+            f"sample_weight of type {given.dtype} and shape {given.shape}",
+            f"one number for each document, shape ({data.n_documents},)",
+            "Repeat the weight of a query for all of its documents.",
+        )
+    weights = given.astype(np.float64)
+    weights = weights if rows is None else weights[rows]
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise _refused(
+            f"sample_weight {weights[bad[0]]} in query {data.query_of(int(bad[0]))}",
+            "finite weights of at least 0",
+            "Give a query weight 0 to leave it out.",
+        )
+    of_query = weights[data.ptr[:-1]]
+    other = np.flatnonzero(weights != np.repeat(of_query, np.diff(data.ptr)))
+    if len(other):
+        document = int(other[0])
+        usual = of_query[np.searchsorted(data.ptr, document, side="right") - 1]
+        raise _refused(
+            f"sample_weight {weights[document]:g} beside {usual:g} in query {data.query_of(document)}",
+            "the same weight for all documents of a query: pairs are weighed by query",
+            "Give a query's documents one weight, such as their mean.",
+        )
+    if data.n_documents and not of_query.any():
+        raise _refused("sample_weight 0 for every query", "a query that counts", "Give one a weight above 0.")
+    return of_query
+
+
+def weighted_queries(
+    data: RankingData, sample_weight: ArrayLike, rows: IntArray | None = None
+) -> tuple[RankingData, FloatArray]:
+    """Return the queries of positive weight, and their weights; see `query_weights`."""
+    weights = query_weights(sample_weight, data, rows)
+    counted = np.flatnonzero(weights)
+    if len(counted) == len(weights):
+        return data, weights
+    return take_queries(data, counted), weights[counted]
+
+
+def documents_digest(data: RankingData) -> str:
+    """Return a hexadecimal digest of features, grades and query offsets, without names or ids."""
+    h = hashlib.blake2b(digest_size=16)
+    for array in (data.X, data.y, data.ptr):
+        h.update(repr(array.shape).encode())
+        h.update(np.ascontiguousarray(array).data)
+    return h.hexdigest()
+
+
+def _refused(found: str, expected: str, remedy: str) -> DataError:
+    return DataError(found, expected=expected, remedy=remedy)

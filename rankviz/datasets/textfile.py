@@ -1,7 +1,6 @@
 """Text files and uploads as chunks of whole, checked lines: gzip, line ends, encoding and progress.
 
 `letor` and `scores` read through it, and so report a truncated archive or a UTF-16 file in the same words.
-`written_aside` writes a file completely or not at all.
 """
 
 from __future__ import annotations
@@ -11,16 +10,13 @@ import gzip
 import io
 import os
 import re
-import secrets
 import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, NamedTuple
 
-from rankviz.common.files import replace
-from rankviz.datasets.types import DataError
+from rankviz.common.errors import DataError
 
 Progress = Callable[[float], None]
 """Called with the fraction read, from 0 to 1."""
@@ -102,8 +98,8 @@ def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) 
     text = _decompressed(raw, path)
     first = 1
     for block in _whole_lines(text, path):
-        good, fault = _sound_part(block.removeprefix(_BOM) if first == 1 else block)
-        lines = good.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n") if good else []
+        valid, fault = _valid_part(block.removeprefix(_BOM) if first == 1 else block)
+        lines = valid.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n") if valid else []
         yield Chunk(first, lines)
         first += len(lines)
         if fault is not None:
@@ -114,15 +110,15 @@ def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) 
         progress(1.0)
 
 
-def refuse_empty(lines: int, told: int, path: str, what: str = "documents") -> None:
+def check_blank_lines(lines: int, filled: int, path: str, what: str = "documents") -> None:
     """Raise `DataError` for a file of mostly blank lines and comments.
 
-    Of its first `lines` lines, `told` have content, such as documents.
+    Of its first `lines` lines, `filled` have content, such as documents.
     """
-    empty = lines - told
-    if empty > EMPTY_LINES + told:
+    empty = lines - filled
+    if empty > EMPTY_LINES + filled:
         raise DataError(
-            f"{empty:,} blank lines and comments among {told:,} {what} so far",
+            f"{empty:,} blank lines and comments among {filled:,} {what} so far",
             expected=f"at most {EMPTY_LINES:,} beside one for each of these",
             remedy="Remove the blank lines, or check that this is the right file.",
             path=path,
@@ -130,7 +126,7 @@ def refuse_empty(lines: int, told: int, path: str, what: str = "documents") -> N
         )
 
 
-def text_ahead(stream: IO[bytes]) -> int:
+def estimated_text_bytes(stream: IO[bytes]) -> int:
     """Estimate the remaining bytes of a stream's text; a careful guess for packed text."""
     try:
         start = stream.tell()
@@ -196,7 +192,7 @@ def _read(text: IO[bytes] | gzip.GzipFile, path: str, size: int) -> bytes:
     raise DataError(found, expected="a whole file", remedy=_FETCH_AGAIN, path=path)
 
 
-def _sound_part(block: bytes) -> tuple[bytes, str | None]:
+def _valid_part(block: bytes) -> tuple[bytes, str | None]:
     """Return whole lines before the first invalid byte, and its fault (None if all is valid)."""
     faults = {}
     if (nul := block.find(b"\0")) >= 0:
@@ -214,14 +210,12 @@ def _sound_part(block: bytes) -> tuple[bytes, str | None]:
     return block[: block.rfind(b"\n", 0, at) + 1], faults[at]
 
 
-@contextmanager
-def written_aside(path: StrPath) -> Iterator[IO[bytes]]:
-    """Give a stream that becomes the file `path` at the end; on an exception nothing changes."""
-    target = Path(path)
-    aside = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(aside, "xb") as stream:
-            yield stream
-        replace(aside, target)
-    finally:
-        aside.unlink(missing_ok=True)
+def progress_within(progress: Progress | None, start: float, width: float) -> Progress | None:
+    """Return the progress of a step that spans `start` to `start + width` of the whole; None for None."""
+    return None if progress is None else lambda fraction: progress(start + width * fraction)
+
+
+def show(token: bytes, limit: int = 40) -> str:
+    """Quote a token for a message, shortened to `limit` characters."""
+    text = token.decode("utf-8", errors="backslashreplace")
+    return repr(text if len(text) <= limit else text[:limit] + "…")

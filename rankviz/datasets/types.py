@@ -1,4 +1,4 @@
-"""The two values everything else works on: one part of a data set, and a fold of three parts."""
+"""`RankingData`, one part of a data set, and `Fold`, three parts; both frozen."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.errors import DataError, DataWarning
-from rankviz.datasets.array_checks import dense_features, document_texts, grade_array, mismatch
-from rankviz.datasets.query_ids import Names, group_queries, number_queries, refuse_apart
-
-__all__ = ["DataError", "DataWarning", "Fold", "RankingData", "group_queries", "require_data"]
+from rankviz.common.errors import DataError
+from rankviz.datasets.array_checks import (
+    Names,
+    check_contiguous,
+    dense_features,
+    document_texts,
+    grade_array,
+    group_queries,
+    mismatch,
+    number_queries,
+)
 
 DIGEST_BYTES = 16
-"""Of the digest of a query."""
+"""Length of a query's digest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +42,18 @@ class RankingData:
     ptr : (Q + 1,) int64
         Query offsets: query q owns documents ptr[q]:ptr[q + 1]; no query is empty.
     query_ids : (Q,) int64
-        The identifiers of the queries, in the order of `ptr`.
+        Identifiers of the queries, in the order of `ptr`.
     document_ids : (n,) str or None
-        Document identifiers where the file has them ('' for a line without one).
+        Identifiers of the documents, '' for a line without one; None if the file has none.
     feature_names : tuple of d str, or None
-        Names of the features where they are known.
+        Names of the features, if known.
     rows : (n,) int64
-        Position of each document among those of its file or arrays: `rows[i]` is where document i of `X`
-        stood. It is `np.arange(n)` unless documents of a query stood apart and were regrouped.
+        Position of each document in its file or arrays. It is `np.arange(n)` unless separated documents of a
+        query were regrouped.
     name : str
-        What to call this part in messages and captions.
+        Name of this part in messages and captions.
     query_names : tuple of Q, or None
-        What the queries were called where that was no whole number; `query_ids` then number them 0, 1, ….
+        Original ids of queries that are not whole numbers; `query_ids` then number them 0, 1, ….
 
     Examples
     --------
@@ -84,14 +90,14 @@ class RankingData:
         feature_names: Sequence[str] | None = None,
         name: str = "",
     ) -> RankingData:
-        """Build from arrays with one entry per document; X may be sparse, and is made dense.
+        """Build from arrays with one entry per document; a sparse X becomes dense.
 
-        Query ids are whole numbers, or texts or other objects of one type, which are numbered. Where
-        documents of a query stand apart, `regroup=True` brings them together: queries keep the order in which
-        they first appear, documents their order within the query, and `rows` says where each stood.
-        Raises `DataError` for documents of a query that stand apart without it, shapes that do not match,
-        features that are not finite real numbers, grades that are negative or fractional, ids that are
-        missing or that a float type may have rounded.
+        Query ids are whole numbers, or texts or other objects of one type, which are numbered. `regroup=True`
+        brings separated documents of a query together: queries keep the order of their first documents,
+        documents their order within the query, and `rows` states the original positions.
+        Raises `DataError` for separated documents without `regroup`, shapes that do not match, features that
+        are not finite real numbers, negative or fractional grades, missing ids, and ids that a float type may
+        have rounded.
         """
         X_ = dense_features(X, name)
         y_ = grade_array(y, len(X_), name)
@@ -105,15 +111,15 @@ class RankingData:
             raise mismatch("feature names", len(names), "features", X_.shape[1], name)
         if not np.array_equal(order, np.arange(len(order))):
             if not regroup:
-                refuse_apart(qid_, query_names, name)
+                check_contiguous(qid_, query_names, name)
             X_, y_ = X_[order], y_[order]
             docs = None if docs is None else docs[order]
         elif X_ is X or not X_.flags.owndata:
-            X_ = X_.copy()  # it is frozen below, and the caller's array must stay writable
+            X_ = X_.copy()  # frozen below; the caller's array stays writable
         return cls(X_, y_, ptr, ids, docs, names, order, name, query_names)
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only: views of a frozen value must not be a way to change it."""
+        """Make the arrays read-only."""
         if len(self.rows) != len(self.y):
             object.__setattr__(self, "rows", np.arange(len(self.y), dtype=np.int64))
         for array in (self.X, self.y, self.ptr, self.query_ids, self.document_ids, self.rows):
@@ -121,7 +127,7 @@ class RankingData:
                 array.setflags(write=False)
 
     def __repr__(self) -> str:
-        """What there is of it: arrays of thousands of documents would tell nobody anything."""
+        """Return name and counts instead of long arrays."""
         name = f"{self.name!r}: " if self.name else ""
         sizes = (self.n_documents, self.n_queries, self.n_features)
         one, more = ("document", "query", "feature"), ("documents", "queries", "features")
@@ -130,29 +136,29 @@ class RankingData:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents n."""
+        """Return the number of documents n."""
         return len(self.y)
 
     @property
     def n_features(self) -> int:
-        """Number of features d."""
+        """Return the number of features d."""
         return int(self.X.shape[1])
 
     @property
     def n_queries(self) -> int:
-        """Number of queries Q."""
+        """Return the number of queries Q."""
         return len(self.ptr) - 1
 
     @cached_property
     def qid(self) -> IntArray:
-        """Query identifier of each document, (n,) int64; with `query_names` its number."""
+        """Return the query identifier of each document, (n,) int64."""
         out = np.repeat(self.query_ids, np.diff(self.ptr))
         out.setflags(write=False)
         return out
 
     @cached_property
     def query_labels(self) -> NDArray[np.int64] | NDArray[np.object_]:
-        """What the queries are called: their names where they have some, else their ids; (Q,)."""
+        """Return `query_names`, or `query_ids` without them: (Q,)."""
         if self.query_names is None:
             return self.query_ids
         labels = np.empty(self.n_queries, dtype=object)
@@ -161,29 +167,29 @@ class RankingData:
         return labels
 
     def query_of(self, document: int) -> object:
-        """What the query of a document is called."""
+        """Return the label of a document's query."""
         return self.query_labels[np.searchsorted(self.ptr, document, side="right") - 1]
 
     @cached_property
     def digest(self) -> str:
-        """Hexadecimal digest of features, grades and queries: equal exactly when the values are."""
+        """Return a hexadecimal digest of features, grades and queries; equal exactly for equal values."""
         return digest_of(self, [np.ascontiguousarray(self.X).data])
 
     @cached_property
     def query_digests(self) -> NDArray[np.uint8]:
-        """Digests of each query's grades, of its features, and of both document by document; (Q, 3, 16).
+        """Return digests of each query's grades, of its features, and of both by document; (Q, 3, 16).
 
-        Each also depends on what the query is called. None depends on the order of its documents, on document
-        ids, or on features that are zero at the end of every row.
+        Each depends on the query's label, but not on the order of its documents, on document ids, or on
+        trailing features that are zero in every row.
         """
         return query_digests_of(self)
 
     def renamed(
         self, name: str | None = None, *, feature_names: tuple[str, ...] | None = None
     ) -> RankingData:
-        """Return the same data under another name or with other feature names; None keeps what there is.
+        """Return the same data with another name or other feature names; None keeps the present ones.
 
-        Digests already known are kept too, for names are not part of them.
+        Known digests are kept: they do not depend on names.
         """
         other = replace(
             self,
@@ -194,12 +200,12 @@ class RankingData:
         return other
 
     def query_slice(self, index: int) -> slice:
-        """Documents of the query at position `index`, as a slice of `X` and `y`."""
+        """Return the documents of the query at position `index`, as a slice of `X` and `y`."""
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
 
 
 def digest_of(data: RankingData, X: Iterable[bytes | memoryview]) -> str:
-    """The digest of data; `X` is what its features are made of, piece by piece."""
+    """Return the digest of data; `X` yields the bytes of its features piece by piece."""
     h = hashlib.blake2b(digest_size=16)
     for array in (data.X, data.y, data.ptr, data.query_ids):
         h.update(repr((array.dtype.str, array.shape)).encode())
@@ -235,9 +241,7 @@ def _blake(content: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold of a data set: a part to train on, one to choose settings on, one to judge by.
-
-    `vali` and `test` may be None only where a data set has fewer parts (a single uploaded file split in two).
+    """One fold of a data set: parts for training, for choosing settings, and for the final test.
 
     Examples
     --------
@@ -257,18 +261,18 @@ class Fold:
 
     @property
     def parts(self) -> dict[str, RankingData]:
-        """The parts by the names LETOR's files carry."""
+        """Return the parts by LETOR's names."""
         return {"train": self.train, "vali": self.vali, "test": self.test}
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the three parts together."""
+        """Return a digest of the three parts together."""
         joined = "".join(part.digest for part in self.parts.values())
         return hashlib.blake2b(joined.encode(), digest_size=16).hexdigest()
 
 
 def require_data(data: object, instead: str) -> None:
-    """Raise `DataError` for what is no `RankingData`; `instead` says what to call, as a sentence."""
+    """Raise `DataError` for other objects than `RankingData`; the sentence `instead` is the remedy."""
     if isinstance(data, RankingData):
         return
     fold = isinstance(data, Fold)

@@ -1,6 +1,9 @@
-"""The folders of uploads: one for each visitor, removed after a month without a visit.
+"""Folders of uploads, one for each visitor, and their disk limits.
 
-Writing takes place in a hidden folder that `scan` ignores; one rename publishes the result.
+Writing takes place in a hidden folder that `scan` ignores; one rename publishes the result. Visitors' folders
+are removed after a month without a visit. All files count for the limits, also half-written ones. Only one
+visitor writes at a time, so two at once cannot exceed a bound together. Nobody's data are deleted to make
+room for others.
 """
 
 from __future__ import annotations
@@ -12,18 +15,23 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
-from rankviz.common.files import NO_ROOM
-from rankviz.datasets.types import DataError
+from rankviz.common.bounds import bounds
+from rankviz.common.errors import DataError
+from rankviz.common.files import NO_ROOM, locked
+from rankviz.common.numbers import megabytes
 
 ENVIRONMENT = "RANKVIZ_UPLOADS"
 STALE_SECONDS = 3600
 """Age beyond which a half-written upload belongs to a dead process."""
 KEEP_DAYS = 30
 """A visitor's uploads are removed this many days after the last visit."""
+LOCK = ".lock"
+_FEWER = "Upload fewer folds, or use a data folder"
 
 
 def uploads_folder() -> Path:
@@ -40,7 +48,7 @@ def visitor_root(visitor: str) -> Path:
     return uploads_folder() / key / "uploaded"
 
 
-def note_use(root: Path) -> None:
+def record_visit(root: Path) -> None:
     """Record a visit to this data root, if it can be written."""
     if root.is_dir():
         with suppress(OSError):
@@ -63,17 +71,26 @@ def remove(folder: Path, root: Path) -> None:
             f"{folder.name} is not one of your uploads", expected="one of yours", remedy="Choose another."
         )
     gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
-    with _no_room_as_sentence():
+    with _disk_errors_as_data_errors():
         folder.rename(gone)
     delete(gone)
 
 
+def delete(path: Path) -> None:
+    """Remove a file, or a folder with its contents, as far as the system permits."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
 @contextmanager
-def aside(root: Path) -> Iterator[Path]:
-    """Give a hidden folder below `root`, deleted at the end unless moved; `DataError` on a full disk."""
+def hidden_folder(root: Path) -> Iterator[Path]:
+    """Give a hidden folder below `root`, deleted at the end unless publish; `DataError` on a full disk."""
     made = root / f".{secrets.token_hex(8)}.tmp"
     try:
-        with _no_room_as_sentence():
+        with _disk_errors_as_data_errors():
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
             made.mkdir(mode=0o700)
             yield made
@@ -82,7 +99,7 @@ def aside(root: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _no_room_as_sentence() -> Iterator[None]:
+def _disk_errors_as_data_errors() -> Iterator[None]:
     """Raise `DataError` if the disk of the uploads is full or not writable."""
     try:
         yield
@@ -96,27 +113,10 @@ def _no_room_as_sentence() -> Iterator[None]:
         ) from error
 
 
-def clear_left() -> None:
-    """Remove half-written uploads of dead processes, of all visitors."""
-    for left in uploads_folder().glob("*/uploaded/.*.tmp"):
-        with suppress(FileNotFoundError):  # its process has just moved it
-            if left.stat().st_mtime < time.time() - STALE_SECONDS:
-                delete(left)
-
-
-def delete(path: Path) -> None:
-    """Remove a file, or a folder with its contents, as far as the system permits."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
-
-
-def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
+def publish(source: Path, root: Path, name: str, suffix: str) -> Path:
     """Rename to the first free name; never replace an existing data set.
 
-    The caller must hold the lock of `upload_room`.
+    The caller must hold the lock of `exclusive`.
     """
     number, free = 1, name
     while any((root / f"{free}{ending}").exists() for ending in ("", ".txt")):
@@ -127,7 +127,75 @@ def moved(source: Path, root: Path, name: str, suffix: str) -> Path:
     return target
 
 
-def bytes_below(root: Path) -> int:
+@dataclass
+class Room:
+    """Bytes that may still be written, and the error beyond them.
+
+    Attributes
+    ----------
+    left : float
+        Bytes.
+    found, remedy : str
+        The error's texts.
+    """
+
+    left: float
+    found: str
+    remedy: str
+
+    def take(self, size: float, shown: str | None = None) -> None:
+        """Count bytes before they are written. Raises `DataError`, naming the file, if there is no room."""
+        self.left -= size
+        if self.left < 0:
+            raise DataError(self.found, expected="less text", remedy=self.remedy, path=shown)
+
+
+@contextmanager
+def room_to_write(root: Path) -> Iterator[Room]:
+    """Give the room of a visitor's data root; nobody else writes meanwhile."""
+    with exclusive():
+        remove_stale()
+        yield room_left(root)
+
+
+@contextmanager
+def exclusive() -> Iterator[None]:
+    """Exclude other threads and processes from counting and renaming.
+
+    A file renamed during a count may be counted twice or not at all.
+    """
+    everyone = uploads_folder()
+    everyone.mkdir(parents=True, exist_ok=True)
+    with locked(everyone / LOCK):
+        yield
+
+
+def room_left(root: Path) -> Room:
+    """Return the remaining room: the visitor's or that of all, whichever is less."""
+    given = bounds()
+    own = Room(
+        given.upload_bytes_each - folder_bytes(root),
+        f"more than {megabytes(given.upload_bytes_each)} with your earlier uploads",
+        f"{_FEWER}, or remove an earlier upload.",
+    )
+    of_all = Room(
+        given.upload_bytes - folder_bytes(uploads_folder()),
+        f"more than {megabytes(given.upload_bytes)} with the uploads of all visitors",
+        f"{_FEWER}, remove an earlier upload, or try again later: data sets go when their visitor removes "
+        f"them, or was last here {KEEP_DAYS} days ago.",
+    )
+    return min(own, of_all, key=lambda room: room.left)
+
+
+def remove_stale() -> None:
+    """Remove half-written uploads of dead processes, of all visitors."""
+    for left in uploads_folder().glob("*/uploaded/.*.tmp"):
+        with suppress(FileNotFoundError):  # its process has just publish it
+            if left.stat().st_mtime < time.time() - STALE_SECONDS:
+                delete(left)
+
+
+def folder_bytes(root: Path) -> int:
     """Return the size of all files below a folder, which may be missing; files may change meanwhile."""
     size = 0
     for folder, _, names in os.walk(root):

@@ -16,19 +16,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from rankviz.common.errors import DataError
 from rankviz.common.numbers import megabytes
-from rankviz.datasets.archives import members, unpacked
-from rankviz.datasets.folders import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
-from rankviz.datasets.group_files import ENDINGS, told_apart
-from rankviz.datasets.letor import read_noting
-from rankviz.datasets.members import Limits, Member, Upload, shown_name
-from rankviz.datasets.parts import cyclic_fold, refuse_shared_queries
-from rankviz.datasets.sizes import check_room
-from rankviz.datasets.textfile import Progress
-from rankviz.datasets.types import DataError, Fold, RankingData
-from rankviz.datasets.upload_folders import aside, moved
-from rankviz.datasets.upload_room import Room, undisturbed, writing
-from rankviz.datasets.write import write_letor
+from rankviz.datasets.archives import Limits, Member, Upload, list_members, shown_name, unpack
+from rankviz.datasets.array_checks import check_room
+from rankviz.datasets.folds import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
+from rankviz.datasets.group_files import ENDINGS, renumber_counted_queries
+from rankviz.datasets.letor import read_with_note, write_letor
+from rankviz.datasets.parts import check_shared_queries, cyclic_fold
+from rankviz.datasets.textfile import Progress, progress_within
+from rankviz.datasets.types import Fold
+from rankviz.datasets.upload_folders import Room, exclusive, hidden_folder, publish, room_to_write
 
 LIMITS = Limits()
 _SHARE_OF_UNPACKING = 0.2  # for progress
@@ -59,23 +57,25 @@ def accept(
     """Check an upload and make it a data set below `root`, called `name` or after its files.
 
     Several files are the parts of one fold, with optional group files, identified by their names; one file
-    alone is split by query whatever its name. Raises `DataError`, with the file's sent name, as `members`,
-    `unpacked` and `read_letor`, for folds without three parts, and beyond the limits.
+    alone is split by query whatever its name. Raises `DataError`, with the file's sent name, like
+    `list_members`, `unpack` and `read_letor`, for folds without three parts, and beyond the limits.
     """
-    found = members(uploads, limits)
+    found = list_members(uploads, limits)
     folds, above, left_out = _recognised(found)
     _require_parts(folds)
     called = _tidy(name or above or _name_of(uploads))
-    with aside(root) as made:
-        with writing(root) as room_on_disk:
+    with hidden_folder(root) as made:
+        with room_to_write(root) as room_on_disk:
             files = _written(folds, made, limits, room_on_disk, progress)
         notes: list[str] = []
-        reading, room = _reading(progress), _Cells(limits.cells)
+        reading = progress_within(progress, _SHARE_OF_UNPACKING, 1 - _SHARE_OF_UNPACKING)
+        cells = _Cells(limits.cells)
         for number, (fold, parts) in enumerate(folds.items()):
-            notes += _checked(parts, files[fold], room, _share_of(reading, number, len(folds)))
+            share = progress_within(reading, number / len(folds), 1 / len(folds))
+            notes += _checked(parts, files[fold], cells, share)
         whole = files["Fold1"].get(WHOLE)
-        with undisturbed():
-            folder = moved(whole or made, root, called, ".txt" if whole else "")
+        with exclusive():
+            folder = publish(whole or made, root, called, ".txt" if whole else "")
     if left_out:
         notes.append(f"Left out: {', '.join(left_out[:5])}{' and more' if len(left_out) > 5 else ''}.")
     return Accepted(folder, tuple(notes))
@@ -86,20 +86,17 @@ def keep_fold(fold: Fold, root: Path, name: str) -> Path:
 
     Raises `DataError` beyond a bound on stored data.
     """
-    texts = {part: _text(data) for part, data in fold.parts.items()}
-    with aside(root) as made:
+    with hidden_folder(root) as made:
         (made / "Fold1").mkdir()
-        with writing(root) as room:
-            for part, text in texts.items():
-                room.take(len(text))
-                (made / "Fold1" / f"{part}.txt").write_bytes(text)
-            return moved(made, root, _tidy(name), "")
-
-
-def _text(data: RankingData) -> bytes:
-    stream = io.BytesIO()
-    write_letor(data, stream)
-    return stream.getvalue()
+        texts = {}
+        for part, data in fold.parts.items():
+            write_letor(data, text := io.BytesIO())
+            texts[f"{part}.txt"] = text.getvalue()
+        with room_to_write(root) as room:
+            for name_of_part, content in texts.items():
+                room.take(len(content))
+                (made / "Fold1" / name_of_part).write_bytes(content)
+            return publish(made, root, _tidy(name), "")
 
 
 # Recognition: file names give fold and part.
@@ -172,9 +169,9 @@ def _unclear(member: Member, found: str, remedy: str) -> DataError:
 
 
 def _written(
-    folds: _Folds, aside: Path, limits: Limits, on_disk: Room, progress: Progress | None
+    folds: _Folds, folder: Path, limits: Limits, on_disk: Room, progress: Progress | None
 ) -> dict[str, dict[str, Path]]:
-    """Unpack all members below `aside`; return the files by fold and part."""
+    """Unpack all members below `folder`; return the files by fold and part."""
     files: dict[str, dict[str, Path]] = {}
     at_once = Room(
         limits.text_bytes,
@@ -184,85 +181,60 @@ def _written(
     packed = sum(member.packed for parts in folds.values() for member in parts.values())
     done = 0
     for fold, parts in folds.items():
-        (aside / fold).mkdir()
+        (folder / fold).mkdir()
         for part, member in parts.items():
             name, ending = _split_group(part)
-            files.setdefault(fold, {})[part] = path = aside / fold / f"{name}.txt{ending}"
-            _write(member, path, limits, (at_once, on_disk))
+            files.setdefault(fold, {})[part] = path = folder / fold / f"{name}.txt{ending}"
+            with open(path, "xb") as stream:
+                for block in unpack(member, limits):
+                    at_once.take(len(block), member.shown)
+                    on_disk.take(len(block), member.shown)
+                    stream.write(block)
             done += member.packed
             if progress is not None:
                 progress(_SHARE_OF_UNPACKING * done / max(packed, 1))
     return files
 
 
-def _write(member: Member, path: Path, limits: Limits, rooms: Sequence[Room]) -> None:
-    with open(path, "xb") as stream:
-        for block in unpacked(member, limits):
-            for room in rooms:
-                room.take(len(block), member.shown)
-            stream.write(block)
-
-
 def _checked(
-    parts: Mapping[str, Member], files: Mapping[str, Path], room: _Cells, progress: Progress | None
+    parts: Mapping[str, Member], files: Mapping[str, Path], cells: _Cells, progress: Progress | None
 ) -> Iterator[str]:
     """Read a fold as for opening and yield notes. Raises `DataError` for a bad file.
 
     Only this process reads: `Limits` bound its memory and time, and other visitors keep the other cores.
     """
     files = {part: path for part, path in files.items() if not _split_group(part)[1]}
-    read, fold = {}, room.of_fold()
+    read = {}
+    cells.start_fold()
     for number, (part, path) in enumerate(files.items()):
-        share = _share_of(progress, number, len(files))
+        share = progress_within(progress, number / len(files), 1 / len(files))
         shown = parts[part].shown
-        check = partial(fold.take, shown)
-        read[part], note = read_noting(path, share, called=shown, check=check, workers=1)
+        check = partial(cells.take, shown)
+        read[part], note = read_with_note(path, share, called=shown, check=check, workers=1)
         if note is not None:
             yield f"{note}."
     if WHOLE in read:
         cyclic_fold(read[WHOLE], 1)
-    refuse_shared_queries(told_apart(read, files))
+    check_shared_queries(renumber_counted_queries(read, files))
 
 
-@dataclass
 class _Cells:
-    """Entries that an upload may have; a fold is as wide as its widest part."""
+    """Counter of an upload's matrix entries; a fold is as wide as its widest part."""
 
-    of: int
-    taken: int = 0
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._earlier_folds = self._documents = self._width = 0
 
-    def of_fold(self) -> _FoldCells:
-        """Return the room of the next fold."""
-        return _FoldCells(self, self.taken)
-
-
-@dataclass
-class _FoldCells:
-    """Entries of a fold's parts, taken from the upload's room."""
-
-    room: _Cells
-    before: int
-    documents: int = 0
-    width: int = 0
+    def start_fold(self) -> None:
+        """Begin the next fold."""
+        self._earlier_folds += self._documents * self._width
+        self._documents = self._width = 0
 
     def take(self, shown: str, n: int, d: int, line: int | None) -> None:
-        """Count a part before allocation. Raises `DataError` if the fold exceeds the remaining entries."""
-        self.documents, self.width = self.documents + n, max(self.width, d)
-        left = self.room.of - self.before
-        check_room(self.documents, self.width, left, self.room.of, path=shown, line=line)
-        self.room.taken = self.before + self.documents * self.width
-
-
-def _reading(progress: Progress | None) -> Progress | None:
-    """Return the progress of reading, which follows unpacking."""
-    return (
-        None if progress is None else lambda f: progress(_SHARE_OF_UNPACKING + (1 - _SHARE_OF_UNPACKING) * f)
-    )
-
-
-def _share_of(progress: Progress | None, number: int, of: int) -> Progress | None:
-    """Return the progress of step `number` of `of`."""
-    return None if progress is None else lambda fraction: progress((number + fraction) / of)
+        """Count a part before allocation. Raises `DataError` beyond the limit."""
+        self._documents, self._width = self._documents + n, max(self._width, d)
+        room = self._limit - self._earlier_folds
+        check_room(self._documents, self._width, room, self._limit, path=shown, line=line)
 
 
 def _name_of(uploads: Sequence[Upload]) -> str:

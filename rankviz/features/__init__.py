@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 from rankviz.features.exact import ExactKernel
-from rankviz.features.fourier import RandomFourier
-from rankviz.features.frequencies import FREQUENCIES
+from rankviz.features.fourier import FREQUENCIES, RandomFourier
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernels import (
     KERNELS,
@@ -19,12 +18,18 @@ from rankviz.features.kernels import (
     rbf_kernel,
     scale_gamma,
 )
-from rankviz.features.kinds import FeatureMap, MapKind, MapSettings
-from rankviz.features.landmarks import LANDMARKS
-from rankviz.features.maps import Drawn, FittedMap, Linear
-from rankviz.features.nystroem import Nystroem
+from rankviz.features.maps import Drawn, FeatureMap, FittedMap
+from rankviz.features.nystroem import LANDMARKS, Nystroem
 from rankviz.features.operator import FeatureOperator
-from rankviz.features.registry import EXACT, FEATURE_MAPS, LINEAR, check_combination
+from rankviz.features.registry import (
+    EXACT,
+    FEATURE_MAPS,
+    LINEAR,
+    Linear,
+    MapKind,
+    MapSettings,
+    check_combination,
+)
 
 __all__ = [
     "EXACT",

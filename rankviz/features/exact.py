@@ -13,14 +13,10 @@ from typing import ClassVar
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
-from rankviz.features.bases import IdentityBasis
-from rankviz.features.factor import factored
-from rankviz.features.forms import Expansion, Form
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
-from rankviz.features.landmarks import distinct_rows
-from rankviz.features.maps import Move
-from rankviz.features.nystroem import FittedNystroem
-from rankviz.features.operator import FeatureOperator
+from rankviz.features.maps import Expansion, Form, Move
+from rankviz.features.nystroem import FittedNystroem, distinct_rows, factored
+from rankviz.features.operator import FeatureOperator, IdentityBasis
 
 SMALL = 2000
 """Largest number of distinct documents for which K is factored, O(n³): a fraction of a second."""

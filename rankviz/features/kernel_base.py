@@ -1,14 +1,17 @@
-"""The interface of kernels: arguments independent of γ, computed in blocks, and an entrywise function of
-them.
+"""The interface of kernels: arguments independent of γ, computed in blocks, and a function of each.
 
-To add a kernel, derive a frozen dataclass from `BlockKernel` and enter it in `KERNELS` of
-`rankviz.features.kernels`.
+A kernel may declare properties of its functions of single features. They are used to find the turning points
+of sums of such functions.
+
+To add a kernel, derive a frozen dataclass from `Kernel`. `RankSVM(kernel=...)` takes the object. Enter
+the class in `KERNELS` of `rankviz.features.kernels` to give it a name, for runs, files and the app.
 
 See docs/decisions/0031-contracts-of-extensions.md.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -19,7 +22,58 @@ import numpy as np
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.features import row_blocks
-from rankviz.features.courses import Course
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Straight lines."""
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """Functions k_i whose derivatives have bounds: |k_i⁽ⁿ⁾(x)| ≤ factor(n)·rate_iⁿ at every x.
+
+    Attributes
+    ----------
+    rates : (m,) float64
+        Per unit of the feature.
+    factor : n -> float
+    """
+
+    rates: FloatArray
+    factor: Callable[[int], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Tents:
+    """Functions exp(−rate·|x − centre_i|).
+
+    Attributes
+    ----------
+    rate : float
+        Per unit of the feature.
+    centres : (m,) float64
+    """
+
+    rate: float
+    centres: FloatArray
+
+
+Course = Straight | Smooth | Tents
+
+
+def wave_bound(n: int) -> float:
+    """Return the factor of e^{iωx}, whose rate is |ω|: 1."""
+    return 1.0
+
+
+def bell_bound(n: int) -> float:
+    """Return the factor of exp(−γ(x − z)²), whose rate is √(2γ): 1.0865·√(n!).
+
+    This is Cramér's inequality for Hermite polynomials, |H_n(x)| e^{−x²/2} ≤ 1.0865·√(2ⁿ n!).
+    """
+    return 1.0865 * math.sqrt(math.factorial(n))
+
 
 Fill = Callable[[FloatArray, FloatArray], object]
 """Function that fills a block (s, m) for documents (s, d)."""
@@ -124,60 +178,9 @@ class KernelFacts(Protocol):
         ...
 
 
-class Kernel(KernelFacts, Protocol):
-    """A positive semidefinite kernel κ with its parameters."""
-
-    @property
-    def gamma(self) -> float:
-        """γ; 1 without one."""
-        ...
-
-    @property
-    def offset(self) -> float:
-        """Value near all entries for small γ; in single precision the difference to it is stored."""
-        ...
-
-    @property
-    def frequency_scale(self) -> float:
-        """Factor of its spectrum's frequencies at its γ."""
-        ...
-
-    def at(self, gamma: float) -> Self:
-        """Return the same kernel with another γ; itself if it has none."""
-        ...
-
-    def matrix(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """Return K_ij = κ(x_i, z_j) of X (n, d) and Z (m, d) -> (n, m)."""
-        ...
-
-    def arguments(self, X: FloatArray, Z: FloatArray, report: Report = silent) -> FloatArray:
-        """Return the arguments of kernels of every γ: (n, d), (m, d) -> (n, m)."""
-        ...
-
-    def of_arguments(self, arguments: FloatArray, report: Report = silent) -> FloatArray:
-        """Return K from the result of `arguments`: (n, m) -> (n, m), a new array."""
-        ...
-
-    def panels(self, X: FloatArray) -> Panels:
-        """Return a function for row panels up to the diagonal of K (n, n) of documents X (n, d)."""
-        ...
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        """Return κ(x_i, x_i) of X (n, d) -> (n,)."""
-        ...
-
-    def entry_cost(self, d: int) -> EntryCost:
-        """Return the operations for an entry, for documents with d features."""
-        ...
-
-    def scratch(self, d: int) -> int:
-        """Return the temporary numbers per entry while it is computed."""
-        ...
-
-
 @dataclass(frozen=True)
-class BlockKernel(ABC):
-    """A kernel made of blocks of arguments and an entrywise function of them.
+class Kernel(ABC):
+    """A positive semidefinite kernel κ with its parameters: blocks of arguments, and a function of entries.
 
     A subclass that is not shift-invariant defines `label`, `formula`, `argument_blocks`, `apply`, `diagonal`
     and its parameters as fields.
@@ -204,12 +207,12 @@ class BlockKernel(ABC):
 
     @property
     def offset(self) -> float:
-        """Value near all entries for small γ."""
+        """Value near all entries for small γ; in single precision the difference to it is stored."""
         return 0.0
 
     @property
     def frequency_scale(self) -> float:
-        """Factor of standard frequencies."""
+        """Factor of its spectrum's frequencies at its γ."""
         return float(self.gamma)
 
     def at(self, gamma: float) -> Self:
@@ -252,11 +255,11 @@ class BlockKernel(ABC):
         return panel
 
     def entry_cost(self, d: int) -> EntryCost:
-        """Return a product of d features and an exponential, the default."""
+        """Return the operations for an entry with d features: by default a product and an exponential."""
         return EntryCost(products=d, exp=1)
 
     def scratch(self, d: int) -> int:
-        """Return four, the default: copies of the block in expressions of `apply`.
+        """Return the temporary numbers per entry: by default four, copies of the block in `apply`.
 
         Blocks become smaller accordingly. Kernels that work in place return 0.
         """

@@ -11,23 +11,112 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, silent
-from rankviz.common.settings import Setting
-from rankviz.features.courses import Smooth, Straight, Tents, of_bells
-from rankviz.features.distances import city_blocks, squared_blocks, squared_panels
+from rankviz.common.settings import Positive, Powers, Real, Setting, Steps, Whole
 from rankviz.features.kernel_base import (
-    BlockKernel,
     ByFeature,
     EntryCost,
     Fill,
     Kernel,
+    KernelFacts,
     Panels,
+    Smooth,
     Spectrum,
+    Straight,
+    Tents,
+    bell_bound,
 )
-from rankviz.features.kernel_settings import COEF0, DEGREE, GAMMA
 from rankviz.features.row_blocks import ROWS, in_place, powers, shared
+
+GAMMA = Setting(
+    name="gamma",
+    symbol="γ",
+    label="γ",
+    domain=Positive(names=("scale",)),
+    default=2.0**-6,
+    start=2.0**-2,
+    help="How fast the kernel falls off with distance, such as exp(−γ‖x − z‖²): the larger, the nearer two "
+    "documents must be to count as alike, and the rougher the model.",
+    key="g",
+    offer=Powers(-12, 4),
+)
+
+DEGREE = Setting(
+    name="degree",
+    symbol="degree",
+    label="Degree of the polynomial",
+    domain=Whole(),
+    default=3,
+    help="Of (γ⟨x, z⟩ + coef0)^degree: products of up to so many features take part.",
+    key="deg",
+    offer=Steps((1, 2, 3, 4, 5)),
+    caption=lambda degree: f"degree {degree}",
+)
+
+COEF0 = Setting(
+    name="coef0",
+    symbol="coef0",
+    label="Constant coef0",
+    domain=Real(low=0),
+    default=1.0,
+    help="Of (γ⟨x, z⟩ + coef0)^degree: above 0, products of fewer features take part too. Below 0 it would "
+    "be no kernel.",
+    key="coef0",
+    offer=Steps((0.0, 0.5, 1.0, 2.0)),
+)
+
+
+def squared_blocks(Z: FloatArray, scale: float) -> Fill:
+    """Return a function that fills blocks with −scale·‖x_i − z_j‖² for Z (m, d).
+
+    It is one matrix product with two more columns, [x, ‖x‖², 1]·[2sz, −s, −s‖z‖²]ᵀ, after moving the origin
+    to the mean c of Z: a large common offset would cost digits. Values rounded above 0 become 0. An absolute
+    rounding error of about 1e-15·s‖x − c‖² remains, so scale features first.
+    """
+    centre, d = Z.mean(axis=0), Z.shape[1]
+    Z = Z - centre
+    right = np.vstack((2 * scale * Z.T, np.full(len(Z), -scale), -scale * np.einsum("ij,ij->i", Z, Z)))
+
+    def fill(X: FloatArray, block: FloatArray) -> None:
+        for start in range(0, len(block), ROWS):
+            part = block[start : start + ROWS]
+            left = np.ones((len(part), d + 2))
+            centred = np.subtract(X[start : start + len(part)], centre, out=left[:, :d])
+            left[:, d] = np.einsum("ij,ij->i", centred, centred)
+            np.matmul(left, right, out=part)
+            np.minimum(part, 0.0, out=part)
+
+    return fill
+
+
+def squared_panels(X: FloatArray, scale: float) -> Panels:
+    """Return a function that makes row panels of −scale·‖x_i − x_j‖² about the mean of X (n, d)."""
+    X = X - X.mean(axis=0)
+    squares, ones = np.einsum("ij,ij->i", X, X), np.ones(len(X))
+    left = np.column_stack((X, squares, ones))
+    right = np.vstack((2 * scale * X.T, -scale * ones, -scale * squares))
+
+    def panel(start: int, end: int) -> FloatArray:
+        found: FloatArray = left[start:end] @ right[:, :end]
+        return np.minimum(found, 0.0, out=found)
+
+    return panel
+
+
+def city_blocks(Z: FloatArray) -> Fill:
+    """Return a function that fills blocks with −‖x_i − z_j‖₁ for Z (m, d), without cancellation."""
+    Z = np.ascontiguousarray(Z)
+
+    def work(X: FloatArray, part: FloatArray) -> None:
+        cdist(X, Z, "cityblock", out=part)
+        np.negative(part, out=part)
+
+    return lambda X, block: shared(work, X, block)
+
 
 GAUSSIAN = Spectrum(
     column=lambda d, rng: rng.standard_normal(d),
@@ -40,7 +129,7 @@ CAUCHY = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
 
 
 @dataclass(frozen=True)
-class RBF(BlockKernel):
+class RBF(Kernel):
     """κ(x, z) = exp(−γ‖x − z‖²); ω ~ N(0, 2γ I) (chen2017 §2.3, §3.2.2).
 
     Attributes
@@ -57,7 +146,7 @@ class RBF(BlockKernel):
     by_feature: ClassVar[ByFeature | None] = ByFeature(
         lambda kernel, x, z: np.exp(-kernel.gamma * (x - z) ** 2),
         multiplied=True,
-        course=lambda kernel, z: Smooth(np.full(len(z), kernel.frequency_scale), of_bells),
+        course=lambda kernel, z: Smooth(np.full(len(z), kernel.frequency_scale), bell_bound),
     )
 
     @property
@@ -110,7 +199,7 @@ class RBF(BlockKernel):
 
 
 @dataclass(frozen=True)
-class Laplacian(BlockKernel):
+class Laplacian(Kernel):
     """κ(x, z) = exp(−γ‖x − z‖₁); the entries of ω are independent Cauchy(0, γ) (rahimi2007, figure 1).
 
     Attributes
@@ -157,7 +246,7 @@ class Laplacian(BlockKernel):
         return EntryCost(exp=1, plain=d)
 
 
-class _OfProducts(BlockKernel):
+class _OfProducts(Kernel):
     """A function of ⟨x, z⟩."""
 
     def argument_blocks(self, Z: FloatArray) -> Fill:
@@ -302,11 +391,24 @@ KERNELS: dict[str, KernelKind] = {
 """Kernels by their names in `RankSVM(kernel=...)` and the app, which are scikit-learn's."""
 
 
+def kernel_facts(kernel: str | Kernel) -> KernelFacts:
+    """Return the properties of a kernel given by its name in `KERNELS`, or as an object."""
+    return KERNELS[kernel] if isinstance(kernel, str) else kernel
+
+
+def usual_kernel(kernel: str | Kernel) -> Kernel:
+    """Return a kernel given as an object, or by its name in `KERNELS` with default settings."""
+    return KERNELS[kernel].usual if isinstance(kernel, str) else kernel
+
+
 def kernel_name(kernel: Kernel) -> str:
-    """Return a kernel's name in `KERNELS`; ValueError for others."""
+    """Return a kernel's name in `KERNELS`; `SettingError` for others."""
     found = next((name for name, kind in KERNELS.items() if kind.kernel is type(kernel)), None)
     if found is None:
-        raise ValueError(f"{type(kernel).__name__} is no kernel of KERNELS; these are: {', '.join(KERNELS)}")
+        raise SettingError(
+            f"the kernel {kernel!r} has no name to store; enter its class in "
+            f"rankviz.features.kernels.KERNELS, or choose one of {', '.join(map(repr, KERNELS))}"
+        )
     return found
 
 

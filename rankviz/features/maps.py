@@ -1,4 +1,4 @@
-"""Feature maps, from settings to Φ in three steps, and the linear map.
+"""The interface of feature maps, from settings to Φ in three steps, and the form of their scores.
 
 Settings *draw* the random parts from or for documents. A draw serves every γ and every number of features up
 to m. *Fitted* at a γ, it is a map φ; its leading columns are the map for fewer features. A map turns
@@ -6,25 +6,60 @@ documents into a `FeatureOperator`.
 
 To add one, write a frozen dataclass of settings with `draw(X, report) -> Drawn`, and enter it in
 `FEATURE_MAPS` of `rankviz.features.registry`.
+
+Scores f(x) = w·φ(x) may be functions of single features (sums, or sums of products) or kernel expansions. A
+fitted map with such a form has `form(w)` (`HasForm`). A map whose scores are sums of kernel values has
+`expansion(w)` (`HasExpansion`); its kernel determines the form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
-from rankviz.features.bases import Basis, IdentityBasis
-from rankviz.features.courses import Straight
-from rankviz.features.forms import SumForm
-from rankviz.features.kernel_base import Kernel
-from rankviz.features.operator import FeatureOperator
+from rankviz.features.kernel_base import Course, Kernel
+from rankviz.features.kernels import KERNELS
+from rankviz.features.operator import Basis, FeatureOperator
 
 Move = Callable[[FloatArray], FloatArray]
 """A change of documents (s, d) -> (s, d), row by row."""
+
+
+class FeatureMap(Protocol):
+    """Settings of a feature map, before it is drawn for documents."""
+
+    def draw(self, X: FloatArray, report: Report = silent) -> Drawn:
+        """Draw the random parts of the map, from or for documents X (n, d)."""
+        ...
+
+    def fit(self, X: FloatArray, report: Report = silent) -> FittedMap:
+        """Fit the map at its kernel's γ."""
+        ...
+
+
+class Drawn(Protocol):
+    """The random parts of a feature map, the same for every γ of its kernel."""
+
+    @property
+    def in_kernel_space(self) -> bool:
+        """`in_kernel_space` of its maps."""
+        ...
+
+    def fitted(self, gamma: float, report: Report = silent) -> FittedMap:
+        """Return the map at γ."""
+        ...
+
+    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
+        """Return the part for X (n, d) independent of γ: κ's arguments with landmarks, or Ωᵀx; (n, m)."""
+        ...
 
 
 class FittedMap(Protocol):
@@ -76,83 +111,112 @@ class FittedMap(Protocol):
         ...
 
 
-class Drawn(Protocol):
-    """The random parts of a feature map, the same for every γ of its kernel."""
+@dataclass(frozen=True, eq=False)
+class SumForm:
+    """f(x) = Σ_l f_l(x_l).
+
+    Attributes
+    ----------
+    differences : (a, b) -> f_l(a_l) − f_l(b_l)
+        For two documents (d,) -> (d,).
+    course : l -> Course, or None
+        Course of f_l; None if unknown.
+    """
+
+    differences: Callable[[FloatArray, FloatArray], FloatArray]
+    course: Callable[[int], Course] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ProductForm:
+    """f(x) = Re Σ_i c_i Π_l k_il(x_l), with |k_il| ≤ 1.
+
+    Attributes
+    ----------
+    coefficients : (m,) float64 or complex128
+    factors : (x, terms) -> k_il(x_l)
+        For a document (d,) and a slice of the m terms -> (terms, d).
+    factor : (values, l, terms) -> k_il(values)
+        For values (s,) of one feature -> (s, terms).
+    course : l -> Course, or None
+        Course of all k_il along feature l; None if unknown.
+    """
+
+    coefficients: NDArray[Any]
+    factors: Callable[[FloatArray, slice], NDArray[Any]]
+    factor: Callable[[FloatArray, int, slice], NDArray[Any]]
+    course: Callable[[int], Course] | None = None
+
+
+Form = SumForm | ProductForm
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """f(x) = Σ_i c_i κ(x, z_i).
+
+    Attributes
+    ----------
+    kernel : Kernel
+    documents : (k, d) float64
+        z.
+    coefficients : (k,) float64
+        c.
+    """
+
+    kernel: Kernel
+    documents: FloatArray
+    coefficients: FloatArray
 
     @property
-    def in_kernel_space(self) -> bool:
-        """`in_kernel_space` of its maps."""
+    def form(self) -> Form:
+        """The expansion as a sum or products; `SettingError` for a kernel not made of single features."""
+        declared = self.kernel.by_feature
+        if declared is None:
+            able = " or ".join(repr(name) for name, kind in KERNELS.items() if kind.by_feature is not None)
+            raise SettingError(
+                f"the {self.kernel.label} kernel {self.kernel.formula} is neither a product nor a sum of "
+                f"functions of single features; choose kernel={able}"
+            )
+        course = None if declared.course is None else self._course
+        if not declared.multiplied:
+            return SumForm(self._differences, course)
+        return ProductForm(self.coefficients, self._factors, self._factor, course)
+
+    def _factors(self, x: FloatArray, terms: slice) -> FloatArray:
+        return self._of_features(x, self.documents[terms])
+
+    def _factor(self, values: FloatArray, feature: int, terms: slice) -> FloatArray:
+        return self._of_features(values[:, None], self.documents[terms, feature])
+
+    def _course(self, feature: int) -> Course:
+        assert self.kernel.by_feature is not None
+        assert self.kernel.by_feature.course is not None
+        return self.kernel.by_feature.course(self.kernel, self.documents[:, feature])
+
+    def _differences(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        kernels = self._of_features(a, self.documents) - self._of_features(b, self.documents)
+        return self.coefficients @ kernels
+
+    def _of_features(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        assert self.kernel.by_feature is not None
+        with np.errstate(under="ignore"):
+            return self.kernel.by_feature.function(self.kernel, x, z)
+
+
+@runtime_checkable
+class HasForm(Protocol):
+    """A fitted map whose scores are functions of single features."""
+
+    def form(self, w: FloatArray) -> Form:
+        """Return the form of w·φ(x); `SettingError` if its kernel has none."""
         ...
 
-    def fitted(self, gamma: float, report: Report = silent) -> FittedMap:
-        """Return the map at γ."""
+
+@runtime_checkable
+class HasExpansion(Protocol):
+    """A fitted map whose scores are a kernel expansion."""
+
+    def expansion(self, w: FloatArray) -> Expansion:
+        """Return the expansion of w·φ(x)."""
         ...
-
-    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """Return the part for X (n, d) independent of γ: κ's arguments with landmarks, or Ωᵀx; (n, m)."""
-        ...
-
-
-@dataclass(frozen=True)
-class FittedLinear:
-    """φ(x) = x; nothing is random, so it is its own `Drawn`."""
-
-    n_components: int
-
-    kernel: ClassVar[Kernel | None] = None
-    in_kernel_space: ClassVar[bool] = False
-
-    @property
-    def basis(self) -> IdentityBasis:
-        """The identity."""
-        return IdentityBasis(self.n_components)
-
-    def operator(self, X: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Return X."""
-        return FeatureOperator(X, self.basis)
-
-    def operator_of(self, arguments: FloatArray, report: Report = silent) -> FeatureOperator:
-        """Return the operator of the arguments: they are X."""
-        return FeatureOperator(arguments, self.basis)
-
-    def form(self, w: FloatArray) -> SumForm:
-        """Return Σ_l w_l x_l."""
-        return SumForm(lambda a, b: w * (a - b), lambda feature: Straight())
-
-    def leading(self, m: int) -> FittedLinear:
-        """Return this map: the linear map has no m."""
-        return self
-
-    def moved(self, move: Move, X: FloatArray) -> FittedLinear:
-        """Return this map: it has no landmarks."""
-        return self
-
-    def fitted(self, gamma: float, report: Report = silent) -> FittedLinear:
-        """Return this map: the linear map has no γ."""
-        return self
-
-    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
-        """Return X."""
-        return X
-
-    def arrays(self) -> Arrays:
-        """Return no arrays."""
-        return {}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, d: int, kernel: Kernel | None) -> FittedLinear:
-        """Return the map of d features."""
-        return cls(d)
-
-
-@dataclass(frozen=True)
-class Linear:
-    """The linear map φ(x) = x: plain linear RankSVM (chen2017 eq. 4)."""
-
-    def draw(self, X: FloatArray, report: Report = silent) -> FittedLinear:
-        """Return the map; nothing is random."""
-        return FittedLinear(X.shape[1])
-
-    def fit(self, X: FloatArray, report: Report = silent) -> FittedLinear:
-        """Return the map; it has no γ."""
-        return self.draw(X, report)

@@ -9,18 +9,232 @@ See docs/decisions/0006-features-are-an-operator.md.
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
+from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.features.bases import Basis
+from rankviz.common.npz import Arrays, shaped
 from rankviz.features.row_blocks import BLOCK_ENTRIES, rounded
+
+
+class Basis(ABC):
+    """A basis change T (k, m), applied from the left to vectors or to columns of a matrix.
+
+    Attributes
+    ----------
+    nested : bool
+        True if leading columns are a coarser map of the same kind.
+    """
+
+    nested: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(k, m): stored columns, feature dimensions."""
+
+    @abstractmethod
+    def expand(self, w: FloatArray) -> FloatArray:
+        """Apply T w: (m,) -> (k,), or (m, s) -> (k, s)."""
+
+    @abstractmethod
+    def contract(self, u: FloatArray) -> FloatArray:
+        """Apply Tᵀ u: (k,) -> (m,), or (k, s) -> (m, s)."""
+
+    @abstractmethod
+    def leading(self, k: int) -> Basis:
+        """Return T of the map whose base is the first k columns; ValueError if it is not nested."""
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """Return weights of this map (m,) with the scores of weights w of a leading one: zeros appended."""
+        return np.concatenate((w, np.zeros(self.shape[1] - len(w))))
+
+    def weight(self, k: int) -> float:
+        """Return the factor of the first k columns of Φ in the map for k; ValueError like `leading`."""
+        return 1.0
+
+    def single(self) -> Basis:
+        """Return T in single precision, for vectors in single precision."""
+        return self
+
+    def arrays(self) -> Arrays:
+        """Return the matrices to store; empty if there are none."""
+        return {}
+
+
+@dataclass(frozen=True)
+class IdentityBasis(Basis):
+    """T = I: the base is Φ itself."""
+
+    size: int
+
+    nested: ClassVar[bool] = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, m)."""
+        return self.size, self.size
+
+    def expand(self, w: FloatArray) -> FloatArray:
+        """Return w."""
+        return w
+
+    def contract(self, u: FloatArray) -> FloatArray:
+        """Return u."""
+        return u
+
+    def leading(self, k: int) -> IdentityBasis:
+        """Return the identity of k columns."""
+        return IdentityBasis(k)
+
+
+@dataclass(frozen=True)
+class CosineBasis(Basis):
+    """T = √(2/m) I: the base holds cosines, which weigh more for smaller m."""
+
+    size: int
+
+    nested: ClassVar[bool] = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, m)."""
+        return self.size, self.size
+
+    def expand(self, w: FloatArray) -> FloatArray:
+        """Return √(2/m) w."""
+        return w * math.sqrt(2 / self.size)
+
+    def contract(self, u: FloatArray) -> FloatArray:
+        """Return √(2/m) u."""
+        return u * math.sqrt(2 / self.size)
+
+    def leading(self, k: int) -> CosineBasis:
+        """Return √(2/k) I."""
+        return CosineBasis(k)
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """Return √(m/m') w with zeros appended, for w (m',)."""
+        return super().padded(w * math.sqrt(self.size / len(w)))
+
+    def weight(self, k: int) -> float:
+        """Return √(m/k)."""
+        return math.sqrt(self.size / k)
+
+
+@dataclass(frozen=True, eq=False)
+class CholeskyBasis(Basis):
+    """T = L^-T for K_mm = L Lᵀ: leading columns of Φ belong to leading landmarks (nested).
+
+    Attributes
+    ----------
+    L : (m, m) float64, lower triangular
+    """
+
+    L: FloatArray
+
+    nested: ClassVar[bool] = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, m)."""
+        return len(self.L), len(self.L)
+
+    def expand(self, w: FloatArray) -> FloatArray:
+        """Return L^-T w."""
+        return _solve_triangular(self.L, w, "T")
+
+    def contract(self, u: FloatArray) -> FloatArray:
+        """Return L^-1 u."""
+        return _solve_triangular(self.L, u, "N")
+
+    def leading(self, k: int) -> CholeskyBasis:
+        """Return the factor of the first k landmarks, copied: each solve would copy a view of L."""
+        return self if k == len(self.L) else CholeskyBasis(self.L[:k, :k].copy())
+
+    def arrays(self) -> Arrays:
+        """Return L."""
+        return {"L": self.L}
+
+    def single(self) -> CholeskyBasis:
+        """Return L rounded to single precision."""
+        return CholeskyBasis(self.L.astype(np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class DenseBasis(Basis):
+    """T stored as a (k, m) matrix, as for chen2017's truncated map U_k Σ_k^-1/2 (eq. 18)."""
+
+    T: FloatArray
+
+    nested: ClassVar[bool] = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(k, m)."""
+        return self.T.shape[0], self.T.shape[1]
+
+    def expand(self, w: FloatArray) -> FloatArray:
+        """Return T w."""
+        return self.T @ w
+
+    def contract(self, u: FloatArray) -> FloatArray:
+        """Return Tᵀ u."""
+        return self.T.T @ u
+
+    def leading(self, k: int) -> DenseBasis:
+        """Return this basis for its own k; ValueError for others: fewer landmarks have other eigenvectors."""
+        return _not_nested(self, k, self.shape[0])
+
+    def padded(self, w: FloatArray) -> FloatArray:
+        """Return w; ValueError for a shorter one."""
+        _not_nested(self, len(w), self.shape[1])
+        return w
+
+    def weight(self, k: int) -> float:
+        """Return 1 for its own k; ValueError for others."""
+        _not_nested(self, k, self.shape[1])
+        return 1.0
+
+    def arrays(self) -> Arrays:
+        """Return T."""
+        return {"T": self.T}
+
+    def single(self) -> DenseBasis:
+        """Return T rounded to single precision."""
+        return DenseBasis(self.T.astype(np.float32))
+
+
+def _not_nested(basis: DenseBasis, asked: int, there: int) -> DenseBasis:
+    if asked != there:
+        raise ValueError("feature maps truncated to a rank are not nested; fit each on its own")
+    return basis
+
+
+def _solve_triangular(L: FloatArray, b: FloatArray, trans: Literal["N", "T"]) -> FloatArray:
+    x: FloatArray = linalg.solve_triangular(L, b, trans=trans, lower=True, check_finite=False)
+    return x
+
+
+def landmark_basis(arrays: Arrays, k: int) -> CholeskyBasis | DenseBasis:
+    """Return the basis of k landmarks from `arrays`; ValueError for invalid arrays."""
+    if "L" not in arrays:
+        return DenseBasis(shaped(arrays, "T", k, arrays["T"].shape[1]))
+    L = shaped(arrays, "L", k, k)
+    if not (np.diag(L) > 0).all():
+        raise ValueError("array 'L' is not a Cholesky factor")
+    return CholeskyBasis(L)
+
 
 SPARSE = 10
 """Copy a base if its rows are at least this many times wider in memory."""
+
 ROWS = 8192
 """Rows summed at a time, to keep single-precision sums short."""
 
@@ -109,3 +323,56 @@ class FeatureOperator:
 
 def _double(v: FloatArray) -> FloatArray:
     return v.astype(np.float64, copy=False)
+
+
+# Only differences within a query matter; an offset common to a query changes none of them. But sums of
+# squares contain the offset. At 10⁸ times the differences, a Hessian loses all their digits.
+FAR = 1e3
+"""Columns are shifted if their largest value exceeds this times the largest difference within a query.
+Squares then lose six digits and keep ten. Other columns stay the same bit by bit."""
+
+
+def centred(features: FeatureOperator, ptr: IntArray) -> FeatureOperator:
+    """Return Φ with each query's first row subtracted, in columns with large offsets.
+
+    Scores change by a constant for each query. All differences of pairs stay exact, because both numbers of
+    each subtraction have a similar size (Sterbenz).
+    """
+    base = moved_to_zero(features.base, ptr, far_columns(features.base, ptr))
+    return features if base is features.base else FeatureOperator(base, features.basis)
+
+
+def moved_to_zero(base: FloatArray, ptr: IntArray, columns: IntArray) -> FloatArray:
+    """Subtract each query's first row in these columns; return base itself if there are none."""
+    if len(columns) == 0 or len(base) == 0:
+        return base
+    base = base.copy()
+    base[:, columns] -= np.repeat(base[ptr[:-1]][:, columns], np.diff(ptr), axis=0)
+    return base
+
+
+def far_columns(X: FloatArray, ptr: IntArray) -> IntArray:
+    """Return the columns of X (n, d) whose size exceeds FAR times the largest spread within a query."""
+    size = sizes(X)
+    longest = int(np.diff(ptr).argmax())  # one query excludes most columns; checking all takes longer
+    likely: IntArray = np.flatnonzero(size > FAR * np.ptp(X[ptr[longest] : ptr[longest + 1]], axis=0))
+    if len(likely) == 0:
+        return likely
+    far: IntArray = likely[size[likely] > FAR * spreads(X[:, likely], ptr)]
+    return far
+
+
+def sizes(X: FloatArray) -> FloatArray:
+    """Return the largest absolute value of each column of X (n, d), (d,)."""
+    size: FloatArray = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    return size
+
+
+def spreads(X: FloatArray, ptr: IntArray) -> FloatArray:
+    """Return the largest difference within a query for each column of X (n, d), (d,)."""
+    if len(X) == 0:
+        return np.zeros(X.shape[1])
+    starts = ptr[:-1]
+    within = np.maximum.reduceat(X, starts, axis=0) - np.minimum.reduceat(X, starts, axis=0)
+    spread: FloatArray = within.max(axis=0)
+    return spread

@@ -1,28 +1,209 @@
 """The objective ½‖w‖² + C·risk(Φw), which connects features and risk by the chain rule.
 
-Solvers see an `Objective`: points with value and gradient, Hessian products, rays for line searches, and a
-preconditioner. The preconditioner is built here, because it depends on both map and risk.
+Preconditioners are built here, because they depend on both map and risk. They are factored in the space of
+features, (m, m), or of documents, (n, n), whichever is smaller.
+
+Values and gradients are always in double precision. Hessian products and preconditioners only affect
+directions. In single precision they take half the time, most of it spent reading Φ. So they use it if memory
+allows and rounding is harmless.
+
+See docs/decisions/0006-features-are-an-operator.md.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
 
 import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataError
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.operator import FeatureOperator
-from rankviz.learning import Risk, RiskFacts, RiskPoint, RiskSums, limit_of
-from rankviz.learning.precision import curvature_features
-from rankviz.learning.preconditioner import (
-    CholeskyPreconditioner,
-    DocumentPreconditioner,
-    Preconditioner,
-    curvature_roots,
-)
+from rankviz.features.operator import Basis, FeatureOperator
+from rankviz.features.row_blocks import BLOCK_ENTRIES
+from rankviz.learning.objective import Preconditioner, ScoredPoint, ScoreRay
+from rankviz.learning.risk import Risk, RiskPoint, limit_of
+
+
+@dataclass(frozen=True, eq=False)
+class CholeskyPreconditioner:
+    """M^-1 r by two triangular solves with U, M = UᵀU (m, m)."""
+
+    factor: FloatArray
+    kind: str
+
+    @classmethod
+    def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
+        """Factor M, O(m³/3); add to its diagonal if rounding has made M indefinite (C very large).
+
+        Raises `DataError` if only rounding is left of M.
+        """
+        rounding = len(M) * float(np.finfo(np.float64).eps * np.diag(M).max())
+        for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
+            M = M if shift == 0.0 else M + shift * np.eye(len(M))
+            with contextlib.suppress(linalg.LinAlgError):
+                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T has LAPACK's memory order
+        raise DataError(
+            "features or kernel values so large beside their differences within queries that rounding leaves "
+            "nothing of these (the preconditioner is not positive definite)",
+            expected="differences that squares of the values do not drown",
+            remedy="Normalise the features first, query by query; of a polynomial kernel choose a smaller "
+            "coef0 or degree.",
+        )
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """Return M^-1 r; for one vector two solves are several times faster than LAPACK's solve."""
+        half = linalg.solve_triangular(self.factor, r, trans="T", check_finite=False)
+        x: FloatArray = linalg.solve_triangular(self.factor, half, check_finite=False)
+        return x
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPreconditioner:
+    """H^-1 r for H = I + C ΦᵀRΦ with fewer documents n than features m, by a factor of at most (n, n).
+
+    With R = S Sᵀ and UᵀU = I + C SᵀΦΦᵀS, Woodbury's identity gives H^-1 r = r − Φᵀ YᵀY Φ r, Y = √C U^-T Sᵀ.
+
+    Attributes
+    ----------
+    features : FeatureOperator
+        Φ (n, m).
+    half : (s, n) float64
+        Y.
+    """
+
+    features: FeatureOperator
+    half: FloatArray
+    kind: str = "documents"
+
+    @classmethod
+    def of(cls, features: FeatureOperator, roots: Sequence[FloatArray], C: float) -> DocumentPreconditioner:
+        """Factor H in the space of documents: O(n²m + n³).
+
+        `roots` has the block of S of each query in turn (see `curvature_roots`), because pairs are within
+        queries.
+        """
+        ends = np.cumsum([len(S) for S in roots])
+        rows = [slice(int(end) - len(S), int(end)) for S, end in zip(roots, ends, strict=True)]
+        left = [S.T @ features.kernel[own] for S, own in zip(roots, rows, strict=True)]
+        SK = np.concatenate([np.zeros((0, features.shape[0])), *left])
+        right = [SK[:, own] @ S for S, own in zip(roots, rows, strict=True)]
+        W = np.concatenate([np.zeros((len(SK), 0)), *right], axis=1)
+        W *= C
+        W[np.diag_indices(len(W))] += 1.0
+        half = linalg.block_diag(*(S.T for S in roots)) * np.sqrt(C)
+        if len(W):
+            U = CholeskyPreconditioner.of(W, "documents").factor
+            half = linalg.solve_triangular(U, half, trans="T", check_finite=False)
+        return cls(features, half)
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """Return H^-1 r: (m,) -> (m,), or (m, s) -> (m, s)."""
+        return r - self.features.adjoint(self.half.T @ (self.half @ self.features.product(r)))
+
+
+def document_entries(n: int, m: int) -> int:
+    """Return the peak entries of a preconditioner for n documents: six squares, and a block of features."""
+    return 6 * n * n + 2 * min(n * m, max(BLOCK_ENTRIES, m))
+
+
+def document_flops(n: int, m: int) -> float:
+    """Return its operations for m features: kernel of documents, factor, and solve."""
+    return float(n) * n * m + 3.0 * float(n) ** 3
+
+
+def curvature_roots(product: Callable[[FloatArray], FloatArray], ptr: IntArray) -> list[FloatArray]:
+    """Return S_q (n_q, s_q) of each query with R_q = S_q S_qᵀ, from products v -> R v (n,).
+
+    R has one block per query, so one product gives one column of every block. Each block is factored with
+    pivots (LAPACK's dpstrf). Its rank s_q is at most n_q − 1 and at most the number of active pairs.
+    """
+    sizes, n = np.diff(ptr), int(ptr[-1])
+    columns = np.zeros((int(sizes.max(initial=0)), n))
+    for j in range(len(columns)):
+        v = np.zeros(n)
+        v[ptr[:-1][sizes > j] + j] = 1.0
+        columns[j] = product(v)
+    return [_root(columns[: end - start, start:end]) for start, end in itertools.pairwise(ptr)]
+
+
+def _root(R: FloatArray) -> FloatArray:
+    """Return S (k, rank) with R = S Sᵀ for a positive semidefinite R (k, k)."""
+    if not R.any():
+        return np.zeros((len(R), 0))
+    factor, pivots, rank, _ = lapack.dpstrf(R, lower=1)
+    S = np.zeros((len(R), int(rank)))
+    S[pivots - 1] = np.tril(factor)[:, :rank]
+    return S
+
+
+LARGE = 2**24
+"""Number of entries of a base (134 MB) from which products are limited by memory, so a copy in single
+precision pays."""
+
+NOISE = 0.02
+"""Largest relative change of √(sᵀHs) by single precision. CG then takes as many iterations as in double
+precision, and its decrement is right to a few per cent."""
+
+POWER_STEPS = 6
+"""Number of power iterations: they give a norm to a factor of two."""
+
+
+def copy_bytes(n: int, k: int) -> int:
+    """Return the bytes of a copy of a base (n, k) in single precision; 0 if it would not pay."""
+    return 4 * n * k if n * k >= LARGE else 0
+
+
+def curvature_features(
+    features: FeatureOperator, risk: RiskPoint, C: float, spare: float, largest: float = 1.0
+) -> FeatureOperator:
+    """Return Φ for Hessian products at a point, in single precision if it fits in memory and is accurate.
+
+    `largest` (at least 1) bounds the entries of the base.
+    """
+    fits = 4.0 * features.base.size <= spare
+    return features.single if fits and largest * single_noise(features, risk, C) <= NOISE else features
+
+
+def single_noise(features: FeatureOperator, risk: RiskPoint, C: float) -> float:
+    """Return the largest relative change of √(sᵀHs), H = I + C ΦᵀRΦ, with Φ's base rounded to float32.
+
+    By the triangle inequality it is at most √(C‖R‖)·‖E T‖, because ‖s‖² ≤ sᵀHs. The errors E (n, k) of
+    entries in [−1, 1] are at most 2^-25 and nearly independent, so ‖E‖ is about 2^-25 (√n + √k). T multiplies
+    them by at most ‖T‖, which is large for an ill-conditioned kernel.
+    """
+    n, k = features.base.shape
+    spread = spread_of_basis(features.basis)
+    return noise_of(n, k, C * largest_eigenvalue(risk.hessian_product, n) * spread)
+
+
+def noise_of(n: int, k: int, stiffness: float) -> float:
+    """Return the same for a base (n, k), from C‖R‖·‖T‖²."""
+    return 2.0**-25 * (math.sqrt(n) + math.sqrt(k)) * math.sqrt(stiffness)
+
+
+def spread_of_basis(basis: Basis) -> float:
+    """Return ‖T‖² of a basis change T (k, m), roughly."""
+    return largest_eigenvalue(lambda u: basis.expand(basis.contract(u)), basis.shape[0])
+
+
+def largest_eigenvalue(product: Callable[[FloatArray], FloatArray], size: int) -> float:
+    """Estimate the largest eigenvalue of a positive semidefinite matrix from below, by power iteration."""
+    v = np.random.default_rng(0).normal(size=size)
+    value = float(np.linalg.norm(v))
+    for _ in range(POWER_STEPS):
+        if value == 0.0:
+            break
+        v = product(v / value)
+        value = float(np.linalg.norm(v))
+    return value
+
 
 EXACT_COLUMNS_PER_ITERATION = 8
 """Forming the Hessian costs about as much as k/8 CG iterations: its n·k² products run at processor speed, the
@@ -50,219 +231,6 @@ def wider_than_tall(n: int, basis: tuple[int, int]) -> bool:
     return n < min(basis)
 
 
-class Point(Protocol):
-    """Value and derivatives of an objective at one weight vector, as solvers see it."""
-
-    @property
-    def w(self) -> FloatArray:
-        """Weights."""
-        ...
-
-    @property
-    def scores(self) -> FloatArray:
-        """f, (n,): brought to this process if necessary."""
-        ...
-
-    @property
-    def told(self) -> FloatArray | None:
-        """The scores for progress reports; None if they stay elsewhere."""
-        ...
-
-    @property
-    def value(self) -> float:
-        """½‖w‖² + C·risk(f)."""
-        ...
-
-    @property
-    def gradient(self) -> FloatArray:
-        """Gradient in the space of w."""
-        ...
-
-    @property
-    def risk(self) -> RiskSums:
-        """Facts about the risk at this point."""
-        ...
-
-    def worth(self, value: float) -> Point:
-        """Return the same point with another value: the original loss, after training a smoothed one."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredPoint:
-    """A `Point` whose scores and risk are in this process.
-
-    Attributes
-    ----------
-    w : (m,) float64
-        Weights.
-    scores : (n,) float64
-        f = Φ w.
-    value : float
-        ½‖w‖² + C·risk(f).
-    gradient : (m,) float64
-        w + C Φᵀ ∂risk.
-    risk : RiskPoint
-    """
-
-    w: FloatArray
-    scores: FloatArray
-    value: float
-    gradient: FloatArray
-    risk: RiskPoint
-
-    @property
-    def told(self) -> FloatArray:
-        """The scores."""
-        return self.scores
-
-    def worth(self, value: float) -> ScoredPoint:
-        """Return the same point with another value."""
-        return replace(self, value=value)
-
-
-class Ray(Protocol):
-    """The objective along w + τs."""
-
-    def at(self, tau: float) -> tuple[float, float, Any]:
-        """Return φ'(τ), φ''(τ), and data for `end`; infinite or NaN if the loss overflows."""
-        ...
-
-    def end(self, tau: float, risk: Any) -> Point:
-        """Return the point at step τ, with the data from `at`."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreRay:
-    """The objective along w + τs in score space: one pass over the pairs per trial.
-
-    φ'(τ) = ⟨w, s⟩ + τ‖s‖² + C⟨∂risk(f + τΦs), Φs⟩, φ''(τ) = ‖s‖² + C⟨R Φs, Φs⟩.
-    """
-
-    objective: ScoreObjective
-    point: ScoredPoint
-    s: FloatArray
-    image: FloatArray
-    """Φ s, (n,)."""
-
-    def at(self, tau: float) -> tuple[float, float, RiskPoint]:
-        """Return φ'(τ), φ''(τ) and the risk there; infinite or NaN if the loss overflows."""
-        C, ss = self.objective.C, self.objective.inner(self.s, self.s)
-        slope = self.objective.inner(self.point.w, self.s) + tau * ss
-        with np.errstate(over="ignore", invalid="ignore"):
-            risk = self.objective.risk.at(self.point.scores + tau * self.image)
-            slope += C * float(risk.gradient @ self.image)
-            return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
-
-    def end(self, tau: float, risk: RiskPoint) -> ScoredPoint:
-        """Return the point at step τ with its known risk."""
-        scores = self.point.scores + tau * self.image
-        return self.objective.assemble(self.point.w + tau * self.s, scores, risk)
-
-
-class Objective(Protocol):
-    """½‖w‖² + C·risk as seen by solvers, in any space of w."""
-
-    @property
-    def C(self) -> float:
-        """Weight of the risk."""
-        ...
-
-    @property
-    def risk(self) -> RiskFacts:
-        """Facts about the risk of scores."""
-        ...
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of preference pairs p."""
-        ...
-
-    @property
-    def patience(self) -> int:
-        """Number of CG iterations after which `exact_preconditioner` is cheaper."""
-        ...
-
-    def with_risk(self, risk: Any) -> Objective:
-        """Return the same objective with another risk of the same documents."""
-        ...
-
-    def start(self) -> FloatArray:
-        """Return the initial weights."""
-        ...
-
-    def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """Return ⟨a, b⟩, in which Hessian and preconditioner are self-adjoint."""
-        ...
-
-    def at(self, w: FloatArray) -> Point:
-        """Return value and gradient at w."""
-        ...
-
-    def limit(self, point: Any) -> tuple[float, float]:
-        """Return the original loss's risk at a point, and the smoothing term of the gap (see `limit_of`)."""
-        ...
-
-    def hessian_product(self, point: Any, s: FloatArray) -> FloatArray:
-        """Return H s."""
-        ...
-
-    def ray(self, point: Any, s: FloatArray) -> Ray:
-        """Return the objective from a point along s."""
-        ...
-
-    def preconditioner(self, point: Any, report: Report = silent) -> Preconditioner:
-        """Return an approximate inverse Hessian at a point."""
-        ...
-
-    def exact_preconditioner(self, point: Any, report: Report = silent) -> Preconditioner:
-        """Return a better one, for a point at which the first makes CG too slow."""
-        ...
-
-
-class ScoreObjective(Objective, Protocol):
-    """An objective whose scores and risk are in this process."""
-
-    @property
-    def risk(self) -> Risk:
-        """The risk of scores."""
-        ...
-
-    def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
-        """Return the point at w with known scores and risk."""
-        ...
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A proved bound at a point, for the original problem of an objective.
-
-    Attributes
-    ----------
-    value : float
-        ½‖w‖² + C·risk of the original loss, not of a smoothed one: the primal value P.
-    gap : float
-        (P − D)/P ≥ (P − optimum)/P, where D is the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. This
-        holds for every convex loss, also where it rises and α is negative. For a loss with a derivative it is
-        ½‖∇‖²/P; a smoothed hinge adds its smoothing term.
-    """
-
-    value: float
-    gap: float
-
-
-def certificate(objective: Objective, point: Point) -> Certificate:
-    """Return primal value and relative duality gap at a point.
-
-    D uses the weights of α, w − ∇ = ΦᵀAᵀα, which equal w only at the optimum.
-    """
-    risk, slack = objective.limit(point)
-    value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
-    gap = 0.5 * objective.inner(point.gradient, point.gradient) + objective.C * slack
-    return Certificate(value, gap / value if value > 0 else 0.0)
-
-
 @dataclass(eq=False)
 class RankObjective:
     """½‖w‖² + C Σ_P ℓ((Φw)_i − (Φw)_j), chen2017 eq. 22 for the squared hinge.
@@ -277,7 +245,7 @@ class RankObjective:
     seed : int
         Seed of the pairs of the sampled preconditioner.
     spare : float
-        Bytes allowed for a copy of Φ in single precision (see `rankviz.learning.precision`).
+        Bytes allowed for a copy of Φ in single precision (see `rankviz.learning.feature_space`).
     largest : float
         Bound of the base's entries, at least 1.
     """

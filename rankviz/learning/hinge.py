@@ -14,11 +14,9 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
-from rankviz.learning import smoothed_risk
-from rankviz.learning.feature_space import Objective, certificate
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import SolverResult, Status, TraceRow
+from rankviz.learning.objective import Objective, Preconditioner, SolverResult, Status, TraceRow, certificate
+from rankviz.learning.risk import smoothed_risk
 
 WIDEST, NARROWEST = 1.0, 1e-10
 """First width, and the width below which rounding dominates."""
@@ -38,7 +36,7 @@ class HingeContinuation:
     ----------
     tol : float
         Stop once the duality gap is at most tol times the objective.
-    Largest number of Newton steps over all widths.
+    max_iter : int
         Largest number of Newton steps, all widths together.
     preconditioned : bool
         See `TruncatedNewton`.
@@ -71,7 +69,7 @@ class HingeContinuation:
             proved = certificate(smooth, result.point)
             status = self._status(result.status, proved.gap, h)
             if status is not None:
-                return SolverResult(result.point.worth(proved.value), status, tuple(rows), precondition)
+                return SolverResult(result.point.with_value(proved.value), status, tuple(rows), precondition)
             # Two parts of the gap: ½‖∇‖² falls with inner_tol, and the rest with h. Reduce the larger one.
             unsolved = 0.5 * smooth.inner(result.point.gradient, result.point.gradient) / proved.value
             smoothing = proved.gap - unsolved

@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.factor import factored
-from rankviz.features.kernel_base import Kernel, mean_diagonal
-from rankviz.features.kernel_matrix import KernelMatrix
-from rankviz.features.landmarks import UniformLandmarks
+from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
+from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
+from rankviz.features.maps import FittedMap
+from rankviz.features.nystroem import UniformLandmarks, factored
 from rankviz.features.operator import FeatureOperator
-from rankviz.learning import Risk, RiskPoint, limit_of
-from rankviz.learning.feature_space import RankObjective, ScoredPoint, ScoreRay
-from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.objective import Preconditioner, ScoredPoint, ScoreRay
+from rankviz.learning.risk import Risk, RiskPoint, limit_of
+from rankviz.learning.training import MapFamily, Space, Task
 
 LANDMARKS_PER_ROOT = 5.0
 """Ratio of the first preconditioner's landmarks to √n: forming it, O(n m²), costs a few products with K."""
@@ -179,3 +181,72 @@ class KernelObjective:
 
     def _with_image(self, v: FloatArray) -> FloatArray:
         return np.stack((v, self.K.product(v)))
+
+
+class KernelSpace(Space):
+    """Coefficients β of documents (n, d) in the exact kernel's space; K is computed once for each γ.
+
+    Parameters
+    ----------
+    family : MapFamily
+        Maps in the kernel's space.
+    X : (n, d) float64
+    budget : float
+        Bytes for K (see `kernel_matrix`), besides a preconditioner with `first_landmarks`.
+    """
+
+    def __init__(self, family: MapFamily, X: FloatArray, budget: float) -> None:
+        super().__init__(family, X)
+        self._budget = budget
+        self._computed: tuple[Kernel, KernelMatrix] | None = None
+        self._seconds = 0.0
+
+    def know(self, gamma: float, K: KernelMatrix) -> None:
+        """Store K at γ, already computed."""
+        self._computed = needed(self.family.widest(gamma).kernel), K
+
+    def matrix(self, gamma: float, report: Report = silent) -> KernelMatrix:
+        """Return K at γ."""
+        return self._matrix(needed(self.family.widest(gamma, report).kernel), report)
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """Return the exact map at γ; it has no m."""
+        return self.family.widest(task.gamma, report)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
+        """Return ½βᵀKβ + C·risk(Kβ)."""
+        kernel, n = needed(self.map(task, report).kernel), len(self.X)
+        K = self._matrix(kernel, report)
+        spare = self._budget - K.bytes + preconditioner_bytes(n, first_landmarks(n))
+        most = landmarks_within(n, spare)
+        return KernelObjective(self.X, kernel, K, risk, task.C, seed, most)
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """Return w itself: at one γ, both tasks have coefficients with their image."""
+        return w
+
+    def coarser(self, task: Task) -> None:
+        """Return None: the map is not nested."""
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Return the coefficients without their image."""
+        coefficients: FloatArray = w[0]  # w is β with its image Kβ
+        return coefficients
+
+    def vector(self, coefficients: FloatArray) -> FloatArray:
+        """Return the coefficients with their image by the last γ's matrix; ValueError without one."""
+        if self._computed is None:
+            raise ValueError("no kernel matrix is there yet: ask for an objective first")
+        return np.stack((coefficients, self._computed[1].product(coefficients)))
+
+    def seconds(self, task: Task) -> float:
+        """Return the seconds of K."""
+        return self._seconds
+
+    def _matrix(self, kernel: Kernel, report: Report) -> KernelMatrix:
+        if self._computed is None or kernel != self._computed[0]:
+            self._computed = None  # frees the old one first: two need too much memory
+            began = time.perf_counter()
+            self._computed = kernel, kernel_matrix(self.X, kernel, self._budget, report)
+            self._seconds = time.perf_counter() - began
+        return self._computed[1]

@@ -12,9 +12,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, StopRequested, silent
-from rankviz.learning.feature_space import Objective, Point
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import SolverResult, Status, TraceRow
+from rankviz.learning.objective import Objective, Point, Preconditioner, SolverResult, Status, TraceRow
 
 MEMORY = 10
 """Number of corrections that approximate the Hessian."""
@@ -83,7 +81,7 @@ class _Run:
 
     def tell(self, *, begins: bool = False) -> None:
         """Report the row of the current iteration, with scores when it begins."""
-        scores = self.point.told if begins else None
+        scores = self.point.reported_scores if begins else None
         self.report(Progress("newton", None, asdict(self.rows[-1]), scores))
 
     def minimise(self) -> None:

@@ -2,7 +2,8 @@
 
 A piecewise-quadratic loss consists of zones with ℓ'' ≠ 0. Its risk is computed by sorting, without listing
 pairs; all other losses use explicit pairs. To add a loss, derive one from `Loss`, or give the zones of a
-`PiecewiseQuadratic`, and enter it in `LOSSES`.
+`PiecewiseQuadratic`. `RankSVM(loss=...)` takes the object. Enter it in `LOSSES` to give it a name, for runs,
+files and the app.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy as np
 from scipy.special import expit
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import ChoiceOrObject, Positive, Powers, Setting
 
 
 class Loss(ABC):
@@ -333,7 +336,51 @@ huber1964). The smooth hinge is trained with η from C and the costs (`eta_for`)
 """
 
 
+def loss_of(loss: str | Loss) -> Loss:
+    """Return a loss given by its name in `LOSSES`, or as an object."""
+    return LOSSES[loss] if isinstance(loss, str) else loss
+
+
+def loss_name(loss: str | Loss) -> str:
+    """Return the name in `LOSSES` of an equal loss; `SettingError` if there is none."""
+    for name, known in LOSSES.items():
+        if name == loss or known is loss or (type(known) is type(loss) and vars(known) == vars(loss)):
+            return name
+    raise SettingError(
+        f"loss={loss!r} has no name to store; enter it in rankviz.learning.losses.LOSSES, or fit with one of "
+        f"{', '.join(map(repr, LOSSES))}"
+    )
+
+
 def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:
     """Return the largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
     t = np.arange(low, high, 1e-3)
     return float(np.abs(approximation.value(t) - exact.value(t)).max())
+
+
+LOSS_WEIGHT = Setting(
+    name="C",
+    symbol="C",
+    label="C",
+    domain=Positive(),
+    default=2.0**-7,
+    start=2.0**-4,
+    help="Weight of the loss against ½‖w‖²: larger fits the training part more closely. It multiplies the "
+    "plain loss, for RankSVM as in chen2017 eq. 22.",
+    key="c",
+    offer=Powers(-15, 10),
+)
+
+
+_DECLARED = ("label", "formula", "curvature", "convex", "smooth")
+"""Properties that a loss must define; the others have defaults."""
+
+LOSS = Setting(
+    name="loss",
+    symbol="loss",
+    label="Loss",
+    domain=ChoiceOrObject(LOSSES, Loss, "rankviz.learning.losses.Loss", _DECLARED),
+    default="squared_hinge",
+    help="What a pair with margin t = f(preferred) − f(other) costs. C means something else with each.",
+    key="loss",
+)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from rankviz.common.errors import DataError
 from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
-from rankviz.common.settings import one_of
-from rankviz.datasets.types import DataError
-from rankviz.features.kernels import KERNELS
-from rankviz.features.kinds import MapKind
-from rankviz.features.registry import FEATURE_MAPS
+from rankviz.common.settings import Positive, Setting, one_of
+from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_base import Kernel
+from rankviz.features.kernels import kernel_facts, usual_kernel
+from rankviz.features.registry import FEATURE_MAPS, KERNEL, MapKind
 from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
-from rankviz.features.settings import KERNEL
-from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, pairs_to_sample
+from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, copy_bytes, document_entries, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks, preconditioner_bytes
-from rankviz.learning.precision import copy_bytes
-from rankviz.learning.preconditioner import document_entries
+from rankviz.learning.losses import Loss, loss_of
+from rankviz.learning.pairs import count_pairs
+from rankviz.learning.solvers import SOLVERS, USUAL
+from rankviz.learning.sorted_risk import risk_sizes
 
 PAIR_BYTES = 100
 """Peak bytes per listed preference pair: two indices, and the margins, derivatives and active pairs."""
@@ -39,8 +42,8 @@ class TrainingSizes:
         Documents and features.
     pairs, cuts : int
         Preference pairs if the risk lists them; else documents times other grades.
-    kernel : str
-        A name in `rankviz.features.KERNELS`; ignored by maps without a kernel.
+    kernel : str or Kernel
+        A name in `rankviz.features.KERNELS`, or an object; ignored by maps without a kernel.
     """
 
     feature_map: str
@@ -49,7 +52,7 @@ class TrainingSizes:
     d: int
     pairs: int = 0
     cuts: int = 0
-    kernel: str = KERNEL.default
+    kernel: str | Kernel = KERNEL.default
 
     @property
     def kind(self) -> MapKind:
@@ -104,8 +107,8 @@ class TrainingSizes:
 
     def _scratch(self, columns: int) -> int:
         """Return temporary entries for a base with so many columns: in a block, and documents as factors."""
-        one_of("kernel", self.kernel, KERNELS)
-        scratch = KERNELS[self.kernel].usual.scratch(self.d) if self.kind.has_kernel else 0
+        KERNEL.check(self.kernel)
+        scratch = usual_kernel(self.kernel).scratch(self.d) if self.kind.has_kernel else 0
         block = min(max(columns, BLOCK_ENTRIES // (1 + scratch)), self.n * columns)
         return scratch * block + (min(self.n, ROWS) + 2 * columns) * (self.d + 2)
 
@@ -130,10 +133,10 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwis
     )
 
 
-def _approximation(kernel: str) -> str:
+def _approximation(kernel: str | Kernel) -> str:
     """Name an approximation of the exact kernel that needs less memory."""
     kinds = FEATURE_MAPS.values()
-    found = next((k for k in kinds if k.approximates and k.takes(KERNELS[kernel])), None)
+    found = next((k for k in kinds if k.approximates and k.takes(kernel_facts(kernel))), None)
     return "an approximation" if found is None else f"the {found.label} approximation"
 
 
@@ -152,3 +155,72 @@ def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool])
 def default_budget() -> float:
     """Return the default memory limit of training in bytes: 70 % of the free memory."""
     return BUDGET_SHARE * free_memory()
+
+
+MEMORY_LIMIT = Setting(
+    name="memory_limit",
+    symbol="memory",
+    label="Largest memory, in bytes",
+    domain=Positive(optional=True),
+    default=None,
+    help="None for 70 % of what is free.",
+    quiet=True,
+    how=True,
+)
+
+
+class Room(NamedTuple):
+    """Bytes for training, and bytes left for the matrix of an exact kernel."""
+
+    need: int
+    left: float
+
+
+def room_for(
+    data: RankingData,
+    feature_map: str,
+    kernel: str | Kernel,
+    m: int,
+    loss: str | Loss,
+    solver: str,
+    limit: float | None,
+) -> Room:
+    """Return the bytes for training out of `limit` (default: the free memory), and the bytes left.
+
+    Raises `DataError`, with a remedy, if it does not fit even without the matrix of an exact kernel.
+    """
+    budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
+    pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
+    if listed:
+        pairs = int(count_pairs(data.y, data.ptr).sum())
+    _refuse_long_lists(pairs, budget, loss, solver)
+    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
+    formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.kept.base else 0.0
+    check_fits(sizes, budget, formed, "" if listed else _in_shards(sizes, budget))
+    return Room(sizes.bytes + int(formed), budget - sizes.bytes)
+
+
+def _in_shards(sizes: TrainingSizes, budget: float) -> str:
+    """Suggest shards if they would fit: they store features in single precision, or not at all."""
+    if not sizes.base_bytes or sizes.kind.is_exact or sizes.bytes - sizes.base_bytes > budget:
+        return ""
+    return "Or fit in shards, which need not keep them: fit_in_shards(data, Here()), or --where here."
+
+
+def _refuse_long_lists(pairs: int, budget: float, loss: str | Loss, solver: str) -> None:
+    """Raise `DataError` if the listed pairs alone do not fit, with an alternative that needs no list."""
+    if pairs * PAIR_BYTES <= budget:
+        return
+    by_solver, nearest = SOLVERS[solver].lists_pairs, loss_of(loss).unlisted
+    instead = f"solver={USUAL!r}" if by_solver else f"loss={nearest!r}" if nearest else ""
+    remedy = (
+        f"Choose {instead}, which needs no list, or fewer documents."
+        if instead
+        else "Choose fewer documents."
+    )
+    raise DataError(
+        f"{f'solver={solver!r}' if by_solver else f'loss={loss!r}'} lists its pairs: {pairs:,} take about "
+        f"{megabytes(pairs * PAIR_BYTES)}",
+        expected=f"at most {megabytes(budget)} of memory",
+        remedy=remedy,
+    )

@@ -16,18 +16,17 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, StopRequested, silent
-from rankviz.learning.feature_space import Objective, RankObjective
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import SolverResult, Status, TraceRow
+from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.objective import Objective, Preconditioner, SolverResult, Status, TraceRow
 from rankviz.learning.stochastic import Terms
 
 REPORT_EVERY = 64
-"""Steps between reports."""
+"""StepRule between reports."""
 LARGEST_WEIGHT = 1e100
 """Squares of larger weights are near float64's limit."""
 
 
-class Steps(Protocol):
+class StepRule(Protocol):
     """A rule for learning rates and for the final weights."""
 
     @property
@@ -70,7 +69,7 @@ class StochasticGradient:
     ----------
     terms : RankObjective -> Terms
         Terms of the sum: `QueryTerms` or `PairTerms`.
-    steps : Steps
+    steps : StepRule
     seed : int
         Seed of the draws.
     tol : float
@@ -80,7 +79,7 @@ class StochasticGradient:
     """
 
     terms: Callable[[RankObjective], Terms]
-    steps: Steps = DampedSteps()
+    steps: StepRule = DampedSteps()
     seed: int = 0
     tol: float = 1e-6
     max_iter: int = 100

@@ -1,7 +1,10 @@
-"""Solvers by their names in `RankSVM(solver=...)` and the app, with their requirements.
+"""Solvers by their names in `RankSVM(solver=...)` and the app: settings, requirements, typical work.
 
-To add one, write a frozen dataclass with `solve` (see `rankviz.learning.result.Solver`), and enter it in
+To add one, write a frozen dataclass with `solve` (see `rankviz.learning.objective.Solver`), and enter it in
 `SOLVERS` with its requirements for a loss and its settings. Invalid combinations are refused from these.
+
+Typical work is in counts that `rankviz.runs.estimate` converts into seconds. Solvers and methods declare
+theirs. The number of steps is unknown in advance, so typical numbers are used.
 """
 
 from __future__ import annotations
@@ -12,25 +15,283 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz.common.errors import SettingError
-from rankviz.common.settings import SEED, Choice, Setting, one_of
-from rankviz.learning.effort import (
-    SolverWork,
-    evaluations,
-    guessed_solver,
-    newton_by_cg,
-    newton_by_factor,
-    passes_by_pair,
-    passes_by_query,
-)
-from rankviz.learning.feature_space import RankObjective
+from rankviz.common.settings import SEED, Choice, Positive, Setting, Steps, Whole, one_of
+from rankviz.learning.feature_space import RankObjective, document_flops
 from rankviz.learning.hinge import HingeContinuation
 from rankviz.learning.lbfgs import LBFGS
-from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.result import Solver
-from rankviz.learning.sgd import DampedSteps, PrintedSteps, Steps, StochasticGradient
-from rankviz.learning.solver_settings import PRECONDITIONER
+from rankviz.learning.newton import NewtonYuan, TruncatedNewton
+from rankviz.learning.objective import Solver
+from rankviz.learning.sgd import DampedSteps, PrintedSteps, StepRule, StochasticGradient
 from rankviz.learning.stochastic import PairTerms, QueryTerms, Terms
-from rankviz.learning.yuan import NewtonYuan
+
+
+@dataclass(frozen=True)
+class Preconditioning:
+    """Choice to solve the Newton systems with or without a preconditioner."""
+
+    label: str
+    used: bool
+
+
+PRECONDITIONERS = {
+    "auto": Preconditioning("preconditioned", used=True),
+    "none": Preconditioning("without preconditioner", used=False),
+}
+"""Choices by their names in `RankSVM(preconditioner=...)`."""
+
+PRECONDITIONER = Setting(
+    name="preconditioner",
+    symbol="preconditioner",
+    label="Preconditioner",
+    domain=Choice(PRECONDITIONERS),
+    default="auto",
+    help="auto: Newton systems are solved with the preconditioner that suits the map. none: by plain "
+    "conjugate gradients, to see what it is worth.",
+    quiet=True,
+    how=True,
+)
+
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+"""Tolerances offered on pages."""
+
+TOL = Setting(
+    name="tol",
+    symbol="tolerance",
+    label="Tolerance",
+    domain=Positive(),
+    default=1e-6,
+    help="Training stops when its measure of what is left to gain, such as the Newton decrement, is at most "
+    "this share of the objective.",
+    key="tol",
+    offer=Steps(TOLERANCES),
+    caption=lambda tol: f"tolerance {tol:.0e}",
+    quiet=True,
+    how=True,
+)
+
+MAX_ITER = Setting(
+    name="max_iter",
+    symbol="iterations",
+    label="Largest number of iterations",
+    domain=Whole(optional=True),
+    default=None,
+    help="None for a number that suits the solver.",
+    quiet=True,
+    how=True,
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Choice of the weights that training starts from.
+
+    Attributes
+    ----------
+    label : str
+    shared : bool
+        True if weights of another run may be used.
+    """
+
+    label: str
+    shared: bool
+
+
+STARTS = {"near": Start("the nearest run's weights", shared=True), "zero": Start("zero", shared=False)}
+"""Choices by their names in `RunSpec(start=...)`."""
+
+START = Setting(
+    name="start",
+    symbol="start",
+    label="Start",
+    domain=Choice(STARTS),
+    default="near",
+    help="; ".join(f"{name}: {start.label}" for name, start in STARTS.items()) + ".",
+    caption=lambda name: "",
+    how=True,
+    parameter=None,
+)
+
+NEWTON_STEPS, HINGE_STEPS = 5, 15
+"""Newton steps for a smooth loss, and for all widths of a smoothed hinge together."""
+
+CG_ITERATIONS, PLAIN_CG_ITERATIONS = 8, 30
+"""CG iterations per Newton step with the preconditioner, and without it."""
+
+KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
+"""Newton steps for the exact kernel, and CG iterations per step, for an easy fit."""
+
+HARDEST, ROUGHNESS = 400.0, 1.7
+"""Additional CG iterations of all steps at C = 1 for a kernel matrix close to the identity; growth with γ.
+
+Measured for C from 2^-9 to 2^4 and γ from 2^-6 to 2^2 on the bundled folds and MQ2008. Mostly right within a
+factor of two if the first preconditioner suffices.
+"""
+
+ENOUGH_CG, MORE_LANDMARKS = 40, 3
+"""CG iterations per step above which landmarks grow, and the factor of their growth."""
+
+EVALUATIONS = 200
+"""Evaluations of the objective by L-BFGS, and by undeclared solvers."""
+
+PASSES = 100
+"""Passes of stochastic gradients."""
+
+PAIR_STEP_SECONDS = 5e-7
+"""Seconds per pair of a step of sixteen pairs, which is a dozen NumPy calls."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes that work depends on.
+
+    Attributes
+    ----------
+    n, columns : int
+        Documents of the training part, and columns of their features.
+    queries, entries : int
+        Queries, and entries of the rectangles with their pairs.
+    in_kernel_space : bool
+        True if weights are coefficients of documents, and products use the kernel matrix.
+    factored : bool
+        True if features are a base times a factor, so that forming them needs a matrix product.
+    d, landmarks : int
+        Features of documents, and landmarks of the first preconditioner in kernel space.
+    """
+
+    n: int
+    columns: int
+    queries: int = 1
+    entries: int = 0
+    in_kernel_space: bool = False
+    factored: bool = False
+    d: int = 1
+    landmarks: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """Typical work of training, without features.
+
+    Attributes
+    ----------
+    products : float
+        Products with Φ and then with Φᵀ, or with the kernel.
+    passes : float
+        Passes over the pairs.
+    flops : float
+        Operations of other matrix products.
+    traffic : float
+        Other bytes moved.
+    seconds : float
+        Seconds of many small calls.
+    memory : int
+        Bytes besides features and risk.
+    preconditioned : bool
+        True if a preconditioner is built.
+    guess : bool
+        True if nobody declared it: it is then a plain method's typical work.
+    """
+
+    products: float = 0.0
+    passes: float = 0.0
+    flops: float = 0.0
+    traffic: float = 0.0
+    seconds: float = 0.0
+    memory: int = 0
+    preconditioned: bool = False
+    guess: bool = False
+
+
+@dataclass(frozen=True)
+class SolverTask:
+    """The task of a RankSVM solver.
+
+    Attributes
+    ----------
+    sizes : Sizes
+    continued : bool
+        True if the loss is the limit of smoothed hinges.
+    preconditioned : bool
+        True if conjugate gradients use a preconditioner.
+    C, gamma : float
+        Weight of the loss and scale of the kernel, which make fits in kernel space hard; 0 for none.
+    """
+
+    sizes: Sizes
+    continued: bool = False
+    preconditioned: bool = True
+    C: float = 0.0
+    gamma: float = 0.0
+
+
+SolverWork = Callable[[SolverTask], Work]
+
+
+def guessed(products: float = EVALUATIONS) -> Work:
+    """Return products with documents × features, as for a plain method, if nothing is declared."""
+    return Work(products=products, guess=True)
+
+
+def guessed_solver(task: SolverTask) -> Work:
+    """Return evaluations of the objective."""
+    return Work(products=EVALUATIONS, passes=EVALUATIONS, guess=True)
+
+
+def newton_by_cg(task: SolverTask) -> Work:
+    """Return Newton steps by conjugate gradients; a third of their work is with the pairs."""
+    if task.sizes.in_kernel_space:
+        return _newton_in_kernel_space(task)
+    cg, steps = CG_ITERATIONS, HINGE_STEPS if task.continued else NEWTON_STEPS
+    cg = cg if task.preconditioned else PLAIN_CG_ITERATIONS
+    return Work(products=steps * (cg + 3), passes=steps * (cg / 3 + 3), preconditioned=task.preconditioned)
+
+
+def _newton_in_kernel_space(task: SolverTask) -> Work:
+    """Return more steps, CG iterations and landmarks for larger C and γ, where the preconditioner is poorer.
+
+    The number of iterations grows with the square root of the condition number. This grows with C times the
+    part of the kernel matrix that landmarks do not cover. Squared distances assume features spread over [0,
+    1].
+    """
+    rough = -math.expm1(-task.gamma * task.sizes.d / 6)
+    more = HARDEST * math.sqrt(task.C) * rough**ROUGHNESS
+    steps = KERNEL_STEPS + math.log2(1 + more) / 2
+    least = KERNEL_CG_ITERATIONS if task.preconditioned else PLAIN_CG_ITERATIONS
+    needed = least + more / steps
+    flops, m = 0.0, task.sizes.landmarks
+    while task.preconditioned and needed > ENOUGH_CG and m < task.sizes.n:
+        needed, m = max(needed / 2, least), min(MORE_LANDMARKS * m, task.sizes.n)
+        flops = steps / 2 * (2.0 * task.sizes.n * m**2 + 3.0 * m**3)
+    products, passes = steps * (needed + 2), steps * (needed / 3 + 3)
+    return Work(products=products, passes=passes, flops=flops, preconditioned=task.preconditioned)
+
+
+def newton_by_factor(task: SolverTask) -> Work:
+    """Return Newton steps, each with a Hessian that is formed and factored."""
+    n, k = task.sizes.n, task.sizes.columns
+    step = 4.0 * n * k**2 + k**3 if k <= n else document_flops(n, k)
+    flops = NEWTON_STEPS * step
+    return Work(products=2 * NEWTON_STEPS, passes=2 * NEWTON_STEPS, flops=flops)
+
+
+def evaluations(task: SolverTask) -> Work:
+    """Return repeated evaluations of value and gradient."""
+    return Work(products=EVALUATIONS, passes=EVALUATIONS)
+
+
+def passes_by_query(task: SolverTask) -> Work:
+    """Return passes over formed features, each about two evaluations, plus one of the objective."""
+    return Work(products=3 * PASSES, passes=3 * PASSES, flops=_forming(task.sizes))
+
+
+def passes_by_pair(task: SolverTask) -> Work:
+    """Return passes of many small steps, each with one evaluation of the objective."""
+    small = PASSES * task.sizes.n * PAIR_STEP_SECONDS
+    return Work(products=PASSES, passes=PASSES, flops=_forming(task.sizes), seconds=small)
+
+
+def _forming(sizes: Sizes) -> float:
+    return float(sizes.n * sizes.columns**2) if sizes.factored else 0.0
 
 
 class LossFacts(Protocol):
@@ -78,11 +339,14 @@ class Need:
 
 
 CONVEX = Need("a single minimum (convexity)", lambda loss: loss.convex)
+
 SMOOTH = Need("a derivative everywhere", lambda loss: loss.smooth)
+
 SMOOTH_OR_HINGE = Need(
     "a derivative everywhere, or to be a limit of smoothed hinges",
     lambda loss: loss.smooth or loss.by_continuation,
 )
+
 BOUNDED = Need("a bounded second derivative", lambda loss: math.isfinite(loss.curvature))
 
 
@@ -162,7 +426,9 @@ def _newton(settings: SolverSettings) -> Solver:
     )
 
 
-def _sgd(label: str, terms: Callable[[RankObjective], Terms], steps: Steps, work: SolverWork) -> SolverChoice:
+def _sgd(
+    label: str, terms: Callable[[RankObjective], Terms], steps: StepRule, work: SolverWork
+) -> SolverChoice:
     def make(settings: SolverSettings) -> Solver:
         return StochasticGradient(terms, steps, settings.seed, settings.tol, settings.at_most(100))
 

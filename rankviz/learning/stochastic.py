@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.learning import PairRisk
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.pairs import PreferencePairs, count_pairs
+from rankviz.learning.risk import PairRisk
 
 CHUNK = 4096
 """Number of pairs whose differences are formed at a time."""

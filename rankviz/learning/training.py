@@ -1,5 +1,9 @@
 """Fits that share work: the draw and the base of features, the pairs, and starting weights.
 
+A `MapFamily` has the feature maps of one draw, for every γ and every m up to the largest. A `Space` makes the
+objective of a task, and caches shared parts, such as the base of features. `Training` fits one task after
+the other.
+
 Fits of one training part that differ only in m, γ and C minimise nested or similar objectives. With small m
 first, each fit starts from the weights of an earlier one. This changes the path but not the result. The
 objective is strictly convex, so its minimum is reached from any start, to the solver's tolerance.
@@ -8,24 +12,266 @@ objective is strictly convex, so its minimum is reached from any start, to the s
 from __future__ import annotations
 
 import math
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.timing import Stopwatch
-from rankviz.features.family import MapFamily
 from rankviz.features.kernel_base import largest_value
-from rankviz.features.maps import FittedMap
-from rankviz.learning import RiskFacts, adapted_risk
-from rankviz.learning.feature_space import Objective, certificate
+from rankviz.features.maps import FeatureMap, FittedMap
+from rankviz.features.operator import FeatureOperator, centred
+from rankviz.learning.feature_space import RankObjective, copy_bytes
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.preconditioner import Preconditioner
-from rankviz.learning.result import Solver, SolverResult, Status
-from rankviz.learning.spaces import Space, Task
+from rankviz.learning.objective import Objective, Preconditioner, Solver, SolverResult, Status, certificate
+from rankviz.learning.risk import Risk, RiskFacts, adapted_risk
+
+
+class MapFamily:
+    """The feature maps of one draw.
+
+    Parameters
+    ----------
+    settings : FeatureMap or OneMap
+        With the largest m; their γ is not used.
+    X : (n, d) float64
+        Training documents.
+
+    Attributes
+    ----------
+    drawn : Drawn
+    """
+
+    def __init__(self, settings: FeatureMap | OneMap, X: FloatArray, report: Report = silent) -> None:
+        began = time.perf_counter()
+        self.drawn = settings.draw(X, report)
+        self._draw_seconds, self._fitted_seconds = time.perf_counter() - began, 0.0
+        self._gamma: float | None = None
+        self._widest: FittedMap | None = None
+        self._latest: tuple[int, FittedMap] | None = None
+
+    def widest(self, gamma: float, report: Report = silent) -> FittedMap:
+        """Return the map at γ with the largest m."""
+        if self._widest is None or gamma != self._gamma:
+            self._widest = self._latest = None
+            began = time.perf_counter()
+            self._gamma, self._widest = gamma, self.drawn.fitted(gamma, report)
+            self._fitted_seconds = time.perf_counter() - began
+        return self._widest
+
+    def map(self, m: int, gamma: float, report: Report = silent) -> FittedMap:
+        """Return the map at γ with m features, up to the largest m; ValueError if the maps are not nested."""
+        widest = self.widest(gamma, report)
+        if self._latest is None or self._latest[0] != m:
+            self._latest = m, widest.leading(m)
+        return self._latest[1]
+
+    def share(self, fitted: FittedMap) -> float:
+        """Return a map's number of columns over that of the widest map at the current γ."""
+        widest = fitted if self._widest is None else self._widest
+        return fitted.basis.shape[0] / max(1, widest.basis.shape[0])
+
+    def seconds(self, fitted: FittedMap) -> float:
+        """Return the seconds for a map of the current γ: the draw, and its columns' share of the factor."""
+        return self._draw_seconds + self.share(fitted) * self._fitted_seconds
+
+
+@dataclass(frozen=True)
+class OneMap:
+    """A fitted map in the role of settings and of their draw, for its own γ only."""
+
+    fitted_map: FittedMap
+
+    @property
+    def in_kernel_space(self) -> bool:
+        """The map's `in_kernel_space`."""
+        return self.fitted_map.in_kernel_space
+
+    def draw(self, X: FloatArray, report: Report = silent) -> OneMap:
+        """Return itself."""
+        return self
+
+    def fitted(self, gamma: float, report: Report = silent) -> FittedMap:
+        """Return the map; ValueError for another γ."""
+        kernel = self.fitted_map.kernel
+        if kernel is not None and kernel.at(gamma) != kernel:
+            raise ValueError(f"the map of gamma = {kernel.gamma:g} is none of gamma = {gamma:g}")
+        return self.fitted_map
+
+    def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
+        """Raise ValueError: there is only one γ."""
+        raise ValueError("arguments serve other values of gamma, and this map has one")
+
+
+class FamilyFeatures:
+    """Φ of documents X (n, d) under the maps of a family.
+
+    Parameters
+    ----------
+    family : MapFamily
+    X : (n, d) float64
+    keep_arguments : bool
+        Keep the kernel's arguments, which need as much memory as the base. Each new γ then takes about a
+        third of the time.
+    """
+
+    def __init__(self, family: MapFamily, X: FloatArray, *, keep_arguments: bool = False) -> None:
+        self.family, self.X, self._keep = family, X, keep_arguments
+        self._arguments: FloatArray | None = None
+        self._widest: FeatureOperator | None = None
+        self._of: FittedMap | None = None
+        self._arguments_seconds = self._base_seconds = 0.0
+
+    def know(self, gamma: float, operator: FeatureOperator) -> None:
+        """Store Φ of the widest map at γ, already computed."""
+        self._of, self._widest = self.family.widest(gamma), operator
+
+    def operator(self, m: int, gamma: float, report: Report = silent) -> FeatureOperator:
+        """Return Φ at γ with m features; a new γ replaces the base of the last one."""
+        widest = self.family.widest(gamma, report)
+        if self._widest is None or self._of is not widest:
+            self._widest = None  # frees the old base first: two need too much memory
+            self._of, self._widest = widest, self._compute(widest, report)
+        basis = self.family.map(m, gamma, report).basis
+        return FeatureOperator(self._widest.base[:, : basis.shape[0]], basis)
+
+    def seconds(self, fitted: FittedMap) -> float:
+        """Return the seconds for the columns of a map of the current γ."""
+        return self.family.share(fitted) * (self._arguments_seconds + self._base_seconds)
+
+    def _compute(self, widest: FittedMap, report: Report) -> FeatureOperator:
+        if self._keep and self._arguments is None:
+            began = time.perf_counter()
+            self._arguments = self.family.drawn.arguments(self.X, report)
+            self._arguments_seconds = time.perf_counter() - began
+        began = time.perf_counter()
+        if self._arguments is None:
+            operator = widest.operator(self.X, report)
+        else:
+            operator = widest.operator_of(self._arguments, report)
+        self._base_seconds = time.perf_counter() - began
+        return operator
+
+
+COARSER, WIDE = 12, 1000
+"""Maps with at least WIDE features are first trained with this fraction of them: this costs little, and
+halves the remaining work."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The settings that differ between fits in one space.
+
+    Attributes
+    ----------
+    n_components : int
+        m, at most that of the draw.
+    gamma, C : float
+    alone : bool
+        Start from zero, and with a new preconditioner.
+    """
+
+    n_components: int
+    gamma: float
+    C: float
+    alone: bool = False
+
+    def distance(self, other: Task) -> float:
+        """Return an expected distance of two solutions at one γ: log ratios of m and of C."""
+        return abs(math.log(self.C / other.C)) + abs(math.log(self.n_components / other.n_components))
+
+
+class Space(ABC):
+    """The objectives of tasks on one training part, by default in weights w of feature maps.
+
+    Parameters
+    ----------
+    family : MapFamily
+    X : (n, d) float64
+    """
+
+    def __init__(self, family: MapFamily, X: FloatArray) -> None:
+        self.family, self.X = family, X
+
+    @abstractmethod
+    def objective(self, task: Task, risk: Any, seed: int, report: Report = silent) -> Objective:
+        """Return the objective of a task, with the risk of this space's documents."""
+
+    @abstractmethod
+    def seconds(self, task: Task) -> float:
+        """Return the seconds for features or kernel of the last task."""
+
+    def map(self, task: Task, report: Report = silent) -> FittedMap:
+        """Return the feature map of a task, for its m and γ."""
+        return self.family.map(task.n_components, task.gamma, report)
+
+    def start(self, task: Task, w: FloatArray) -> FloatArray:
+        """Return the start of a task from the result w of one with no more features; it keeps the scores."""
+        # random Fourier features have the factor √(2/m): √(m/m')·w keeps the scores of m' features
+        return self.map(task).basis.padded(w)
+
+    def coarser(self, task: Task) -> Task | None:
+        """Return a task with a fraction of the features, whose result is a good start; or None."""
+        fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
+        if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
+            return None  # factors are then of documents, so fewer features do not help
+        return coarser if self.map(coarser).n_components < fitted.n_components else None
+
+    def coefficients(self, w: FloatArray) -> FloatArray:
+        """Return the feature map's weights for a vector of the objective: w itself."""
+        return w
+
+    def vector(self, coefficients: FloatArray) -> FloatArray:
+        """Return the vector of the objective for these weights, the inverse of `coefficients`."""
+        return coefficients
+
+
+class FeatureSpace(Space):
+    """Weights w of feature maps of one draw; Φ is computed once for the largest m.
+
+    Parameters
+    ----------
+    family : MapFamily
+    X : (n, d) float64
+    budget : float
+        Bytes of memory allowed for speed.
+    keep_arguments : bool
+        See `FamilyFeatures`.
+    """
+
+    def __init__(
+        self, family: MapFamily, X: FloatArray, budget: float = 0.0, *, keep_arguments: bool = False
+    ) -> None:
+        super().__init__(family, X)
+        self._budget = budget
+        self._features = FamilyFeatures(family, X, keep_arguments=keep_arguments)
+
+    def know(self, gamma: float, features: FeatureOperator) -> None:
+        """Store Φ of the widest map at γ, already computed."""
+        self._features.know(gamma, features)
+
+    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
+        """Return ½‖w‖² + C·risk(Φw)."""
+        features = self._features.operator(task.n_components, task.gamma, report).compact()
+        if self.map(task).kernel is None:
+            features = centred(features, risk.ptr)
+        # a copy in single precision halves what a Hessian product reads; `budget` bounds it
+        pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
+        if not pays:
+            return RankObjective(features, risk, task.C, seed)
+        largest = largest_value(self.map(task).kernel, self.X)
+        return RankObjective(features, risk, task.C, seed, self._budget, max(1.0, largest))
+
+    def seconds(self, task: Task) -> float:
+        """Return the seconds of the draw, and of the map's share of factor and base."""
+        fitted = self.map(task)
+        return self.family.seconds(fitted) + self._features.seconds(fitted)
+
 
 FROM_ZERO = "zero"
 
@@ -130,16 +376,16 @@ class Training:
         objective = self.objective(task, report)
         risk = objective.risk
         end = None if task.alone else self._nearest(task) or self._coarse(task, risk, report)
-        clock = Stopwatch()
+        began = time.perf_counter()
         start = None if end is None else self.space.start(task, end.w)
         precondition = None if task.alone else self._shared_preconditioner(task)
         result = self.solver.solve(objective, start, report, precondition)
-        clock.lap("newton")
+        newton = time.perf_counter() - began
         self._refuse_drowned(task, objective, result)
         seconds = {"features": self.space.seconds(task), "pairs": self._pairs_seconds}
         seconds |= {} if end is None else {"start": end.newton_seconds}
-        seconds |= clock.laps
-        self._remember(task, result, clock.laps["newton"] + seconds.get("start", 0.0))
+        seconds["newton"] = newton
+        self._remember(task, result, newton + seconds.get("start", 0.0))
         return Fit(
             task,
             self.space.map(task),
@@ -176,22 +422,21 @@ class Training:
         coarser = self.space.coarser(task) if self.solver.preconditioned else None
         if coarser is None:
             return None
-        clock, before = Stopwatch(), self._coarse(coarser, risk, report)  # the clock counts both
+        began = time.perf_counter()  # counts the coarser tasks too
+        before = self._coarse(coarser, risk, report)
         start = None if before is None else self.space.start(coarser, before.w)
         objective = self.space.objective(coarser, risk, self.seed, report)
         w = TruncatedNewton(tol=COARSE_TOL).solve(objective, start, report).point.w
-        clock.lap("newton")
-        return _End(coarser, w, clock.laps["newton"])
+        return _End(coarser, w, time.perf_counter() - began)
 
     def _listed(self, report: Report) -> RiskFacts:
         """Return the risk, prepared once."""
         if self._risk is None:
             report(Progress("pairs"))
-            clock = Stopwatch()
+            began = time.perf_counter()
             self._risk = self._prepare()
             self._n_pairs = self._risk.n_pairs  # counting them may list them
-            clock.lap("pairs")
-            self._pairs_seconds = clock.laps["pairs"]
+            self._pairs_seconds = time.perf_counter() - began
         return self._risk
 
     def _nearest(self, task: Task) -> _End | None:

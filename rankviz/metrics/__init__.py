@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
-from rankviz.metrics.agreement import kendall_tau, top_overlap
-from rankviz.metrics.auc import auc
+from rankviz.common import names_of, submodules
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
 from rankviz.metrics.evaluation import Evaluation, evaluate
 from rankviz.metrics.measures import MAP, NDCG, MeanNDCG, Measure, P, measure
+from rankviz.metrics.pairwise import auc, kendall_tau, top_overlap
 
 __all__ = [
     "DEFINITIONS",

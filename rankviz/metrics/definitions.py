@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import SettingError
 
 GAINS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "2^y - 1": lambda grades: np.exp2(grades) - 1.0,
@@ -44,7 +45,7 @@ class Definition:
 
     Attributes
     ----------
-    Key in `DEFINITIONS`, a short name for captions, and one or two sentences for a help text.
+    name, label, description : str
         Key in `DEFINITIONS`, words for captions, and one or two sentences for a help text.
     gain : str
         Key in `GAINS`.
@@ -100,6 +101,15 @@ class Definition:
         if self.relevant_from < 1:
             raise ValueError(
                 f"relevant_from={self.relevant_from}: grade 0 is never relevant, give 1 or more."
+            )
+
+    def check_rank(self, k: object) -> None:
+        """Raise `SettingError` for a k of "@k" that is no whole number from 1 to `largest_k`."""
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+            raise SettingError(f"@{k} means nothing: k counts documents from the top, 1, 2, …")
+        if self.largest_k is not None and k > self.largest_k:
+            raise SettingError(
+                f"@{k} is beyond the {self.label} definition, whose largest k is {self.largest_k}"
             )
 
     def unknown(self, y: IntArray) -> int:

@@ -17,11 +17,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
+from rankviz.common.errors import DataError
 from rankviz.datasets.array_checks import plain_array, score_array
-from rankviz.datasets.types import DataError, RankingData, require_data
+from rankviz.datasets.types import RankingData, require_data
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, SHORT_QUERIES, Definition, definition_of
-from rankviz.metrics.ties import MANY, tied_shares
+from rankviz.metrics.significance import queries_in_words
 
+MANY = 0.1
+"""Warn if at least this share of a query's documents is tied."""
 _LARGEST_GRADE = 1000  # 2^y summed over a query must stay below the largest float64, about 2^1024
 
 
@@ -64,27 +67,22 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Return the means, with definition and queries."""
-        return f"{self.mean.round(4).to_string()}\n{self.caption}{self._tied}"
+        tied = (
+            f"; in {queries_in_words(self.n_tied)} more than a tenth of the documents share a score with "
+            "another grade"
+        )
+        return f"{self.mean.round(4).to_string()}\n{self.caption}{tied * (self.n_tied > 0)}"
 
     @cached_property
     def mean(self) -> pd.Series[float]:
-        """Mean of each column over the queries that count; NaN when none does."""
+        """Return the mean of each column over the queries that count; NaN if none does."""
         return self.per_query.mean()
 
     @property
     def caption(self) -> str:
-        """Definition, number of queries, and treatment of empty and short queries."""
-        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
-        head = f"{self.definition.label} definition, {queries}"
+        """Return definition, number of queries, and treatment of empty and short queries."""
+        head = f"{self.definition.label} definition, {queries_in_words(self.n_queries)}"
         return f"{head}, {self._empty}{unknown_grades(self.definition, self.n_unknown)}{self._short}"
-
-    @property
-    def _tied(self) -> str:
-        """Number of queries in which ties matter, in words; "" for none."""
-        if self.n_tied == 0:
-            return ""
-        queries = "1 query" if self.n_tied == 1 else f"{self.n_tied:,} queries"
-        return f"; in {queries} more than a tenth of the documents share a score with another grade"
 
     @property
     def _short(self) -> str:
@@ -93,8 +91,8 @@ class Evaluation:
             return ""
         columns = map(str, self.per_query.columns)
         k = max(int(name.removeprefix("NDCG@")) for name in columns if name.startswith("NDCG@"))
-        queries = "1 query has" if self.n_short == 1 else f"{self.n_short:,} queries have"
-        return f"; {queries} fewer than {k} documents, where NDCG@{k} is 0"
+        have = "has" if self.n_short == 1 else "have"
+        return f"; {queries_in_words(self.n_short)} {have} fewer than {k} documents, where NDCG@{k} is 0"
 
     @property
     def _empty(self) -> str:
@@ -167,7 +165,7 @@ def evaluate(
     """
     chosen = definition_of(definition)
     ranks = _checked_ranks(at, chosen)
-    part, values = _matched(scores, data, qid)
+    part, values = matched(scores, data, qid)
     if part.n_documents and int(part.y.max()) > _LARGEST_GRADE:
         raise DataError(
             f"grade {part.y.max()}",
@@ -185,17 +183,18 @@ def evaluate(
     if chosen.leaves_out_empty:
         table[empty[0]] = np.nan
     frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
-    unknown = chosen.unknown(part.y)
-    short, tied = _too_short(part, chosen, ranks), int((tied_shares(values, part) > MANY).sum())
+    short = chosen.short_ndcg == "zero"
     n_empty, n_gainless = empty.sum(axis=1).tolist()
-    return Evaluation(frame, chosen, part.n_queries, n_empty, n_gainless, unknown, short, tied)
-
-
-def _too_short(data: RankingData, definition: Definition, ranks: IntArray) -> int:
-    """Count queries whose NDCG@k at the largest k is 0 because they have fewer documents."""
-    if definition.short_ndcg != "zero":
-        return 0
-    return int((np.diff(data.ptr) < ranks.max(initial=0)).sum())
+    return Evaluation(
+        frame,
+        chosen,
+        part.n_queries,
+        n_empty,
+        n_gainless,
+        n_unknown=chosen.unknown(part.y),
+        n_short=int((np.diff(part.ptr) < ranks.max(initial=0)).sum()) if short else 0,
+        n_tied=int((tied_shares(values, part) > MANY).sum()),
+    )
 
 
 def _not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
@@ -203,7 +202,7 @@ def _not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
     return grades <= (np.inf if definition.relevant_to is None else definition.relevant_to)
 
 
-def _matched(
+def matched(
     scores: ArrayLike, data: RankingData | ArrayLike, qid: ArrayLike | None
 ) -> tuple[RankingData, FloatArray]:
     """Return the documents with their scores (n,) in the same order; arrays are regrouped by query."""
@@ -288,17 +287,51 @@ def _ranked(scores: FloatArray, data: RankingData) -> Iterator[tuple[IntArray, F
 
 
 def _checked_ranks(at: Iterable[int], definition: Definition) -> IntArray:
-    """Return the distinct k in the given order; raise `ValueError` for a k outside the definition."""
+    """Return the distinct k in the given order; raise `SettingError` for a k outside the definition."""
     try:
         ranks = list(dict.fromkeys(operator.index(k) for k in at))
     except TypeError:
         raise ValueError(
             f"at={at!r} does not list cut-offs, which are whole numbers: [10], say, or range(1, 11)."
         ) from None
-    limit = definition.largest_k
     for k in ranks:
-        if k < 1:
-            raise ValueError(f"@{k} means nothing: k counts documents from the top, 1, 2, …")
-        if limit is not None and k > limit:
-            raise ValueError(f"@{k} is beyond the {definition.label} definition, whose largest k is {limit}.")
+        definition.check_rank(k)
     return np.array(ranks, dtype=np.int64)
+
+
+def tied_shares(scores: FloatArray, data: RankingData) -> FloatArray:
+    """Return for each query the share of documents that share a score with another grade: (Q,).
+
+    Ties among documents of one grade change no measure, so they do not count. Scores are (n,).
+    """
+    queries = _queries(data)
+    order = np.lexsort((scores, queries))
+    scores, queries, grades = scores[order], queries[order], data.y[order]
+    first = np.ones(len(scores), np.bool_)
+    first[1:] = (scores[1:] != scores[:-1]) | (queries[1:] != queries[:-1])
+    starts = np.flatnonzero(first)
+    if len(starts) == len(scores):
+        return np.zeros(data.n_queries)
+    mixed = np.maximum.reduceat(grades, starts) > np.minimum.reduceat(grades, starts)
+    sizes = np.diff(starts, append=len(scores)) * mixed
+    found: FloatArray = np.bincount(queries[starts], sizes, data.n_queries) / np.diff(data.ptr)
+    return found
+
+
+def worst_and_best(
+    scores: FloatArray, data: RankingData, relevant_to: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return scores (n,) with the same ranking but ties in the worst and in the best order.
+
+    These orders sort ties by grade, ascending and descending; grades above `relevant_to` count as 0, as in
+    measures. Moving a document of a higher grade up never lowers a measure.
+    """
+    grades = data.y if relevant_to is None else np.where(data.y <= relevant_to, data.y, 0)
+    orders = (np.lexsort((sign * grades, -scores, _queries(data))) for sign in (1, -1))
+    worst, best = (-np.argsort(order).astype(np.float64) for order in orders)
+    return worst, best
+
+
+def _queries(data: RankingData) -> IntArray:
+    """Return the position of each document's query (n,)."""
+    return np.repeat(np.arange(data.n_queries), np.diff(data.ptr))

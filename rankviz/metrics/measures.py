@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import warnings
-from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,14 +12,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.errors import DataWarning, SettingError
-from rankviz.datasets.array_checks import plain_array, score_array
-from rankviz.datasets.parts import take_queries
-from rankviz.datasets.query_weights import query_weights
-from rankviz.datasets.types import DataError, RankingData
+from rankviz.common.errors import DataError, DataWarning, SettingError
+from rankviz.datasets.array_checks import score_array
+from rankviz.datasets.parts import query_weights, take_queries
+from rankviz.datasets.types import RankingData
 from rankviz.metrics.definitions import Definition, definition_of
-from rankviz.metrics.evaluation import evaluate
-from rankviz.metrics.ties import MANY, tied_shares, worst_and_best
+from rankviz.metrics.evaluation import MANY, evaluate, matched, tied_shares, worst_and_best
 
 USUAL = "textbook"
 """The default definition: it counts queries with few documents too."""
@@ -30,7 +26,7 @@ FEW = 50
 """Number of queries to try first for a value that depends on the ranking; usually the first one does."""
 
 
-class Measure(metaclass=ABCMeta):
+class Measure:
     """A metric with a definition: returns the mean over queries for scores of documents.
 
     Measures with the same name and definition are equal; `measure` parses their `repr`.
@@ -39,21 +35,21 @@ class Measure(metaclass=ABCMeta):
     definition: str | Definition
 
     @property
-    @abstractmethod
     def name(self) -> str:
-        """Name without the definition: "NDCG@10"."""
+        """Return the name without the definition: "NDCG@10"."""
+        return "@".join(map(str, (type(self).__name__, *self.ranks)))
 
     @property
-    @abstractmethod
     def ranks(self) -> list[int]:
-        """The k of "@k"; empty for metrics without k."""
+        """Return the k of "@k"; empty for metrics without k."""
+        return [self.k] if hasattr(self, "k") else []
 
     def __post_init__(self) -> None:
         """Look up the definition, and raise SettingError if it lacks this metric."""
         chosen = definition_of(self.definition)
         object.__setattr__(self, "definition", chosen)
         for k in self.ranks:
-            _check_rank(k, chosen)
+            chosen.check_rank(k)
         if self.name == "MeanNDCG" and not chosen.mean_ndcg:
             raise SettingError(f"the {chosen.label} definition has no MeanNDCG")
 
@@ -102,9 +98,8 @@ class Measure(metaclass=ABCMeta):
         if not self._tells_apart(data):
             text = f"{self!r} is the same for every ranking of these {data.n_queries:,} queries: {_WHY}"
             warnings.warn(text, DataWarning, stacklevel=3)
-        told = self.ties(ours, data, weights)
-        if told:
-            warnings.warn(told, DataWarning, stacklevel=3)
+        if text := self.ties(ours, data, weights):
+            warnings.warn(text, DataWarning, stacklevel=3)
         return _average(values, weights)
 
     def ties(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> str:
@@ -172,7 +167,7 @@ _WHY = (
 )
 
 
-class _Cut(ABCMeta):
+class _Cut(type):
     """Metaclass of metrics of the first k: `NDCG @ 10` is `NDCG(10)`."""
 
     def __matmul__(cls, k: int) -> Any:
@@ -203,16 +198,6 @@ class NDCG(Measure, metaclass=_Cut):
     k: int
     definition: str | Definition = USUAL
 
-    @property
-    def name(self) -> str:
-        """NDCG@k."""
-        return f"NDCG@{self.k}"
-
-    @property
-    def ranks(self) -> list[int]:
-        """k alone."""
-        return [self.k]
-
 
 @dataclass(frozen=True, repr=False)
 class P(Measure, metaclass=_Cut):
@@ -228,16 +213,6 @@ class P(Measure, metaclass=_Cut):
     k: int
     definition: str | Definition = USUAL
 
-    @property
-    def name(self) -> str:
-        """P@k."""
-        return f"P@{self.k}"
-
-    @property
-    def ranks(self) -> list[int]:
-        """k alone."""
-        return [self.k]
-
 
 @dataclass(frozen=True, repr=False)
 class MAP(Measure):
@@ -252,16 +227,6 @@ class MAP(Measure):
 
     definition: str | Definition = USUAL
 
-    @property
-    def name(self) -> str:
-        """MAP."""
-        return "MAP"
-
-    @property
-    def ranks(self) -> list[int]:
-        """Empty: it uses the full list."""
-        return []
-
 
 @dataclass(frozen=True, repr=False)
 class MeanNDCG(Measure):
@@ -275,16 +240,6 @@ class MeanNDCG(Measure):
     """
 
     definition: str | Definition = USUAL
-
-    @property
-    def name(self) -> str:
-        """MeanNDCG."""
-        return "MeanNDCG"
-
-    @property
-    def ranks(self) -> list[int]:
-        """Empty: it uses all k."""
-        return []
 
 
 _KINDS: dict[str, type[NDCG] | type[P] | type[MAP] | type[MeanNDCG]] = {
@@ -317,23 +272,9 @@ def measure(name: str | Measure) -> Measure:
     return cast(Measure, kind(**cut, definition=read[3] or USUAL))
 
 
-def _check_rank(k: object, definition: Definition) -> None:
-    """Raise `SettingError` for a k outside the definition."""
-    try:
-        rank = operator.index(k)  # type: ignore[arg-type]
-    except TypeError:
-        rank = 0
-    if rank < 1 or isinstance(k, bool):
-        raise SettingError(f"@{k} means nothing: k counts documents from the top, 1, 2, …")
-    if definition.largest_k is not None and rank > definition.largest_k:
-        raise SettingError(
-            f"@{k} is beyond the {definition.label} definition, whose largest k is {definition.largest_k}"
-        )
-
-
 def _paired(
     scores: ArrayLike, y: ArrayLike | RankingData, qid: ArrayLike | None
-) -> tuple[ArrayLike, RankingData]:
+) -> tuple[FloatArray, RankingData]:
     """Return scores with their documents as a `RankingData`, in its order."""
     if callable(getattr(scores, "predict", None)):  # scikit-learn calls scoring= with an estimator
         raise DataError(
@@ -341,19 +282,16 @@ def _paired(
             expected="one score for each document",
             remedy="Pass what its predict gives; for scoring= give the metric's scorer: NDCG(10).scorer().",
         )
-    if isinstance(y, RankingData):
-        if qid is not None:
-            raise SettingError("qid has no place beside a RankingData, which has its own")
-        return scores, y
-    if qid is None:
+    if isinstance(y, RankingData) and qid is not None:
+        raise SettingError("qid has no place beside a RankingData, which has its own")
+    if not isinstance(y, RankingData) and qid is None:
         raise DataError(
             "no query ids",
             expected="one query id for each document",
             remedy="Pass qid, or a RankingData in the place of y.",
         )
-    data = RankingData.from_arrays(np.zeros((len(np.atleast_1d(y)), 1)), y, qid, regroup=True)
-    ids = plain_array(qid, "query ids", "one for each document", "")
-    return score_array(scores, data.n_documents, "", lambda document: ids[document])[data.rows], data
+    data, values = matched(scores, y, qid)
+    return values, data
 
 
 def _with_pairs(data: RankingData) -> IntArray:

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.numbers import interval_in_words
+from rankviz.common.numbers import interval_in_words, with_minus
 from rankviz.datasets.array_checks import real_array
 
 METHOD = "Student's t over queries, with the end on the side of the longer tail moved out"
 """Name of the interval method, for captions and help texts."""
-
 ROUNDING = 1e-12  # relative to the largest value: rounding differs by 1e-15, rankings by 1e-6 or more
+CROSSED = "over queries and draws together, with the end on the side of the longer tail moved out"
+"""Name of the interval method, for captions."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class Interval:
         return not math.isnan(self.low)
 
     def __str__(self) -> str:
-        return f"{_number(self.mean)} ({self.in_words('z.3f')}, {queries_in_words(self.n_queries)})"
+        return (
+            f"{with_minus(self.mean, 'z.3f')} ({self.in_words('z.3f')}, {queries_in_words(self.n_queries)})"
+        )
 
     def in_words(self, form: str = "+z.3f") -> str:
         """Format both ends for a sentence, or say that queries are too few; see `interval_in_words`."""
@@ -76,7 +79,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Mean of a − b over the queries."""
+        """Return the mean of a − b over the queries."""
         return self.interval.mean
 
     @property
@@ -86,7 +89,7 @@ class Comparison:
 
     @property
     def n_needed(self) -> int:
-        """Fewest queries with nonzero differences for a decision; see `queries_needed`."""
+        """Return the fewest queries with nonzero differences for a decision; see `queries_needed`."""
         return queries_needed(self.interval.confidence)
 
     @property
@@ -117,14 +120,14 @@ class Comparison:
                 ends = f"too many equal differences for a {level} interval"
             return (
                 f"By {metric}, {name_a} is not distinguishable from {name_b} with {queries}{self._few()} "
-                f"(difference {_number(self.difference)}, {ends})"
+                f"(difference {with_minus(self.difference, 'z.3f')}, {ends})"
             )
         word = "better" if low > 0 else "worse"
         near, far = sorted((abs(low), abs(high)))
         digits = max(3, math.ceil(-math.log10(near)))
         return (
-            f"{name_a} is {word} than {name_b} by {_number(abs(self.difference), digits)} {metric} "
-            f"({level} interval [{_number(near, digits)}, {_number(far, digits)}], {queries})"
+            f"{name_a} is {word} than {name_b} by {abs(self.difference):.{digits}f} {metric} "
+            f"({level} interval [{near:.{digits}f}, {far:.{digits}f}], {queries})"
         )
 
 
@@ -168,35 +171,6 @@ def differences_of(a: pd.Series[float], b: pd.Series[float]) -> FloatArray:
             "computed by the same definition on the same data."
         )
     return tied(first - second, largest(first, second))
-
-
-def largest(*values: NDArray[np.floating[Any]]) -> float:
-    """Return the largest absolute value; 0 if there is none."""
-    return max(float(np.nanmax(np.abs(one), initial=0.0)) for one in values)
-
-
-def tied(values: NDArray[np.floating[Any]], scale: float | None = None) -> FloatArray:
-    """Return values (n,) after making those equal that differ by rounding only.
-
-    In order of size, a value takes the size of its predecessor if they differ by less than 1e-12·`scale`. The
-    smallest is compared with 0. Signs and NaN stay. The default `scale` is the largest size.
-    """
-    scale = largest(values) if scale is None else scale
-    size = np.abs(values)
-    order = np.argsort(size, kind="stable")
-    apart = np.diff(size[order], prepend=0.0) > ROUNDING * scale
-    found = np.empty_like(size)
-    found[order] = np.maximum.accumulate(np.where(apart, size[order], 0.0))
-    return np.where(np.isnan(values), np.nan, np.where(values < 0.0, -found, found)) + 0.0  # no −0
-
-
-def queries_needed(confidence: float = 0.95) -> int:
-    """Return the fewest queries for a decision: 2^(1 − n) ≤ 1 − confidence, 6 at 95 %.
-
-    With fewer, chance alone (a fair coin for each query) gives all differences the same sign more often than
-    1 − confidence.
-    """
-    return 1 + math.ceil(-math.log2(1.0 - confidence))
 
 
 def interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
@@ -246,6 +220,19 @@ def interval_of_table(table: FloatArray, confidence: float) -> Interval:
     return Interval(mean, mean - error * below, mean + error * above, confidence, n)
 
 
+def crossed_interval(values: FloatArray, *, confidence: float = 0.95) -> Interval:
+    """Return the mean of values (draws, Q) with an interval that treats draws and queries as random.
+
+    Columns with NaN are left out: the definition leaves out these queries. With one draw the interval is over
+    queries alone. Otherwise it is conservative (owen2007); see
+    `rankviz.metrics.significance.interval_of_table`. Raises ValueError unless values are a table with at
+    least one row.
+    """
+    if values.ndim != 2 or len(values) == 0:
+        raise ValueError("values of draws by queries are needed, one row at least")
+    return interval_of_table(values[:, ~np.isnan(values).any(axis=0)], confidence)
+
+
 def enough(values: FloatArray, confidence: float) -> bool:
     """Return True if values (n,) suffice for an interval: `queries_needed`, and not too many are equal.
 
@@ -258,6 +245,35 @@ def enough(values: FloatArray, confidence: float) -> bool:
         return False
     commonest = np.unique(values, return_counts=True)[1].max()
     return bool((commonest / n) ** n <= (1.0 - confidence) / 2.0)
+
+
+def queries_needed(confidence: float = 0.95) -> int:
+    """Return the fewest queries for a decision: 2^(1 − n) ≤ 1 − confidence, 6 at 95 %.
+
+    With fewer, chance alone (a fair coin for each query) gives all differences the same sign more often than
+    1 − confidence.
+    """
+    return 1 + math.ceil(-math.log2(1.0 - confidence))
+
+
+def largest(*values: NDArray[np.floating[Any]]) -> float:
+    """Return the largest absolute value; 0 if there is none."""
+    return max(float(np.nanmax(np.abs(one), initial=0.0)) for one in values)
+
+
+def tied(values: NDArray[np.floating[Any]], scale: float | None = None) -> FloatArray:
+    """Return values (n,) after making those equal that differ by rounding only.
+
+    In order of size, a value takes the size of its predecessor if they differ by less than 1e-12·`scale`. The
+    smallest is compared with 0. Signs and NaN stay. The default `scale` is the largest size.
+    """
+    scale = largest(values) if scale is None else scale
+    size = np.abs(values)
+    order = np.argsort(size, kind="stable")
+    apart = np.diff(size[order], prepend=0.0) > ROUNDING * scale
+    found = np.empty_like(size)
+    found[order] = np.maximum.accumulate(np.where(apart, size[order], 0.0))
+    return np.where(np.isnan(values), np.nan, np.where(values < 0.0, -found, found)) + 0.0  # no −0
 
 
 def _reach(skewness: float, n: int, confidence: float) -> tuple[float, float]:
@@ -299,8 +315,3 @@ def queries_in_words(n: int) -> str:
 
 def _percent(confidence: float) -> str:
     return f"{100 * confidence:g} %"
-
-
-def _number(value: float, digits: int = 3) -> str:
-    """Format with fixed decimals, a true minus sign, and no sign on zero."""
-    return f"{value:z.{digits}f}".replace("-", "−")

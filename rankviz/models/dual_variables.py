@@ -3,6 +3,10 @@
 At the optimum of ½‖w‖² + C Σ_P c_ij·ℓ(t_ij) the weights are w = Σ_P α_ij (φ_i − φ_j) with α_ij =
 −C·c_ij·ℓ'(t_ij). So the scores of the training part suffice (`SlopeDuals`). Models that solve for α provide
 it themselves (`GivenDuals`). Pairs are not listed, and one query is in memory at a time.
+
+`ShuffledDuals` permutes dual variables at random over the same pairs, as a baseline for spectra. If the loss
+never rises, no dual variable is negative, and much of the energy of such a matrix lies along its mean. Only a
+difference from this baseline shows structure in the order of rows and columns.
 """
 
 from __future__ import annotations
@@ -10,15 +14,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import pandas as pd
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.datasets.types import RankingData
-from rankviz.learning.costs import PLAIN, PairCosts
-from rankviz.learning.losses import Loss
+from rankviz.learning.losses import Loss, loss_of
+from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +178,21 @@ class SlopeDuals(Duals):
         return self.C * w * b
 
 
+def end_of_training(
+    loss: str | Loss, C: float, train: RankingData, costs: PairCosts, trace: pd.DataFrame
+) -> tuple[Loss, float]:
+    """Return the loss at the end of training, whose slopes are the dual variables, and the duality gap.
+
+    For the hinge it is the last smoothed hinge, and its dual variables prove the gap. NaN without a gap.
+    """
+
+    def last(column: str) -> float:
+        return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
+
+    adapted = loss_of(loss).at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
+    return adapted.ended_with(last("smoothing")), last("gap")
+
+
 class GivenDuals(Duals):
     """Dual variables from a model that solves for them, not from the slope of its loss.
 
@@ -231,3 +251,41 @@ def _weights_and_margins(
     pairs = np.full((len(winners), len(losers)), query), *np.broadcast_arrays(*code)
     margins = costs.margins(*pairs)
     return costs.weights(*pairs), 1.0 if margins is None else margins
+
+
+def hinge_values(duals: Duals) -> tuple[float, float]:
+    """Return P = ½‖w‖² + C·Σ max(0, 1 − t) and D = Σα − ½‖w‖² of the hinge, w = Σ α (φ_i − φ_j) over pairs.
+
+    ‖w‖² = Σ_i c_i f_i with the document weights c and the scores f of the training part, so no features are
+    needed. D ≤ min P if 0 ≤ α ≤ C; for other α, D proves nothing (xu2019 eq. 3 and 4).
+    """
+    square = hinge = total = 0.0
+    for block in duals:
+        inside = block.is_pair
+        margins = block.f[block.winners][:, None] - block.f[block.losers]
+        square += float(block.document_weights @ block.f)
+        hinge += float(np.maximum(1.0 - margins[inside], 0.0).sum())
+        total += float(block.alpha[inside].sum())
+    return 0.5 * square + duals.C * hinge, total - 0.5 * square
+
+
+SEED = 0
+
+
+def shuffled(block: DualBlock, rng: np.random.Generator) -> DualBlock:
+    """Return the block with its α_ij permuted over its pairs: same pairs, values, zeros and energy Σα²."""
+    alpha, is_pair = np.zeros_like(block.alpha), block.is_pair
+    alpha[is_pair] = rng.permutation(block.alpha[is_pair])
+    return replace(block, alpha=alpha)
+
+
+class ShuffledDuals(Duals):
+    """Dual variables with each query's permuted over its pairs, always in the same way."""
+
+    def __init__(self, duals: Duals) -> None:
+        super().__init__(duals.train, duals.C, duals.gap)
+        self.duals = duals
+
+    def block(self, query: int) -> DualBlock:
+        """Return the shuffled block of the query at position `query`."""
+        return shuffled(self.duals.block(query), np.random.default_rng((SEED, query)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -13,8 +14,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError, SettingWarning
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataError, SettingError, SettingWarning
+from rankviz.common.npz import Arrays
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
 from rankviz.datasets.types import RankingData
@@ -28,14 +30,126 @@ from rankviz.features import (
     check_combination,
     scale_gamma,
 )
-from rankviz.features.forms import Expansion, Form, HasExpansion, HasForm
-from rankviz.features.settings import RANK
-from rankviz.learning.result import Status
-from rankviz.learning.solver_settings import MAX_ITER
-from rankviz.models.extremes import refuse_huge_kernel
-from rankviz.models.ranker import Outcome, Ranker
-from rankviz.models.settings import FEATURE_MAP, MEMORY_LIMIT
-from rankviz.models.unread import unread_settings
+from rankviz.features.kernel_base import largest_value
+from rankviz.features.maps import Expansion, Form, HasExpansion, HasForm
+from rankviz.features.registry import FEATURE_MAP, RANK
+from rankviz.learning.memory import MEMORY_LIMIT
+from rankviz.learning.objective import Status
+from rankviz.learning.solvers import MAX_ITER
+from rankviz.models.ranker import LARGEST_FEATURE, Outcome, Ranker
+
+DROWNED = 1e4
+"""Kernels of inner products refuse documents longer than this times their largest difference within a
+query."""
+
+
+def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
+    """Raise an error if κ of documents X (n, d), or its argument, is too large for float64.
+
+    `DataError` if κ² overflows, because κ(x, z)² ≤ κ(x, x)·κ(z, z). `SettingError` if γ‖x − z‖² or γ‖x − z‖₁
+    of a shift-invariant kernel may overflow.
+    """
+    if kernel is None:
+        return
+    if not largest_value(kernel, X) <= LARGEST_FEATURE:
+        raise DataError(
+            f"documents whose {kernel.label} kernel is beyond {LARGEST_FEATURE:g}",
+            expected="kernel values whose squares are numbers",
+            remedy="Normalise the features first, or choose a smaller γ, coef0 or degree.",
+        )
+    if kernel.shift_invariant:
+        largest = _largest_gamma(X)
+        if kernel.gamma > largest:
+            raise SettingError(
+                f"gamma={kernel.gamma:g} is too large for features up to {_largest(X):.3g}: γ·‖x − z‖² must "
+                f"stay a number, as it does for gamma up to {largest:.3g}"
+            )
+
+
+def refuse_drowned(kernel: Kernel | None, data: RankingData) -> None:
+    """Raise `DataError` if κ of long documents loses the differences within a query to rounding.
+
+    Kernels of differences x − z do not depend on a common offset, but inner products square it. At `DROWNED`
+    times the differences it takes half of the digits of a kernel value. Eigenvalues that separate documents
+    are then as small as rounding errors.
+    """
+    if kernel is None or kernel.shift_invariant or data.n_documents == 0:
+        return
+    X, starts = data.X, data.ptr[:-1]
+    spread = float((np.maximum.reduceat(X, starts) - np.minimum.reduceat(X, starts)).max(initial=0.0))
+    length = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
+    if spread > 0 and length > DROWNED * spread:
+        raise DataError(
+            f"documents of length {length:.3g}, whose features differ by at most {spread:.3g} within a query",
+            expected=f"for the {kernel.label} kernel at most {DROWNED:,.0f} times the difference, or "
+            "rounding leaves nothing of it",
+            remedy="Normalise the features first, or choose the linear map or a kernel of differences (RBF).",
+            path=data.name or None,
+        )
+
+
+def refuse_huge_weight(C: float, pairs: float) -> None:
+    """Raise `SettingError` if C times the total cost of the pairs has a square that overflows."""
+    if C * pairs > LARGEST_FEATURE:
+        raise SettingError(
+            f"C={C:g} is too large for pairs that cost {pairs:.3g} together: the square of both must stay a "
+            f"number, as it does for C up to {LARGEST_FEATURE / pairs:.3g}"
+        )
+
+
+def _largest_gamma(X: FloatArray) -> float:
+    """Return γ up to which γ‖x − z‖² ≤ 4γd·max X² and γ‖x − z‖₁ ≤ 2γd·max|X| are below `LARGEST_FEATURE`²."""
+    largest = _largest(X)
+    spread = max(4.0 * X.shape[1] * largest * max(largest, 1.0), 1.0)
+    return float(LARGEST_FEATURE / spread * LARGEST_FEATURE)
+
+
+def _largest(X: FloatArray) -> float:
+    ends = float(X.max(initial=0.0)), -float(X.min(initial=0.0))
+    return max(ends)
+
+
+def unused_settings(
+    settings: Iterable[Setting],
+    left_out: Iterable[Setting],
+    estimator: type,
+    value_of: Callable[[Setting], Any],
+) -> Iterator[tuple[Setting, str]]:
+    """Yield settings that differ from the estimator's default but are not read, with a sentence for each.
+
+    A seed is excepted: it may be given to any estimator, to make random parts repeatable.
+    """
+    declared, others = tuple(settings), (*left_out, SEED)
+    read = {setting.name for setting, _ in active(declared, value_of, left_out)}
+    defaults = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+    for setting in every(declared):
+        value = value_of(setting)
+        if setting.name in read or setting in others or value == defaults.get(str(setting.parameter), value):
+            continue
+        lacking, needed = _choices(setting, declared, read)
+        given = f"{lacking.parameter}={value_of(lacking)!r}"
+        yield setting, f"{setting.parameter}={value!r} is not read with {given}; it is with {needed}"
+
+
+def _choices(setting: Setting, declared: tuple[Setting, ...], read: set[str]) -> tuple[Setting, str]:
+    """Return the choice that does not read a setting, and one that does: "kernel='polynomial' and …"."""
+    chooser = next(
+        choice
+        for choice in every(declared)
+        if any(setting in getattr(option, "settings", ()) for option in choice.options.values())
+    )
+    able = [name for name, option in chooser.options.items() if setting in getattr(option, "settings", ())]
+    needed = f"{chooser.parameter}={_either(able)}"
+    if chooser.name in read:
+        return chooser, needed
+    lacking, more = _choices(chooser, declared, read)
+    return lacking, f"{needed} and {more}"
+
+
+def _either(names: list[str]) -> str:
+    *first, last = map(repr, names)
+    return f"{', '.join(first)} or {last}" if first else last
+
 
 PREDICT_ENTRIES = 25_000_000  # 200 MB of features at a time, for any number of documents
 
@@ -49,7 +163,7 @@ class FeatureRanker(Ranker):
     """
 
     feature_map: str
-    kernel: str
+    kernel: str | Kernel
     n_components: int
     gamma: float | str
     degree: int
@@ -61,6 +175,10 @@ class FeatureRanker(Ranker):
     """Its settings; their choices may add more."""
     left_out: ClassVar[tuple[Setting, ...]] = ()
     """Settings of these choices that it does not read, because their parameter means something else here."""
+    least_objective: ClassVar[float] = -math.inf
+    """Lower bound of the minimised function."""
+    query_weights_: FloatArray | None = None
+    weighed_digest_: str = ""
     coef_: FloatArray
     feature_map_: FittedMap
     n_features_in_: int
@@ -84,6 +202,8 @@ class FeatureRanker(Ranker):
         """Return the chosen kernel at γ; None for a map without one."""
         if not FEATURE_MAPS[self.feature_map].has_kernel:
             return None
+        if not isinstance(self.kernel, str):
+            return self.kernel  # an object has its own parameters
         kind = KERNELS[self.kernel]
         values = {setting.name: self._value_of(setting) for setting in kind.settings}
         return kind.make(values | {"gamma": gamma})
@@ -148,6 +268,15 @@ class FeatureRanker(Ranker):
         for name, found in solution.items():
             setattr(self, f"{name}_", float(found[0]) if name == "gap" else found)
 
+    @property
+    def stored(self) -> dict[str, FloatArray | IntArray]:
+        """Results of `fit` that a file keeps as arrays, besides weights and trace."""
+        weights = {} if self.query_weights_ is None else {"query_weights": self.query_weights_}
+        return {**self.solution, **weights}
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set the results in `stored` from a file, after all others; KeyError or ValueError if invalid."""
+
     def seed(self) -> int:
         """Return the seed of landmarks, frequencies and pairs: `random_state`, or a number drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
@@ -160,10 +289,11 @@ class FeatureRanker(Ranker):
             raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
 
     def gamma_for(self, X: FloatArray) -> float:
-        """Return γ for documents X (n, d) as a number; 1 for a map without γ."""
-        if "gamma" not in self._map_values():
-            return 1.0
-        return scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
+        """Return γ for documents X (n, d) as a number: that of a kernel object; 1 for a map without γ."""
+        if "gamma" in self._map_values():
+            return scale_gamma(X) if self.gamma == "scale" else float(self.gamma)
+        kernel = self.kernel_at(1.0)
+        return 1.0 if kernel is None else float(kernel.gamma)
 
     def check_settings(self) -> None:
         """Raise `SettingError` for settings outside their range, or an invalid combination.
@@ -175,19 +305,19 @@ class FeatureRanker(Ranker):
                 setting.check(self._value_of(setting))
         check_combination(self.feature_map, self._map_values())
 
-        for setting, words in self._unread():
+        for setting, words in self._unused():
             if setting is RANK:  # a rank that nothing reads would silently give another model
                 raise SettingError(words)
 
     def warn_of_settings(self, stacklevel: int = 2) -> None:
         """Warn with `SettingWarning` of given settings that are not read, like `fit`."""
         self.check_settings()
-        for _, words in self._unread():
+        for _, words in self._unused():
             warnings.warn(words, SettingWarning, stacklevel=stacklevel + 1)
 
-    def _unread(self) -> Iterator[tuple[Setting, str]]:
+    def _unused(self) -> Iterator[tuple[Setting, str]]:
         """Yield given settings that the current choices do not read, with a sentence for each."""
-        return unread_settings(self.settings, self.left_out, type(self), self._value_of)
+        return unused_settings(self.settings, self.left_out, type(self), self._value_of)
 
     def _map_values(self) -> dict[str, Any]:
         """Return the settings that the chosen map reads, by name."""

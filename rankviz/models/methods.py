@@ -1,51 +1,113 @@
 """The methods that runs can train, by their names in `RunSpec(method=...)`.
 
-To add one, write a `Ranker` in its own file, and enter it in `METHODS` with its settings and the offers of a
-fitted model. All other code reads this entry.
+To add one, write a `Ranker` in its own file, and enter it in `METHODS` with its settings, and with what a
+fitted model offers besides scores. All other code reads this entry.
+
+See docs/decisions/0002-declare-do-not-guess.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
 from rankviz.features import FEATURE_MAPS, KERNELS, check_combination
-from rankviz.learning.effort import Sizes, SolverTask, Work, guessed
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
-from rankviz.learning.solvers import SOLVERS, check_solver
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank.low_rank_ranker import dual_bytes, factor_bytes
-from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
-from rankviz.models.offers import Offers
+from rankviz.learning.solvers import (
+    PRECONDITIONER,
+    PRECONDITIONERS,
+    SOLVERS,
+    START,
+    Sizes,
+    SolverTask,
+    Work,
+    check_solver,
+    guessed,
+)
+from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
+from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
-from rankviz.models.settings import START
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Offers of a fitted model besides scores; pages read them to see if they apply.
+
+    Attributes
+    ----------
+    weights : bool
+        Weights w of features φ(x), with f(x) = w·φ(x).
+    input_weights : bool
+        Weights of the input features themselves: f(x) = w·x.
+    expansion : bool
+        A kernel expansion f(x) = Σ αᵢ κ(x, zᵢ).
+    form : bool
+        Scores that are sums, or sums of products, of functions of single features.
+    components : bool
+        A number of features m to choose.
+    objective : bool
+        A function that training reduces from one row of its trace to the next.
+    pair_objective : bool
+        An objective over preference pairs; a gap measures the distance from its optimum.
+    duals : bool
+        Dual variables of preference pairs, one block per query.
+    positive_duals : bool
+        Dual variables ≥ 0; the weights then depend only on the pairs with positive ones.
+    trace : bool
+        A row for every iteration of its training.
+    random : bool
+        Random parts that depend on a seed.
+    query_weights : bool
+        Training with query weights (`fit_weighted`).
+    refits : bool
+        Retraining after a change from its current weights, in a fraction of the time.
+    """
+
+    weights: bool = False
+    input_weights: bool = False
+    expansion: bool = False
+    form: bool = False
+    components: bool = False
+    objective: bool = False
+    pair_objective: bool = False
+    duals: bool = False
+    positive_duals: bool = False
+    trace: bool = False
+    random: bool = False
+    query_weights: bool = False
+    refits: bool = False
+
+    def lacks(self, *names: str) -> list[str]:
+        """Return the named offers that it lacks."""
+        return [name for name in names if not getattr(self, name)]
+
+
+WORDS = {
+    "weights": "weights of features",
+    "input_weights": "weights of the input features",
+    "expansion": "kernel expansion",
+    "form": "form that is a sum, or a sum of products, of functions of single features",
+    "components": "number of features m",
+    "objective": "objective that training minimises",
+    "pair_objective": "objective over preference pairs",
+    "duals": "dual variables of preference pairs",
+    "positive_duals": "dual variables α ≥ 0 (its loss rises at some margins, where α is negative)",
+    "trace": "trace of its iterations",
+    "random": "seed that decides anything",
+    "query_weights": "weights of queries in training",
+    "refits": "training that goes on from its weights",
+}
+"""Offers in words, after "it has no"."""
+
+assert set(WORDS) == {field.name for field in fields(Offers)}
+
 
 Values = Mapping[str, Any]
 """Settings of a run, by name."""
-
-
-def _nothing(values: Values) -> None:
-    """Accept every combination of settings."""
-
-
-def _plain_work(values: Values, sizes: Sizes) -> Work:
-    """Return the typical work of a plain method."""
-    return guessed()
-
-
-def _scores_only(values: Values) -> Offers:
-    """Return no offers besides scores."""
-    return Offers()
-
-
-def _unrelated(values: Values) -> frozenset[str]:
-    """Return no settings: each run is independent."""
-    return frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +135,20 @@ class Method:
         Typical work of training, for estimates; a guess if not declared.
     left_out : tuple of Setting
         Settings that its choices would add, but that it does not read.
+    named_by_map : bool
+        True if captions and colours name its runs by their feature map, not by the method.
     """
 
     label: str
     make: Callable[..., Ranker]
     settings: tuple[Setting, ...]
-    offers: Callable[[Values], Offers] = _scores_only
-    check: Callable[[Values], None] = _nothing
-    varying: Callable[[Values], frozenset[str]] = _unrelated
+    offers: Callable[[Values], Offers] = lambda values: Offers()
+    check: Callable[[Values], None] = lambda values: None
+    varying: Callable[[Values], frozenset[str]] = lambda values: frozenset()
     minimises: str = ""
-    work: Callable[[Values, Sizes], Work] = _plain_work
+    work: Callable[[Values, Sizes], Work] = lambda values, sizes: guessed()
     left_out: tuple[Setting, ...] = ()
+    named_by_map: bool = False
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
         """Return the settings that it reads with these values, in the order of captions."""
@@ -186,6 +251,7 @@ METHODS: dict[str, Method] = {
         _nested,
         "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",
         _rank_svm_work,
+        named_by_map=True,
     ),
     "factorized": Method(
         "factorised RankSVM",

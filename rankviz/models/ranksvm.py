@@ -1,37 +1,57 @@
-"""RankSVM with scikit-learn's conventions: settings in the constructor, fit(X, y, qid=...)."""
+"""RankSVM with scikit-learn's conventions: settings in the constructor, fit(X, y, qid=...).
+
+`fit_curve` fits one model over many m, γ and C, for little more than the cost of the most expensive one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Self
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
+from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Callback, Report, reporter, silent
-from rankviz.common.settings import Setting
-from rankviz.datasets.query_weights import documents_digest
-from rankviz.datasets.types import RankingData
-from rankviz.features.family import MapFamily
-from rankviz.learning import Risk, risk_of
-from rankviz.learning.costs import Costs, frozen_costs, pair_costs
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.memory_check import Room, room_for
-from rankviz.learning.result import Solver
-from rankviz.learning.risk_settings import COSTS, LOSS, LOSS_WEIGHT
-from rankviz.learning.solver_settings import PRECONDITIONERS, TOL
-from rankviz.learning.solvers import SOLVER, SOLVERS, SolverSettings, check_kernel_space, check_solver
-from rankviz.learning.spaces import KernelSpace, Space, Task, space_of
-from rankviz.learning.training import Fit, Training
-from rankviz.models.extremes import refuse_drowned, refuse_huge_kernel, refuse_huge_weight
-from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.models.inputs import refuse_unusable
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.common.settings import Setting, instance, listed
+from rankviz.datasets.parts import documents_digest
+from rankviz.datasets.types import RankingData, require_data
+from rankviz.features.kernel_base import Kernel
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.learning.kernel_space import KernelSpace
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, loss_of
+from rankviz.learning.memory import Room, room_for
+from rankviz.learning.objective import Solver, Status
+from rankviz.learning.pairs import COSTS, Costs, PairCosts, frozen_costs, pair_costs
+from rankviz.learning.risk import Risk
+from rankviz.learning.solvers import (
+    PRECONDITIONERS,
+    SOLVER,
+    SOLVERS,
+    TOL,
+    SolverSettings,
+    check_kernel_space,
+    check_solver,
+)
+from rankviz.learning.sorted_risk import risk_of
+from rankviz.learning.training import FeatureSpace, Fit, MapFamily, Space, Task, Training
+from rankviz.models.dual_variables import SlopeDuals, end_of_training
+from rankviz.models.feature_ranker import (
+    FeatureRanker,
+    refuse_drowned,
+    refuse_huge_kernel,
+    refuse_huge_weight,
+)
+from rankviz.models.ranker import refuse_unusable
 from rankviz.shards.backend import Backend
-from rankviz.shards.plan import Plan, check_solver_in_shards, plan_for
-from rankviz.shards.space import ShardedSpace
+from rankviz.shards.objective import ShardedSpace
+from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for
 
 
 class RankSVM(FeatureRanker):
@@ -51,8 +71,9 @@ class RankSVM(FeatureRanker):
         γ of the kernel; "scale" is 1/(d·Var X). The linear kernel has none.
     C : float
         Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
-    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"}
-        ℓ, one of `LOSSES` in `rankviz.learning.losses`. "logistic" and "smooth_hinge" list their pairs.
+    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"} or Loss
+        ℓ, one of `LOSSES` in `rankviz.learning.losses`, or an object derived from `Loss` there. "logistic"
+        and "smooth_hinge" list their pairs.
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
@@ -74,15 +95,18 @@ class RankSVM(FeatureRanker):
     memory_limit : float or None
         Bytes that training may use; a fit that needs more is refused before it starts. None: 70 % of the free
         memory. The exact map stores its kernel as precisely as this allows.
-    costs : None, "query", "grade", "grade_query", "slack", "margin", a table, or ("query", a table)
+    costs : None, "query", "grade", "grade_query", "slack", "margin", a table, ("query", a table) or CostRule
         Cost of a pair: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
+        A `CostRule` of `rankviz.learning.pairs` computes other costs from grades and queries.
     solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
         The solver; "newton" supports every loss and map, the others are for comparison (see
         `rankviz.learning.solvers.SOLVERS`). "newton_yuan" uses he2009's own tolerance.
-    kernel : {"rbf", "laplacian", "polynomial", "linear"}
+    kernel : {"rbf", "laplacian", "polynomial", "linear"} or Kernel
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),
         exp(−γ‖x − z‖₁), (γ⟨x, z⟩ + coef0)^degree, ⟨x, z⟩ (see `rankviz.features.KERNELS`).
+        An object, such as one derived from `rankviz.features.kernel_base.Kernel`, has its own
+        parameters: gamma, degree and coef0 are then not read.
     degree : int
         Degree of the polynomial kernel.
     coef0 : float
@@ -112,7 +136,7 @@ class RankSVM(FeatureRanker):
     n_iter_ : int
         Newton steps taken.
     trace_ : DataFrame
-        One row per iteration (see `rankviz.learning.result.TraceRow`).
+        One row per iteration (see `rankviz.learning.objective.TraceRow`).
     memory_need_ : int
         Bytes counted for training before it started. Optional memory is not counted: the matrix of an exact
         kernel, and a copy of wide features in single precision.
@@ -140,10 +164,8 @@ class RankSVM(FeatureRanker):
     NDCG@10 0.6
     """
 
-    query_weights_: FloatArray | None = None
-    weighed_digest_: str = ""
-
     settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
+    least_objective = 0.0
 
     def __init__(
         self,
@@ -151,7 +173,7 @@ class RankSVM(FeatureRanker):
         n_components: int = 500,
         gamma: float | str = "scale",
         C: float = 2.0**-7,
-        loss: str = "squared_hinge",
+        loss: str | Loss = "squared_hinge",
         random_state: int | np.random.RandomState | None = 0,
         rank: int | None = None,
         tol: float = 1e-6,
@@ -162,7 +184,7 @@ class RankSVM(FeatureRanker):
         memory_limit: float | None = None,
         costs: Costs | ArrayLike = None,
         solver: str = "newton",
-        kernel: str = "rbf",
+        kernel: str | Kernel = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
@@ -204,8 +226,8 @@ class RankSVM(FeatureRanker):
         plan, seed = self.shard_plan(data, where), self.seed()
         self.memory_need_ = plan.need
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
-        space = ShardedSpace(family, data, LOSSES[self.loss].surrogate(), costs, where, plan)
+        loss = loss_of(self.loss).surrogate()
+        space = ShardedSpace(family, data, loss, self._costs(data), where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
 
     def shard_plan(self, data: RankingData, where: Backend) -> Plan:
@@ -245,9 +267,12 @@ class RankSVM(FeatureRanker):
         self.memory_need_ = room.need
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        space = space_of(family, data.X, room.left, keep_arguments=keep_arguments)
-        if isinstance(space, KernelSpace):
+        space: Space
+        if family.drawn.in_kernel_space:
             check_kernel_space(self.solver, data.n_documents)
+            space = KernelSpace(family, data.X, room.left)
+        else:
+            space = FeatureSpace(family, data.X, room.left, keep_arguments=keep_arguments)
         return self.training_in(space, data, seed, weights)
 
     def room(self, data: RankingData) -> Room:
@@ -294,25 +319,103 @@ class RankSVM(FeatureRanker):
         self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
         return fit
 
+    def duals(self, data: RankingData) -> SlopeDuals:
+        """Return its dual variables α, one block per query; `data` must be its training data."""
+        costs, trace = self._costs(data, self.query_weights_), getattr(self, "trace_", pd.DataFrame())
+        loss, gap = end_of_training(self.loss, float(self.C), data, costs, trace)
+        return SlopeDuals(data, self.predict(data.X), float(self.C), loss, costs, gap)
+
     def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
+        return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), self._costs(data, weights))
+
+    def _costs(self, data: RankingData, weights: FloatArray | None = None) -> PairCosts:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
-        costs = costs if weights is None else costs.weighed(weights)
-        return risk_of(data.y, data.ptr, LOSSES[self.loss].surrogate(), costs)
+        return costs if weights is None else costs.weighed(weights)
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set its query weights; ValueError if gap or number of steps differ from the end of its trace."""
+        self.weighed_digest_ = str(meta["weighed_digest"])
+        weights = arrays.get("query_weights")
+        self.query_weights_ = None if weights is None else shaped(arrays, "query_weights", len(weights))
+        trace = getattr(self, "trace_", pd.DataFrame())
+        if trace.empty:
+            return
+        if "gap" in trace and hasattr(self, "gap_"):
+            last = float(trace["gap"].iloc[-1])
+            if self.gap_ != last and not (math.isnan(self.gap_) and math.isnan(last)):
+                raise ValueError(f"gap is {self.gap_}, and its trace ends at {last}")
+        if "step" in trace and hasattr(self, "n_iter_"):
+            steps = int((trace["step"] > 0).sum())
+            if self.n_iter_ != steps:
+                raise ValueError(f"n_iter is {self.n_iter_}, and its trace has {steps} steps")
 
     def _solver(self, seed: int) -> Solver:
         preconditioned = PRECONDITIONERS[self.preconditioner].used
-        settings = SolverSettings(LOSSES[self.loss], self.tol, self.max_iter, preconditioned, seed)
+        settings = SolverSettings(loss_of(self.loss), self.tol, self.max_iter, preconditioned, seed)
         return SOLVERS[self.solver].make(settings)
 
     def check_settings(self) -> None:
         """Raise `SettingError` for settings outside their range, or an invalid combination."""
         super().check_settings()
-        check_solver(self.solver, LOSSES[self.loss])
+        check_solver(self.solver, loss_of(self.loss))
 
-    def _unread(self) -> Iterator[tuple[Setting, str]]:
+    def _unused(self) -> Iterator[tuple[Setting, str]]:
         """Yield also a tolerance given with a solver that has its own stopping rule."""
-        yield from super()._unread()
+        yield from super()._unused()
         if SOLVERS[self.solver].own_rule and self.tol != TOL.default:
             able = ", ".join(repr(name) for name, choice in SOLVERS.items() if not choice.own_rule)
             words = f"tol={self.tol!r} is not read with solver={self.solver!r}, which has its own rule"
             yield TOL, f"{words}; it is with solver={able}"
+
+
+def fit_curve(
+    model: RankSVM,
+    data: RankingData,
+    *,
+    n_components: Sequence[int] = (),
+    C: Sequence[float] = (),
+    gamma: Sequence[float] = (),
+    callback: Callback | None = None,
+) -> Iterator[RankSVM]:
+    """Fit copies of a model with every combination of these settings, and yield each when it is done.
+
+    The order is γ outermost, then m, then C, each ascending; omitted settings keep the model's own value.
+    Features are computed once, for the largest m, and each fit starts from the weights of an earlier one. The
+    results equal those of separate fits to the tolerance `tol`. Maps truncated to a `rank` are not nested, so
+    each m then has its own features.
+
+    A `callback` that returns True ends the curve: with the current model if Newton steps have begun,
+    otherwise with `StopRequested`. Warns like `fit` if a model's solver ended before its tolerance was met,
+    or if all its scores are equal.
+
+    Examples
+    --------
+    >>> from rankviz import RankSVM, fit_curve
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> for model in fit_curve(RankSVM("fourier"), data, n_components=[20, 10], C=[0.01, 0.1]):
+    ...     print(model.n_components, model.C, model.start_)
+    10 0.01 zero
+    10 0.1 the weights for C = 0.01
+    20 0.01 the weights for m = 10
+    20 0.1 the weights for m = 10
+    """
+    require_data(data, "Give fit_curve RankingData.from_arrays(X, y, qid).")
+    instance("model", model, RankSVM, "a RankSVM")
+    base = clone(model).set_params(random_state=model.seed())
+    gammas: list[float | str] = sorted(listed("gamma", gamma)) or [model.gamma]
+    ms = sorted(listed("n_components", n_components)) or [model.n_components]
+    Cs = sorted(listed("C", C)) or [model.C]
+    report, keep = reporter(callback), len(gammas) > 1
+    widths = [[m] for m in ms] if model.rank is not None else [ms]
+    for nested in widths:
+        training = clone(base).set_params(n_components=nested[-1]).training(data, report, keep_arguments=keep)
+        for g, m, c in product(gammas, nested, Cs):
+            fitted = clone(base).set_params(gamma=g, n_components=m, C=c)
+            fitted.warn_of_settings()
+            fitted.fit_in(training, report)
+            fitted.warn_of_equal_scores(data)
+            fitted.warn_of_doubt()
+            yield fitted
+            if fitted.status_ is Status.STOPPED:
+                return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankviz.common.errors import DataWarning
 from rankviz.common.npz import Arrays, read_npz, shaped, unreadable, write_npz
-from rankviz.datasets.types import DataWarning
 from rankviz.features import FEATURE_MAPS, KERNELS, FittedMap, Kernel
-from rankviz.features.kernels import kernel_name
-from rankviz.features.settings import GAMMA, KERNEL
-from rankviz.learning.costs import frozen_costs
-from rankviz.learning.result import Status
-from rankviz.models.inputs import Columns
+from rankviz.features.kernels import GAMMA, kernel_name
+from rankviz.features.registry import KERNEL
+from rankviz.learning.losses import loss_name
+from rankviz.learning.objective import Status
+from rankviz.learning.pairs import frozen_costs, stored_costs
+from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
-from rankviz.models.ranker import Ranker
+from rankviz.models.ranker import Columns, Ranker
 from rankviz.models.ranksvm import RankSVM
 
 FORMAT = 1
@@ -38,8 +37,9 @@ def save(model: Ranker, path: str | Path) -> Path:
 
     The file has npz and JSON, no pickle. It keeps everything that `fit` set, including trace, status and
     duality gap, and for low-rank models factors or dual variables, for `rankviz.duals`.
-    Raises ValueError for a model that is not fitted or of another class, or whose feature map or kernel is
-    not registered; OSError if the path is not writable.
+    Raises ValueError for a model that is not fitted or of another class, or whose feature map is not
+    registered. Raises `SettingError` if its loss, costs or kernel is an object without a name in the
+    registries, and OSError if the path is not writable.
 
     Examples
     --------
@@ -63,13 +63,12 @@ def save(model: Ranker, path: str | Path) -> Path:
         "columns": asdict(model.columns),
         "objective": model.objective_,
         "n_pairs": model.n_pairs_,
-        "weighed_digest": getattr(model, "weighed_digest_", ""),
+        "weighed_digest": model.weighed_digest_,
         "ended": _ended(model),
     }
-    found: Arrays = {**model.solution, **_end_arrays(model), "coef": model.coef_}
-    weights = getattr(model, "query_weights_", None)
-    found |= {} if weights is None else {"query_weights": weights}
-    return write_npz(Path(path), meta, fitted.arrays() | found)
+    trace = getattr(model, "trace_", pd.DataFrame())
+    columns: Arrays = {f"{TRACE}{name}": column.to_numpy() for name, column in trace.items()}
+    return write_npz(Path(path), meta, fitted.arrays() | columns | model.stored | {"coef": model.coef_})
 
 
 def load(path: str | Path) -> Ranker:
@@ -94,26 +93,26 @@ def load(path: str | Path) -> Ranker:
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
-        model = _MODELS[meta["model"]](meta["params"], arrays)
+        model = _made(meta)
         kernel = _kernel(meta["kernel"], gamma)
         model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
         model.n_components_ = fitted.n_components
         model.learned(d, _columns(meta["columns"], d))
         model.objective_, model.n_pairs_ = float(meta["objective"]), _count(meta["n_pairs"], "n_pairs")
-        least = 0.0 if isinstance(model, RankSVM) else -math.inf  # others minimise a dual, which is negative
-        if not (math.isfinite(model.objective_) and model.objective_ >= least):
-            raise ValueError(f"objective is {model.objective_}, expected a finite number from {least} on")
-        if isinstance(model, RankSVM):
-            model.weighed_digest_ = str(meta["weighed_digest"])
+        if not (math.isfinite(model.objective_) and model.objective_ >= model.least_objective):
+            raise ValueError(
+                f"objective is {model.objective_}, expected a finite number from {model.least_objective} on"
+            )
         _keep_end(model, meta["ended"], arrays)
+        model.restore(meta, arrays)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise unreadable(path, "model", error) from error
     _say_what_is_missing(model, path)
     return model
 
 
-def _ended(model: RankSVM | LowRankRanker) -> dict[str, Any]:
+def _ended(model: FeatureRanker) -> dict[str, Any]:
     """Return the final results as JSON can hold them: NaN and infinity become null.
 
     A model made from a stored run has fewer of them.
@@ -124,15 +123,8 @@ def _ended(model: RankSVM | LowRankRanker) -> dict[str, Any]:
     return {**words, "numbers": {name: v if math.isfinite(v) else None for name, v in known.items()}}
 
 
-def _end_arrays(model: RankSVM | LowRankRanker) -> Arrays:
-    """Return the columns of the trace, and the ranks of a low-rank model."""
-    trace = getattr(model, "trace_", pd.DataFrame())
-    found: Arrays = {f"{TRACE}{name}": column.to_numpy() for name, column in trace.items()}
-    return found | ({"ranks": model.ranks_} if hasattr(model, "ranks_") else {})
-
-
-def _keep_end(model: RankSVM | LowRankRanker, ended: dict[str, Any], arrays: Arrays) -> None:
-    """Set the results of `_ended` and `_end_arrays`; KeyError, TypeError or ValueError for other values."""
+def _keep_end(model: FeatureRanker, ended: dict[str, Any], arrays: Arrays) -> None:
+    """Set the results of `_ended` and the trace; KeyError, TypeError or ValueError for other values."""
     if "status" in ended:
         model.status_ = Status[ended["status"]]
     if "start" in ended:
@@ -150,11 +142,6 @@ def _keep_end(model: RankSVM | LowRankRanker, ended: dict[str, Any], arrays: Arr
         raise ValueError("a column of the trace has no numbers")
     if columns:
         model.trace_ = pd.DataFrame(columns)
-        _check_end(model)
-    if isinstance(model, RegularizedRankSVM) and "ranks" in arrays:
-        model.ranks_ = arrays["ranks"]
-        if model.ranks_.ndim != 1 or model.ranks_.dtype != np.int64:
-            raise ValueError("array 'ranks' has no whole numbers")
 
 
 def _count(value: Any, name: str) -> int:
@@ -164,21 +151,7 @@ def _count(value: Any, name: str) -> int:
     return value
 
 
-def _check_end(model: RankSVM | LowRankRanker) -> None:
-    """Raise ValueError if RankSVM's gap or steps differ from the end of its trace."""
-    if not isinstance(model, RankSVM) or model.trace_.empty:
-        return
-    if "gap" in model.trace_ and hasattr(model, "gap_"):
-        last = float(model.trace_["gap"].iloc[-1])
-        if model.gap_ != last and not (math.isnan(model.gap_) and math.isnan(last)):
-            raise ValueError(f"gap is {model.gap_}, and its trace ends at {last}")
-    if "step" in model.trace_ and hasattr(model, "n_iter_"):
-        steps = int((model.trace_["step"] > 0).sum())
-        if model.n_iter_ != steps:
-            raise ValueError(f"n_iter is {model.n_iter_}, and its trace has {steps} steps")
-
-
-def _say_what_is_missing(model: RankSVM | LowRankRanker, path: Path) -> None:
+def _say_what_is_missing(model: FeatureRanker, path: Path) -> None:
     """Set `gap_` to NaN with a warning if the file has no duality gap."""
     if hasattr(model, "gap_"):
         return
@@ -213,32 +186,34 @@ def _kind_of(model: Ranker) -> str:
 
 
 def _plain_params(model: Ranker) -> dict[str, Any]:
-    """Return the settings as JSON can hold them; a random state that is not a number becomes None."""
+    """Return the settings as JSON can hold them; a random state that is not a number becomes None.
+
+    Losses, costs and kernels given as objects become their names, with the parameters of the kernel.
+    """
     params: dict[str, Any] = model.get_params()
     if not isinstance(params["random_state"], numbers.Integral):
         params["random_state"] = None
-    return params | ({"costs": frozen_costs(params["costs"])} if "costs" in params else {})
+    for name, stored in (("loss", loss_name), ("costs", stored_costs)):
+        if name in params:
+            params[name] = stored(params[name])
+    if not isinstance(params["kernel"], str):
+        params |= _kernel_params(params["kernel"])
+    return params
 
 
-def _rank_svm(params: dict[str, Any], arrays: Arrays) -> RankSVM:
-    model = RankSVM(**params)
-    model.costs = frozen_costs(model.costs)
-    weights = arrays.get("query_weights")
-    model.query_weights_ = None if weights is None else shaped(arrays, "query_weights", len(weights))
-    return model
+def _kernel_params(kernel: Kernel) -> dict[str, Any]:
+    """Return the name of a kernel in `KERNELS`, and its parameters; `SettingError` without a name."""
+    name = kernel_name(kernel)
+    own = {str(setting.parameter): getattr(kernel, setting.name) for setting in KERNELS[name].settings}
+    return {"kernel": name, **own}
 
 
-def _factorized(params: dict[str, Any], arrays: Arrays) -> FactorizedRankSVM:
-    model, n = FactorizedRankSVM(**params), len(arrays["factors"])
-    model.keep({"factors": shaped(arrays, "factors", n, int(model.rank)), "gap": shaped(arrays, "gap", 1)})
-    return model
-
-
-def _regularized(params: dict[str, Any], arrays: Arrays) -> RegularizedRankSVM:
-    model, entries = RegularizedRankSVM(**params), len(arrays["alpha"])
-    found = {name: shaped(arrays, name, entries) for name in ("alpha", "low_rank")}
-    model.keep(found | {"gap": shaped(arrays, "gap", 1)})
-    return model
+def _made(meta: dict[str, Any]) -> FeatureRanker:
+    """Return the unfitted model of a file."""
+    params = dict(meta["params"])
+    if "costs" in params:
+        params["costs"] = frozen_costs(params["costs"])
+    return _MODELS[meta["model"]](**params)
 
 
 def _columns(described: dict[str, list[str] | None], d: int) -> Columns:
@@ -281,8 +256,6 @@ def _kernel(described: dict[str, Any] | None, gamma: float) -> Kernel | None:
     return kind.make({setting.name: setting.checked(values[setting.name]) for setting in kind.settings})
 
 
-_MODELS: dict[str, Callable[[dict[str, Any], Arrays], RankSVM | LowRankRanker]] = {
-    "RankSVM": _rank_svm,
-    "FactorizedRankSVM": _factorized,
-    "RegularizedRankSVM": _regularized,
+_MODELS: dict[str, type[FeatureRanker]] = {
+    kind.__name__: kind for kind in (RankSVM, FactorizedRankSVM, RegularizedRankSVM)
 }

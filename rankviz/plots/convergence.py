@@ -1,9 +1,9 @@
-"""Convergence of training by iteration: one run on two panels, or one quantity of several runs."""
+"""Convergence of training: one run, or one quantity of several runs, with sentences on their effort."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
-from rankviz.plots.style import finished, line_of, look_of, style_of
-from rankviz.runs.labels import distinct_parts, without_common
+from rankviz.common.numbers import small
+from rankviz.learning.objective import Status
+from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS
+from rankviz.plots.style import GUIDE, finished, line_of, style_of
+from rankviz.runs.description import distinct_parts, look_of, method_label, without_common
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 
@@ -30,7 +32,7 @@ class Quantity:
     name, title : str
         In the menu, and on the axis.
     column : str
-        In the table of `data`.
+        In the table of `convergence_data`.
     log : bool
         True for a logarithmic axis.
     """
@@ -71,7 +73,7 @@ _MOST_MARKERS = 40
 """Longer traces are drawn without markers, which would cover the line."""
 
 
-def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
+def convergence_data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> pd.DataFrame:
     """Return the traces of runs, one row per iteration.
 
     Columns are the trace's, at the start of the iteration (seconds: at its end). Further columns are method,
@@ -82,24 +84,16 @@ def data(records: Sequence[RunRecord], references: Sequence[RunRecord] = ()) -> 
     gap = (objective − best)/|best|. best is the lowest objective of all runs and references with the same
     problem (NaN without references). NaN marks values that a trace does not have.
     """
-    best = _best([*records, *references]) if references else {}
+    best: dict[object, float] = {}
+    for record in [*records, *references] if references else []:
+        best[record.spec.problem] = min(best.get(record.spec.problem, record.objective), record.objective)
     parts = distinct_parts([record.spec for record in records])
     settings = _settings([record.spec for record in records])
-    frames = [
-        _trace(record, best.get(record.spec.problem)).assign(
-            label=", ".join(told), short=", ".join(short), setting=setting
-        )
-        for record, told, short, setting in zip(records, parts, without_common(parts), settings, strict=True)
-    ]
+    frames = []
+    for record, label, short, setting in zip(records, parts, without_common(parts), settings, strict=True):
+        trace = _trace(record, best.get(record.spec.problem))
+        frames.append(trace.assign(label=", ".join(label), short=", ".join(short), setting=setting))
     return pd.concat(frames, ignore_index=True)
-
-
-def _best(records: Sequence[RunRecord]) -> Mapping[object, float]:
-    found: dict[object, float] = {}
-    for record in records:
-        key = record.spec.problem
-        found[key] = min(found.get(key, record.objective), record.objective)
-    return found
 
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
@@ -151,16 +145,19 @@ def with_preconditioner(spec: RunSpec) -> RunSpec:
     return spec.but(preconditioner=PRECONDITIONER.default) if "preconditioner" in spec else spec
 
 
-def figure(table: pd.DataFrame) -> go.Figure:
+def objective_figure(table: pd.DataFrame) -> go.Figure:
     """Draw the objective (left) and the relative Newton decrement (right, log) with the tolerance as a line.
 
     Draw only the objective if no trace has decrements.
     """
     if table["relative_decrement"].isna().all():
-        return _objective(table)
-    fig = make_subplots(
-        cols=2, subplot_titles=("Objective", "Newton decrement / objective"), horizontal_spacing=0.12
-    )
+        fig = go.Figure()
+        _add_runs(fig, table, "iteration", "objective")
+        fig.update_xaxes(title_text="iteration", dtick=1 if len(table) <= 20 else None)
+        fig.update_yaxes(title_text="objective")
+        return finished(fig)
+    titles = ("Objective", "Newton decrement / objective")
+    fig = make_subplots(cols=2, subplot_titles=titles, horizontal_spacing=0.12)
     _add_runs(fig, table, "iteration", "objective", row=1, col=1)
     _add_runs(fig, table, "iteration", "relative_decrement", row=1, col=2, showlegend=False)
     _add_tolerance(fig, table, row=1, col=2)
@@ -170,15 +167,7 @@ def figure(table: pd.DataFrame) -> go.Figure:
     return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})
 
 
-def _objective(table: pd.DataFrame) -> go.Figure:
-    fig = go.Figure()
-    _add_runs(fig, table, "iteration", "objective")
-    fig.update_xaxes(title_text="iteration", dtick=1 if len(table) <= 20 else None)
-    fig.update_yaxes(title_text="objective")
-    return finished(fig)
-
-
-def told(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
+def with_quantity(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
     """Return the rows of runs whose traces have a quantity (in `QUANTITIES`) and an axis (in `AXES`)."""
     known = table[QUANTITIES[y].column].notna() & table[AXES[x][1]].notna()
     return table[table["label"].isin(table.loc[known, "label"])]
@@ -191,15 +180,14 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
     height. Gaps below `REFERENCE_TOL` are drawn at it. Runs without one of the two are left out.
     """
     quantity, (title, begins, ends) = QUANTITIES[y], AXES[x]
-    fig, table = go.Figure(), told(table, y, x)
+    fig, table = go.Figure(), with_quantity(table, y, x)
     if y == "cg":
         _add_runs(fig, table, ends, quantity.column)
     else:
         shown = table.assign(gap=table["gap"].clip(lower=REFERENCE_TOL)) if y == "gap" else table
         shown = shown[shown[quantity.column].notna()]
-        _add_runs(
-            fig, shown if x == "iteration" else _with_ends(shown, begins, ends), begins, quantity.column
-        )
+        shown = shown if x == "iteration" else _with_ends(shown, begins, ends)
+        _add_runs(fig, shown, begins, quantity.column)
     if y == "decrement":
         _add_tolerance(fig, table)
     fig.update_xaxes(title_text=title)
@@ -230,11 +218,11 @@ def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
 
 def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any) -> None:
     hover = ["iteration", "cg_iterations", "step", "active_share", "active_pairs"]
+    more = (
+        "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
+        "(%{customdata[3]:.1%})"
+    )
     for label, rows in table.groupby("label", sort=False):
-        more = (
-            "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
-            "(%{customdata[3]:.1%})"
-        )
         fig.add_scatter(
             x=rows[x],
             y=rows[y],
@@ -265,8 +253,141 @@ def _look(row: pd.Series[Any]) -> dict[str, Any]:
 
 def _add_tolerance(fig: go.Figure, table: pd.DataFrame, **place: Any) -> None:
     if table["tol"].notna().any():
-        guide = {"width": 1, "dash": "dash", "color": "#999999"}
         tol = float(table["tol"].max())
         # log axes place annotations by exponent, lines by value
         text = {"annotation_text": "tolerance", "annotation_y": math.log10(tol)}
-        fig.add_hline(y=tol, line=guide, **text, **place)
+        fig.add_hline(y=tol, line=GUIDE, **text, **place)
+
+
+UNITS = {
+    "iteration": ("iterations", "iteration", ",.0f"),
+    "products": ("products", "product", ",.0f"),
+    "seconds": ("seconds", "second", ".2f"),
+    "cg": ("CG iterations", "CG iteration", ",.0f"),
+}
+"""Units of axes: plural, singular, and number format."""
+
+
+def effort_sentence(record: RunRecord, plain: RunRecord | None = None, counted: str = "cg") -> str:
+    """Describe a run's effort on an axis (in `AXES`), with and without preconditioner, in one sentence.
+
+    Count iterations if there are no CG iterations, or if the trace lacks the axis. A sentence on seconds says
+    that they come from one run, because they vary.
+    """
+    own = _Effort.of(record, counted)
+    if plain is None:
+        return f"{own.start}{own.words} {own.verb} {own.aim}"
+    other = _Effort.of(plain, counted)
+    start = f"{own.start}{'w' if own.start else 'W'}ith the preconditioner"
+    if own.converged and other.converged and own.unit == other.unit:
+        return f"{start} {own.words} {own.verb} {own.aim}, without it {other.number}"
+    return f"{start} {own.words} {own.verb} {own.aim}; without it {other.words} {other.verb} {other.aim}"
+
+
+def race_sentence(table: pd.DataFrame, counted: str = "products", within: float = 1e-4) -> str:
+    """Describe which runs come within a share of their own best objective, and their effort on an axis.
+
+    Count products if some traces lack the axis, seconds if some lack products too.
+    """
+    runs = table["label"].nunique()
+    known = (n for n in (counted, "products") if with_quantity(table, "gap", n)["label"].nunique() == runs)
+    unit = next(known, "seconds")
+    (_, column, _), (name, _, form) = AXES[unit], UNITS[unit]
+    came, missed = [], []
+    for _, rows in table.groupby("label", sort=False):
+        run, near = str(rows["short"].iloc[0]), rows[column][rows["gap"] <= within]
+        if len(near):
+            came.append((float(near.iloc[0]), run))
+        else:
+            missed.append(run)
+    share = small(within).removeprefix("1.0 × ")
+    if not came:
+        return f"No run comes within {share} of its own best objective"
+    words = ", ".join(f"{label} after {effort:{form}}" for effort, label in sorted(came))
+    never = [f"{', '.join(missed)} never"] if missed else []
+    title = f"{name[0].upper()}{name[1:]}{' in this one run' * (unit == 'seconds')}"
+    return "; ".join([f"{title} until within {share} of its own best objective: {words}", *never])
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """A run's effort on an axis, and its convergence."""
+
+    unit: str
+    number: str
+    words: str
+    singular: bool
+    aim: str
+    converged: bool
+
+    @classmethod
+    def of(cls, record: RunRecord, axis: str) -> _Effort:
+        """Return a trace's effort; in iterations if the axis is missing or zero."""
+        last, solver = convergence_data([record]).iloc[-1], record.spec.option("solver")
+        amount, unit = float(last[AXES[axis][2]]), axis
+        if math.isnan(amount) or (axis == "cg" and not amount):
+            amount, unit = float(last["iteration"]), "iteration"
+        many, one, form = UNITS[unit]
+        if unit == "iteration":
+            one = getattr(solver, "steps", one)
+            many = "passes" if one == "pass" else f"{one}s"
+        number = f"{amount:{form}}"
+        aim = "the solver's own rule" if getattr(solver, "own_rule", False) else "the tolerance"
+        singular = unit != "seconds" and number == "1"
+        words = f"{number} {one if singular else many}"
+        converged = record.status in [status.value for status in Status if status.converged]
+        return cls(unit, number, words, singular, aim, converged)
+
+    @property
+    def start(self) -> str:
+        """The words "In this one run, " before seconds."""
+        return "In this one run, " if self.unit == "seconds" else ""
+
+    @property
+    def verb(self) -> str:
+        """The verb of the outcome: "reach", "reaches" or "do not reach"."""
+        if not self.converged:
+            return "do not reach"
+        return "reaches" if self.singular else "reach"
+
+
+TRACE_TITLES = {"objective": "Objective", "gap": "Gap / |objective|"}
+"""Drawn quantities, with their titles."""
+ITERATION = "iteration"
+
+
+def trace_data(record: RunRecord) -> pd.DataFrame:
+    """Return columns method, label, iteration, and the quantities of `TRACE_TITLES` in the trace."""
+    trace = record.trace
+    found = {name: trace[name] for name in TRACE_TITLES if name in trace and trace[name].notna().any()}
+    iteration = trace[ITERATION] if ITERATION in trace else pd.RangeIndex(len(trace)).to_series()
+    table = pd.DataFrame({ITERATION: iteration.to_numpy()} | {k: v.to_numpy() for k, v in found.items()})
+    return table.assign(method=look_of(record.spec), label=method_label(record.spec))
+
+
+def trace_quantities(table: pd.DataFrame) -> list[str]:
+    """Return the quantities in a table of `trace_data`."""
+    return [name for name in TRACE_TITLES if name in table]
+
+
+def trace_figure(table: pd.DataFrame) -> go.Figure:
+    """Draw a panel per quantity; gaps, which shrink by factors, on a logarithmic axis."""
+    names = trace_quantities(table)
+    fig = make_subplots(cols=len(names), subplot_titles=[TRACE_TITLES[name] for name in names])
+    label, method = str(table["label"].iloc[0]), str(table["method"].iloc[0])
+    for column, name in enumerate(names, start=1):
+        fig.add_scatter(
+            x=table[ITERATION],
+            y=table[name],
+            name=label,
+            mode="lines+markers",
+            showlegend=column == 1,
+            hovertemplate=f"{label}, iteration %{{x}}: %{{y:.6g}}<extra></extra>",
+            row=1,
+            col=column,
+            **line_of(method),
+        )
+        if name == "gap" and (table[name] > 0).any():
+            fig.update_yaxes(type="log", exponentformat="power", dtick=1, col=column)
+    fig.update_xaxes(title_text=ITERATION)
+    return finished(fig, legend={"orientation": "h", "yanchor": "bottom", "y": 1.12, "x": 0})

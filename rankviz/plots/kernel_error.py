@@ -1,32 +1,120 @@
-"""Relative error of the approximate kernel against m: maps and variants, bands over seeds, fitted slopes."""
+"""Relative error of approximate kernels against m and against seconds; maps and variants."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.analysis.kernel_error import KernelErrors, Variant
-from rankviz.analysis.kernel_summary import FLOOR, Slope, at, over_seeds
+from rankviz.analysis.kernel_error import (
+    FLOOR,
+    KernelErrors,
+    Slope,
+    Variant,
+    draws_of,
+    over_seeds,
+    summary_at,
+)
 from rankviz.features import FEATURE_MAPS
-from rankviz.plots import kernel_variants
-from rankviz.plots.style import finished, style_of, translucent
+from rankviz.features.kernel_base import KernelFacts
+from rankviz.plots.style import (
+    GUIDE,
+    add_band,
+    add_line,
+    add_note,
+    approximations,
+    error_bars,
+    finished,
+    line_of,
+    ring,
+    style_of,
+    translucent,
+)
+
+OTHER_DASH = "dashdot"
+
+
+def paper_variants(kernel: KernelFacts) -> list[Variant]:
+    """Return the maps that approximate a kernel, each with the papers' draw."""
+    return [first for first, *_ in map(draws_of, approximations()) if first.takes(kernel)]
+
+
+def other_variants(kernel: KernelFacts) -> list[Variant]:
+    """Return their other draws."""
+    return [one for _, *more in map(draws_of, approximations()) for one in more if one.takes(kernel)]
+
+
+def is_paper_variant(variant: Variant) -> bool:
+    """Return True for the papers' draw."""
+    return variant == draws_of(variant.map)[0]
+
+
+def choice_name(variant: Variant) -> str:
+    """Return the name of the draw: "k-means++ landmarks"; "" if there is no choice."""
+    choice = FEATURE_MAPS[variant.map].draws_by
+    return "" if choice is None else choice.told(variant.choice)
+
+
+def variant_name(variant: Variant) -> str:
+    """Return the map's name, with a draw that differs from the papers': "Nyström, k-means++ landmarks"."""
+    method = style_of(variant.map).name
+    return method if is_paper_variant(variant) else f"{method}, {choice_name(variant)}"
+
+
+def joined_names(variants: Iterable[Variant], last: str = "and") -> str:
+    """Join the names of several maps for a sentence."""
+    *first, end = map(variant_name, variants)
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def variants_in(table: pd.DataFrame) -> list[Variant]:
+    """Return the maps of a table with columns map and choice, in its order."""
+    pairs = table[["map", "choice"]].drop_duplicates()
+    return [Variant(*pair) for pair in pairs.itertuples(index=False, name=None)]
+
+
+def rows_of(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
+    """Return the rows of one map and choice."""
+    return table[(table["map"] == variant.map) & (table["choice"] == variant.choice)]
+
+
+def variant_look(variant: Variant) -> dict[str, Any]:
+    """Return keyword arguments for a trace of this map."""
+    style = line_of(variant.map)
+    if not is_paper_variant(variant):
+        style["line"] |= {"dash": OTHER_DASH, "width": 2}
+        symbol = f"{style_of(variant.map).symbol}-open"
+        style["marker"] |= {"symbol": symbol, "size": 10, "line": {"width": 2}}
+    return style
+
+
+def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
+    """Add a ring around the sidebar's current model."""
+    fig.add_scatter(
+        x=[x],
+        y=[y],
+        name="the current model",
+        mode="markers",
+        marker=ring(20, 2.5) | {"color": style_of(variant.map).colour},
+        hoverinfo="skip",
+    )
+
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
-GUIDE = {"color": "#999999", "width": 1}
 LEAST = FLOOR / 10  # lowest end of the axis: smaller errors are rounding
 GUIDE_BELOW = 0.7  # start of the guide as a share of its map's least error, clear of its line
 
 
-def data(errors: KernelErrors, norm: str) -> pd.DataFrame:
+def error_data(errors: KernelErrors, norm: str) -> pd.DataFrame:
     """Return errors in one norm, as `over_seeds`: columns map, choice, m, used, mean, low, high."""
     return over_seeds(errors.table, norm)
 
 
-def figure(
+def error_figure(
     table: pd.DataFrame,
     slopes: Mapping[Variant, Slope | None],
     norm: str,
@@ -38,20 +126,19 @@ def figure(
     A line marks `current`, the selected m; a ring marks the current model `named`, if it is one of the maps.
     """
     fig = go.Figure()
-    variants = kernel_variants.variants_in(table)
+    variants = variants_in(table)
     for variant in variants:
-        _add_band(fig, variant, kernel_variants.rows_of(table, variant))
+        rows, colour = rows_of(table, variant), translucent(variant.map)
+        add_band(fig, rows["m"], rows["high"], rows["low"], colour, legendgroup=variant_name(variant))
     for variant in variants:
-        _add_map(fig, variant, kernel_variants.rows_of(table, variant), slopes.get(variant))
+        _add_map(fig, variant, rows_of(table, variant), slopes.get(variant))
     averages = [variant for variant in variants if averages_terms(variant)]
     if averages:
-        _add_guide(fig, kernel_variants.rows_of(table, averages[0]))
-    if named is not None and at(table, named, current)["mean"] > LEAST:
-        kernel_variants.add_mark(fig, named, current, at(table, named, current)["mean"])
-    fig.add_vline(x=current, line=GUIDE | {"dash": "dash"})
-    fig.add_annotation(
-        x=math.log10(current), y=1, yref="paper", text=f" m = {current}", showarrow=False, xanchor="left"
-    )
+        _add_guide(fig, rows_of(table, averages[0]))
+    if named is not None and summary_at(table, named, current)["mean"] > LEAST:
+        add_mark(fig, named, current, summary_at(table, named, current)["mean"])
+    fig.add_vline(x=current, line=GUIDE)
+    add_note(fig, f" m = {current}", math.log10(current), 1, yanchor=None, yref="paper")
     return finished(
         fig,
         height=480,
@@ -85,32 +172,12 @@ def averages_terms(variant: Variant) -> bool:
     return kind.draws and not kind.expands
 
 
-def _add_band(fig: go.Figure, variant: Variant, rows: pd.DataFrame) -> None:
-    fig.add_scatter(
-        x=[*rows["m"], *rows["m"][::-1]],
-        y=[*rows["high"], *rows["low"][::-1]],
-        fill="toself",
-        fillcolor=translucent(variant.map),
-        line={"width": 0},
-        mode="lines",
-        hoverinfo="skip",
-        legendgroup=kernel_variants.name(variant),
-        showlegend=False,
-    )
-
-
 def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope | None) -> None:
-    name = kernel_variants.name(variant)
+    name = variant_name(variant)
     if slope is not None:
         ends = [slope.first, slope.last]
-        fig.add_scatter(
-            x=ends,
-            y=[slope.at(m) for m in ends],
-            mode="lines",
-            line={"color": style_of(variant.map).colour, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-            legendgroup=name,
-            showlegend=False,
+        add_line(
+            fig, ends, [slope.at(m) for m in ends], style_of(variant.map).colour, dash="dot", legendgroup=name
         )
     fig.add_scatter(
         x=rows["m"],
@@ -123,7 +190,7 @@ def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope 
             f"{name}, m = %{{x}} (%{{customdata[0]}} used)<br>error %{{y:.3g}}, "
             "over seeds %{customdata[1]:.3g} to %{customdata[2]:.3g}<extra></extra>"
         ),
-        **kernel_variants.look(variant),
+        **variant_look(variant),
     )
 
 
@@ -139,11 +206,63 @@ def _add_guide(fig: go.Figure, rows: pd.DataFrame) -> None:
     """Add a line that falls as 1/√m, just below a map's errors."""
     ends = [rows["m"].min(), rows["m"].max()]
     start = GUIDE_BELOW * float(rows.sort_values("m")["low"].iloc[0])
-    fig.add_scatter(
-        x=ends,
-        y=[start * math.sqrt(ends[0] / m) for m in ends],
-        mode="lines",
-        line=GUIDE,
-        name="guide: m<sup>−1/2</sup>",
-        hoverinfo="skip",
+    falling = [start * math.sqrt(ends[0] / m) for m in ends]
+    add_line(fig, ends, falling, dash=None, showlegend=None, name="guide: m<sup>−1/2</sup>")
+
+
+def seconds_data(summary: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    """Join errors over seeds (see `over_seeds`) with a column seconds, for every map and m with both."""
+    return summary.merge(seconds, on=["map", "choice", "m"], how="inner")
+
+
+def seconds_figure(table: pd.DataFrame, norm: str, current: int, named: Variant | None = None) -> go.Figure:
+    """Draw on log axes; points of one map are joined by m, the last one labelled."""
+    fig, variants = go.Figure(), variants_in(table)
+    thin = {"symmetric": False, "thickness": 1, "width": 0}
+    for variant in variants:
+        rows, name = rows_of(table, variant).sort_values("m"), variant_name(variant)
+        fig.add_scatter(
+            x=rows["seconds"],
+            y=rows["mean"],
+            name=name,
+            mode="lines+markers+text",
+            text=_labels(variant, rows["m"].tolist()),
+            textposition="bottom left" if variant.map == variants[0].map else "top right",
+            textfont={"color": style_of(variant.map).colour},
+            cliponaxis=False,
+            customdata=rows[["m", "low", "high"]],
+            error_y=error_bars(rows["mean"], rows["low"], rows["high"], **thin),
+            hovertemplate=(
+                f"{name}, m = %{{customdata[0]}}<br>%{{x:.2g}} s, error %{{y:.3g}} "
+                "(%{customdata[1]:.3g} to %{customdata[2]:.3g} over seeds)<extra></extra>"
+            ),
+            **variant_look(variant),
+        )
+    if named is not None:
+        rows = rows_of(table, named)
+        for point in rows[(rows["m"] == current) & (rows["mean"] > LEAST)].to_dict("records"):
+            add_mark(fig, named, point["seconds"], point["mean"])
+    return finished(
+        fig,
+        height=460,
+        xaxis={
+            "title": "seconds for all training documents (log scale)",
+            "type": "log",
+            "range": _decades(table["seconds"]),
+            "dtick": 1,
+            "exponentformat": "power",
+        },
+        yaxis=error_axis(table, norm),
+        margin={"l": 70, "r": 20, "t": 50, "b": 55},
     )
+
+
+def _labels(variant: Variant, ms: list[int]) -> list[str]:
+    """Label the last point of the papers' maps; their variants lie too close for labels."""
+    last = f"m = {ms[-1]:,}" if is_paper_variant(variant) else ""
+    return [""] * (len(ms) - 1) + [last]
+
+
+def _decades(seconds: pd.Series) -> list[float]:
+    low, high = math.log10(seconds.min()), math.log10(seconds.max())
+    return [math.floor(low), math.floor(high - 1e-9) + 1]

@@ -1,8 +1,9 @@
-"""Margins t = f_i − f_j of preference pairs and their losses: values, slopes, histogram."""
+"""Margins t = f_i − f_j of preference pairs: losses and a histogram, and a film of Newton iterations."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,18 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
-from rankviz.metrics.margins import histogram, summary
-from rankviz.plots.style import finished, loss_line, style_of
+from rankviz.metrics.pairwise import histogram, summary
+from rankviz.plots.style import (
+    GUIDE,
+    add_note,
+    evenly,
+    finished,
+    grade_colour,
+    loss_line,
+    ranks_of,
+    shown_documents,
+    style_of,
+)
 
 MOST_BINS = 80
 CURVE_POINTS = 241
@@ -32,7 +43,7 @@ def bin_edges(low: float, high: float) -> FloatArray:
     return edges
 
 
-def data(scores: FloatArray, part: RankingData, edges: FloatArray | None = None) -> pd.DataFrame:
+def bins_data(scores: FloatArray, part: RankingData, edges: FloatArray | None = None) -> pd.DataFrame:
     """Count the margins of all pairs of a part in bins, exactly: columns left, right, pairs, share.
 
     Without `edges` they span all margins, 0 and 1.
@@ -69,7 +80,7 @@ def histogram_figure(table: pd.DataFrame, method: str) -> go.Figure:
     return finished(fig, height=360, bargap=0, margin={"l": 70, "r": 20, "t": 40, "b": 55})
 
 
-def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> go.Figure:
+def losses_figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> go.Figure:
     """Draw losses, derivatives and the share of pairs over one axis of margins; the model's loss is bold."""
     fig = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.36, 0.26, 0.38])
     for name, rows in lines.groupby("loss", sort=False):
@@ -88,9 +99,8 @@ def figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: str) -> 
 def _guides(fig: go.Figure, panel: str, at: tuple[float, ...] = (0.0, 1.0)) -> None:
     """Add lines at margins, and a label on the misordered side of 0."""
     for t in at:
-        fig.add_vline(x=t, line={"width": 1, "dash": "dash", "color": "#999999"})
-    place = {"x": 0.0, "y": 1.0, "yref": panel, "xanchor": "right", "yanchor": "top"}
-    fig.add_annotation(text="misordered ←", showarrow=False, **place)
+        fig.add_vline(x=t, line=GUIDE)
+    add_note(fig, "misordered ←", 0.0, 1.0, "right", "top", yref=panel)
 
 
 def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
@@ -138,3 +148,156 @@ def _room(values: pd.Series[float], least: float, largest: pd.Series[float]) -> 
         low, high = max(low, min(least, float(largest.min()))), min(high, max(1.0, float(largest.max())))
     room = 0.06 * (high - low)
     return [low - room, high + room]
+
+
+MILLISECONDS, SLOW = 700, 1600
+MOST_FRAMES = 60
+
+
+def shown_iterations(iterations: int) -> list[int]:
+    """Return the shown iterations: all, or evenly spaced ones with the first and the last."""
+    return [int(k) for k in evenly(iterations, MOST_FRAMES)]
+
+
+def playback_documents(scores: Sequence[FloatArray], part: RankingData, query: int) -> pd.DataFrame:
+    """Return ranks and scores of a query's documents in each shown iteration.
+
+    Columns iteration, document, grade, score, rank (from 1, ties in file order), sorted by document within an
+    iteration, so that each document keeps its row.
+    """
+    rows = part.query_slice(query)
+    names, grades, frames = shown_documents(part, query), part.y[rows], []
+    for k in shown_iterations(len(scores)):
+        f = scores[k][rows]
+        columns = {"iteration": k, "document": names, "grade": grades, "score": f, "rank": ranks_of(f)}
+        frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)
+
+
+def playback_bins(scores: Sequence[FloatArray], part: RankingData) -> pd.DataFrame:
+    """Count the margins of all pairs in each shown iteration, with the same edges.
+
+    Columns iteration, left, right, pairs, share.
+    """
+    shown = shown_iterations(len(scores))
+    found = [summary(scores[k], part) for k in shown]
+    edges = bin_edges(min(0.0, *(s.low for s in found)), max(1.0, *(s.high for s in found)))
+    frames = [bins_data(scores[k], part, edges).assign(iteration=k) for k in shown]
+    return pd.concat(frames, ignore_index=True)
+
+
+def playback_figure(
+    table: pd.DataFrame, counts: pd.DataFrame, titles: dict[int, str], method: str, top: int
+) -> go.Figure:
+    """Draw the film: documents at (score, rank) on the left, margins on the right; `titles` name the frames.
+
+    Play, pause and slider work in the browser alone; the figure holds all data.
+    """
+    shown = sorted(titles)
+    grades = sorted(set(table["grade"]))
+    columns = {
+        "cols": 2,
+        "column_widths": [0.5, 0.5],
+        "horizontal_spacing": 0.16,
+    }  # space for the right panel's ticks, also on a phone
+    fig = make_subplots(**columns, subplot_titles=("rank by score", "share of pairs by margin"))
+    for grade in grades:
+        fig.add_scatter(**_documents(table, shown[0], grade), name=f"grade {grade}", row=1, col=1)
+    fig.add_bar(**bars(counts[counts["iteration"] == shown[0]], method), row=1, col=2)
+    fig.frames = [
+        go.Frame(
+            name=str(k),
+            data=[
+                *(go.Scatter(**_documents(table, k, grade)) for grade in grades),
+                go.Bar(**bars(counts[counts["iteration"] == k], method)),
+            ],
+            layout={"title": {"text": f"<b>{titles[k]}</b>"}},
+        )
+        for k in shown
+    ]
+    _axes(fig, table, counts, top)
+    return finished(
+        fig,
+        height=_height(top) + 312,
+        bargap=0,
+        title={
+            "text": titles[shown[0]],
+            "font": {"size": 14},
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.97,
+            "yanchor": "top",
+        },
+        legend={"orientation": "h", "yanchor": "top", "y": -52 / _height(top), "x": 0},
+        updatemenus=[_buttons(-110 / _height(top))],
+        sliders=[_slider(shown, -144 / _height(top))],
+        margin={"l": 50, "r": 20, "t": 100, "b": 212},
+        uirevision=None,
+    )
+
+
+def _height(top: int) -> int:
+    """Return the pixels of the panels, which place the controls below them."""
+    return 24 * max(top, 10)
+
+
+def _documents(table: pd.DataFrame, iteration: int, grade: int) -> dict[str, Any]:
+    rows = table[(table["iteration"] == iteration) & (table["grade"] == grade)]
+    return {
+        "x": rows["score"],
+        "y": rows["rank"],
+        "ids": rows["document"],
+        "mode": "markers",
+        "marker": {"size": 15, "color": grade_colour(grade), "line": {"width": 1, "color": "#5a6b7b"}},
+        "customdata": rows["document"],
+        "hovertemplate": f"%{{customdata}}, grade {grade}<br>rank %{{y}}, score %{{x:.4f}}<extra></extra>",
+    }
+
+
+def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -> None:
+    """Set ranges for the whole film, so that the axes stay fixed."""
+    low, high = float(table["score"].min()), float(table["score"].max())
+    room = 0.06 * (high - low) or 0.5
+    fig.update_xaxes(title_text="score", range=[low - room, high + room], row=1, col=1)
+    fig.update_yaxes(title_text="rank", range=[top + 0.6, 0.4], dtick=1 if top <= 20 else 5, row=1, col=1)
+    ends = [float(counts["left"].min()), float(counts["right"].max())]
+    fig.update_xaxes(title_text="margin t", range=ends, row=1, col=2)
+    # at the start all margins are 0: that one bar would flatten all others
+    later = counts[counts["iteration"] > 0]
+    tallest = float((later if len(later) else counts)["share"].max())
+    fig.update_yaxes(tickformat=".0%", range=[0.0, 1.08 * (tallest or 1.0)], row=1, col=2)
+    for t in (0.0, 1.0):
+        fig.add_vline(x=t, line=GUIDE, row=1, col=2)
+
+
+def _buttons(y: float) -> dict[str, Any]:
+    def animate(milliseconds: int) -> list[Any]:
+        move = {"duration": milliseconds // 2, "easing": "cubic-in-out"}
+        frame = {"duration": milliseconds, "redraw": True}
+        return [None, {"frame": frame, "transition": move, "fromcurrent": True}]
+
+    pause = [[None], {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}]
+    names = (("Play", animate(MILLISECONDS)), ("Slowly", animate(SLOW)), ("Pause", pause))
+    return {
+        "type": "buttons",
+        "direction": "right",
+        "x": 0.0,
+        "xanchor": "left",
+        "y": y,
+        "yanchor": "top",
+        "showactive": False,
+        "buttons": [{"label": name, "method": "animate", "args": args} for name, args in names],
+    }
+
+
+def _slider(shown: list[int], y: float) -> dict[str, Any]:
+    step = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 300}}
+    return {
+        "active": 0,
+        "x": 0.0,
+        "len": 1.0,
+        "y": y,
+        "pad": {"t": 10},
+        "currentvalue": {"visible": False},
+        "steps": [{"label": str(k), "method": "animate", "args": [[str(k)], step]} for k in shown],
+    }

@@ -1,23 +1,33 @@
-"""One query's lists by two models side by side, documents joined by lines."""
+"""Rankings of one query: two models side by side, score against score, and ranks against m."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.plots.labels import shown_documents
-from rankviz.plots.style import CHOSEN_COLOUR, GRADE_COLOURS, finished, grade_colour
+from rankviz.plots.style import (
+    CHOSEN_COLOUR,
+    GRADE_COLOURS,
+    add_line,
+    as_lists,
+    finished,
+    grade_colour,
+    ranks_of,
+    ring,
+    shown_documents,
+)
+from rankviz.runs.record import RunRecord
 
 ON_LIGHT_GRADE, ON_DARK_GRADE = GRADE_COLOURS[-1], "#fefefe"
 PITCH = 26  # pixels from rank to rank
 
 
-def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> pd.DataFrame:
+def list_data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> pd.DataFrame:
     """Rank the documents of the query at position `query` by two vectors of the part's scores.
 
     Columns document, grade, left_rank, left_score, right_rank, right_score; sorted by right_rank. Ranks count
@@ -28,27 +38,21 @@ def data(left: FloatArray, right: FloatArray, part: RankingData, query: int) -> 
         {
             "document": shown_documents(part, query),
             "grade": part.y[rows],
-            "left_rank": _ranks(left[rows]),
+            "left_rank": ranks_of(left[rows]),
             "left_score": left[rows],
-            "right_rank": _ranks(right[rows]),
+            "right_rank": ranks_of(right[rows]),
             "right_score": right[rows],
         }
     )
     return table.sort_values("right_rank", ignore_index=True)
 
 
-def _ranks(scores: FloatArray) -> IntArray:
-    ranks = np.empty(len(scores), np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return ranks
-
-
-def top(table: pd.DataFrame, k: int) -> pd.DataFrame:
+def in_top(table: pd.DataFrame, k: int) -> pd.DataFrame:
     """Return the documents among the first k of either model."""
     return table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
 
 
-def moved(table: pd.DataFrame, n: int) -> pd.DataFrame:
+def largest_moves(table: pd.DataFrame, n: int) -> pd.DataFrame:
     """Return the n documents with the largest rank changes above 0, ties by best rank.
 
     Columns document, grade, left_rank, right_rank, change (left_rank − right_rank, above 0 if the right list
@@ -61,18 +65,20 @@ def moved(table: pd.DataFrame, n: int) -> pd.DataFrame:
     return found.head(n).drop(columns=["size", "best"])
 
 
-def height(k: int) -> int:
+def list_height(k: int) -> int:
     """Return the pixels of the figure of the first k ranks."""
     return 120 + PITCH * k
 
 
-def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: Collection[str] = ()) -> go.Figure:
+def list_figure(
+    table: pd.DataFrame, left: str, right: str, k: int, chosen: Collection[str] = ()
+) -> go.Figure:
     """Draw two columns of ranks 1 … k, from the top; a document in only one list leaves at the bottom.
 
     Numbers beside the lists show a document's rise (▲) or fall (▼) from left to right; markers carry the
     grade. Chosen documents have a ring and a line of their own colour.
     """
-    shown = top(table, k)
+    shown = in_top(table, k)
     fig = go.Figure()
     for grade, rows in shown.groupby("grade"):
         _add_lines(fig, rows, k, grade_colour(int(str(grade))), 2)
@@ -83,7 +89,7 @@ def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: Collectio
     _add_rings(fig, shown[shown["document"].isin(chosen)], k)
     return finished(
         fig,
-        height=height(k),
+        height=list_height(k),
         xaxis={
             "tickvals": [0, 1],
             "ticktext": [left, right],
@@ -104,14 +110,14 @@ def figure(table: pd.DataFrame, left: str, right: str, k: int, chosen: Collectio
 
 def _add_lines(fig: go.Figure, rows: pd.DataFrame, k: int, colour: str, width: int) -> None:
     ends = rows[["left_rank", "right_rank"]].clip(upper=k + 1).to_numpy().tolist()
-    fig.add_scatter(
-        x=[x for _ in ends for x in (0, 1, None)],
-        y=[y for pair in ends for y in (*pair, None)],
-        mode="lines",
-        line={"color": colour, "width": width},
+    add_line(
+        fig,
+        [x for _ in ends for x in (0, 1, None)],
+        [y for pair in ends for y in (*pair, None)],
+        colour,
+        dash=None,
+        width=width,
         opacity=0.6,
-        hoverinfo="skip",
-        showlegend=False,
     )
 
 
@@ -132,7 +138,7 @@ def _add_grade(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
                 "color": grade_colour(grade),
                 "line": {"width": 1, "color": "#5a6b7b"},
             },
-            customdata=_listed(ranked, f"{side}_score"),
+            customdata=as_lists(ranked[["document", f"{side}_score"]]),
             hovertemplate=(
                 f"%{{customdata[0]}}, grade {grade}<br>"
                 "rank %{y}, score %{customdata[1]:.4f}<extra></extra>"
@@ -156,7 +162,7 @@ def _add_changes(fig: go.Figure, shown: pd.DataFrame, k: int) -> None:
             text=text,
             textposition=f"middle {side}",
             textfont={"size": 11, "color": "#7f7f7f"},
-            customdata=_listed(rows),
+            customdata=as_lists(rows[["document"]]),
             hoverinfo="skip",
             showlegend=False,
         )
@@ -177,13 +183,218 @@ def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
             x=[x] * len(ranked),
             y=ranked[f"{side}_rank"],
             mode="markers",
-            marker={"symbol": "circle-open", "size": 25, "color": CHOSEN_COLOUR, "line": {"width": 3}},
-            customdata=_listed(ranked),
+            marker=ring(25),
+            customdata=as_lists(ranked[["document"]]),
             hoverinfo="skip",
             showlegend=False,
         )
 
 
-def _listed(rows: pd.DataFrame, *columns: str) -> list[list[object]]:
-    """Return names of documents and further columns as lists, which selection events return unchanged."""
-    return rows[["document", *columns]].astype(object).to_numpy().tolist()
+SCALES = {"centred": "score less the query's mean", "standardised": "standardised score"}
+"""Pairs determine only differences of scores within a query."""
+
+
+def scatter_data(
+    left: FloatArray, right: FloatArray, part: RankingData, query: int, scale: str = "centred"
+) -> pd.DataFrame:
+    """Return `ranked_list.list_data` with columns left_value and right_value, on a scale of `SCALES`.
+
+    "centred": minus the mean over the query; "standardised": also divided by the standard deviation, 0 if all
+    are equal.
+    """
+    table = list_data(left, right, part, query)
+    for side in ("left", "right"):
+        values = table[f"{side}_score"] - table[f"{side}_score"].mean()
+        spread = float(values.std(ddof=0)) if scale == "standardised" else 1.0
+        table[f"{side}_value"] = values / (spread or 1.0)
+    return table
+
+
+def scatter_figure(
+    table: pd.DataFrame,
+    left: str,
+    right: str,
+    scale: str = "centred",
+    chosen: Collection[str] = (),
+    height: int = 510,
+) -> go.Figure:
+    """Draw left score over right score, darker for higher grades; both models agree on the diagonal."""
+    values = table[["left_value", "right_value"]].to_numpy()
+    low, high = (float(values.min()), float(values.max())) if len(table) else (0.0, 1.0)
+    pad = 0.06 * (high - low) or 1.0
+    ends = [low - pad, high + pad]
+    fig = go.Figure()
+    add_line(fig, ends, ends)
+    for grade, rows in table.groupby("grade", sort=True):
+        _add_grade_points(fig, rows, int(str(grade)), left, right, 10 if len(table) <= 100 else 7)
+    _add_ring(fig, table[table["document"].isin(chosen)])
+    axis = {"range": ends, "zeroline": False}
+    return finished(
+        fig,
+        height=height,
+        xaxis=axis | {"title": f"{SCALES[scale]}, {right}"},
+        yaxis=axis | {"title": f"{SCALES[scale]}, {left}"},
+    )
+
+
+def _add_grade_points(
+    fig: go.Figure, rows: pd.DataFrame, grade: int, left: str, right: str, size: int
+) -> None:
+    columns = ["document", "left_rank", "right_rank", "left_score", "right_score"]
+    fig.add_scatter(
+        x=rows["right_value"],
+        y=rows["left_value"],
+        mode="markers",
+        name=f"grade {grade}",
+        marker={"size": size, "color": grade_colour(grade), "line": {"width": 1, "color": "#5a6b7b"}},
+        customdata=as_lists(rows[columns]),
+        hovertemplate=(
+            f"%{{customdata[0]}}, grade {grade}<br>{left}: rank %{{customdata[1]}}, score "
+            f"%{{customdata[3]:.4f}}<br>{right}: rank %{{customdata[2]}}, score %{{customdata[4]:.4f}}"
+            "<extra></extra>"
+        ),
+    )
+
+
+def _add_ring(fig: go.Figure, rows: pd.DataFrame) -> None:
+    """Add rings around the chosen documents."""
+    fig.add_scatter(
+        x=rows["right_value"],
+        y=rows["left_value"],
+        mode="markers",
+        marker=ring(20),
+        customdata=as_lists(rows[["document"]]),
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+EXACT = "exact"
+OUTLINE = "#5a6b7b"
+FEW = 20
+"""Most ranks drawn large."""
+_COLUMNS = ["row", "document", "grade", "place", "label", "rank", "score"]
+
+
+def ranks_data(
+    records: Sequence[RunRecord], exact: RunRecord | None, part_data: RankingData, part: str, query: int
+) -> pd.DataFrame:
+    """Rank the documents of the query at position `query`, one row per document and ranking.
+
+    Columns row (of the document in the query, from 0), document, grade, place, label, rank, score. `records`
+    are runs of one map, one for each m; places count them from 0 by m, and the exact model comes last. Ranks
+    count from 1, ties keep file order.
+    """
+    ordered = sorted(records, key=lambda record: record.spec.n_components)
+    columns = [(f"{record.spec.n_components}", record) for record in ordered]
+    columns += [] if exact is None else [(EXACT, exact)]
+    rows = part_data.query_slice(query)
+    documents = {"document": shown_documents(part_data, query), "grade": part_data.y[rows]}
+    tables = []
+    for place, (label, record) in enumerate(columns):
+        table = pd.DataFrame(documents | {"place": place, "label": label, "score": record.scores[part][rows]})
+        table["rank"] = ranks_of(table["score"].to_numpy())
+        tables.append(table.rename_axis("row").reset_index()[_COLUMNS])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=_COLUMNS)
+
+
+def in_any_top(table: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Return the documents that any ranking has among its first k."""
+    return table[table["row"].isin(table.loc[table["rank"] <= k, "row"])]
+
+
+def kept_in_top(table: pd.DataFrame, k: int) -> pd.Series:
+    """Count, by place, the last ranking's first k documents that are among the first k there."""
+    last = table.loc[(table["place"] == table["place"].max()) & (table["rank"] <= k), "row"]
+    there = table[(table["rank"] <= k) & table["row"].isin(last)]
+    return there.groupby("place").size().reindex(sorted(table["place"].unique()), fill_value=0)
+
+
+def ranks_figure(table: pd.DataFrame, k: int) -> go.Figure:
+    """Draw lines of documents through the ranks 1 … k, from the top, coloured by grade.
+
+    A line that leaves at the bottom goes to ranks below k.
+    """
+    shown = in_any_top(table, k)
+    fig = go.Figure()
+    for grade in sorted(set(shown["grade"])):
+        within, leaving = segments(shown[shown["grade"] == grade], k)
+        _lines(fig, leaving, int(grade), width=1.2, opacity=0.6)
+        _lines(fig, within, int(grade), width=3 if k <= FEW else 1.5, opacity=0.8)
+    for grade in sorted(set(shown["grade"]), reverse=True):
+        _markers(fig, shown[(shown["grade"] == grade) & (shown["rank"] <= k)], int(grade), k)
+    labels = shown.drop_duplicates("place").sort_values("place")
+    few = k <= FEW
+    return finished(
+        fig,
+        height=140 + 30 * k if few else 720,
+        xaxis={
+            "title": "number of features m",
+            "tickvals": labels["place"],
+            "ticktext": labels["label"],
+            "range": [-0.3, labels["place"].max() + 0.3],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        yaxis={
+            "title": "rank",
+            "range": [k + 0.9, 0.4] if few else [k * 1.02 + 0.5, -0.02 * k],
+            "tickvals": list(range(1, k + 1)) if few else None,
+            "zeroline": False,
+        },
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.01, "x": 0, "itemsizing": "constant"},
+    )
+
+
+Segment = tuple[tuple[int, int], tuple[int, int]]
+
+
+def segments(rows: pd.DataFrame, k: int) -> tuple[list[Segment], list[Segment]]:
+    """Return (place, place) and (rank, rank) of each document between adjacent rankings.
+
+    First those within the first k ranks, then those that enter or leave, with the other end at rank k + 1.
+    """
+    within: list[Segment] = []
+    leaving: list[Segment] = []
+    for _, line in rows.groupby("row", sort=False):
+        points = list(zip(line["place"].tolist(), line["rank"].tolist(), strict=True))
+        for (left, before), (right, after) in pairwise(points):
+            if min(before, after) <= k:
+                ends = min(before, k + 1), min(after, k + 1)
+                (within if max(ends) <= k else leaving).append(((left, right), ends))
+    return within, leaving
+
+
+def _lines(fig: go.Figure, found: Sequence[Segment], grade: int, *, width: float, opacity: float) -> None:
+    """Add one trace for all stretches of a grade, with gaps between them."""
+    add_line(
+        fig,
+        [x for places, _ in found for x in (*places, None)],
+        [y for _, ranks in found for y in (*ranks, None)],
+        grade_colour(grade),
+        dash=None,
+        width=width,
+        opacity=opacity,
+        legendgroup=f"grade {grade}",
+    )
+
+
+def _markers(fig: go.Figure, rows: pd.DataFrame, grade: int, k: int) -> None:
+    size = 15 if k <= FEW else 7 if k <= 60 else 4
+    fig.add_scatter(
+        x=rows["place"],
+        y=rows["rank"],
+        mode="markers",
+        name=f"grade {grade}",
+        legendgroup=f"grade {grade}",
+        marker={
+            "size": size,
+            "color": grade_colour(grade),
+            "line": {"width": 1 if size > 4 else 0, "color": OUTLINE},
+        },
+        customdata=rows[["document", "label", "score"]],
+        hovertemplate=(
+            f"%{{customdata[0]}}, grade {grade}<br>rank %{{y}} at m = %{{customdata[1]}}, "
+            "score %{customdata[2]:.4f}<extra></extra>"
+        ),
+    )

@@ -1,23 +1,32 @@
-"""Common style: a colour, a dash and a marker per method, and its name in captions and legends."""
+"""Common style of figures: colours, dashes and markers, shared traces and axes, and escaped names."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.statistics import document_names
+from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.runs.labels import look_of as look_of
+from rankviz.runs.description import look_of as look_of
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … from light to dark in one hue."""
 
 EVEN_COLOUR = "#999999"
-"""Colour of a tie between two methods."""
+"""Colour of ties between two methods, and of guides."""
+
+GUIDE = {"width": 1, "dash": "dash", "color": EVEN_COLOUR}
+"""Line at a reference: a level, a tolerance, the selected setting."""
 
 CHOSEN_COLOUR = "#CC79A7"
 """Colour of a chosen query or document."""
@@ -128,6 +137,94 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
     return figure
 
 
+def add_band(
+    fig: go.Figure,
+    x: Any,
+    there: Any,
+    back: Any,
+    colour: str,
+    *,
+    showlegend: bool | None = False,
+    **more: Any,
+) -> None:
+    """Add a filled band over x: to the right along `there`, then to the left along `back`."""
+    fig.add_scatter(
+        x=[*x, *x[::-1]],
+        y=[*there, *back[::-1]],
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=colour,
+        hoverinfo="skip",
+        showlegend=showlegend,
+        **more,
+    )
+
+
+def add_line(
+    fig: go.Figure,
+    x: Any,
+    y: Any,
+    colour: str = EVEN_COLOUR,
+    *,
+    width: float | None = 1,
+    dash: str | None = "dash",
+    showlegend: bool | None = False,
+    **more: Any,
+) -> None:
+    """Add a line without hover text: a diagonal, a level, an outline."""
+    line = {"color": colour, "width": width, "dash": dash}
+    fig.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=showlegend, **more)
+
+
+def add_note(
+    fig: go.Figure,
+    text: str,
+    x: float,
+    y: float,
+    xanchor: str | None = "left",
+    yanchor: str | None = "bottom",
+    **more: Any,
+) -> None:
+    """Add a text without an arrow. On a logarithmic axis, x or y is an exponent (lines take the value)."""
+    fig.add_annotation(text=text, x=x, y=y, xanchor=xanchor, yanchor=yanchor, showarrow=False, **more)
+
+
+def error_bars(value: Any, low: Any, high: Any, **more: Any) -> dict[str, Any]:
+    """Return bars from `low` to `high` around values."""
+    return {"type": "data", "array": high - value, "arrayminus": value - low} | more
+
+
+def ring(size: Any, width: float = 3) -> dict[str, Any]:
+    """Return the marker around a chosen point."""
+    return {"symbol": "circle-open", "size": size, "color": CHOSEN_COLOUR, "line": {"width": width}}
+
+
+def row_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """Return a vertical axis with one row per label, from the top; labels are escaped already."""
+    n = len(labels)
+    rows = {"tickvals": list(range(n)), "ticktext": list(labels), "range": [n - 0.5, -0.5]}
+    return rows | {"showgrid": False, "zeroline": False}
+
+
+def evenly(n: int, most: int) -> IntArray:
+    """Return at most `most` positions among n, evenly spaced, with the first and the last one."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
+
+
+def ranks_of(scores: FloatArray) -> IntArray:
+    """Return ranks from 1, the highest score first; ties keep file order, as in LETOR's evaluation."""
+    ranks = np.empty(len(scores), np.int64)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks
+
+
+def as_lists(table: pd.DataFrame) -> list[list[Any]]:
+    """Return rows as lists, because selection events return typed arrays as mappings."""
+    rows: list[list[Any]] = table.astype(object).to_numpy().tolist()
+    return rows
+
+
 def second_tone(colour: str, background: str = "#ffffff", share: float = 0.55) -> str:
     """Mix a colour with the background, for the second of two models with the same look."""
     pairs = zip(_rgb(colour), _rgb(background), strict=True)
@@ -145,6 +242,15 @@ def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
     return [step * math.floor((low - room) / step), step * math.ceil((high + room) / step)]
 
 
+def colour_range(values: pd.Series[float], clipped: float = 0.1, step: float = 0.02) -> list[float]:
+    """Return the colour range, from the quantile `clipped` to the largest value, on whole steps.
+
+    Lower values share one colour; else one very low value would hide all other differences.
+    """
+    low = float(values.quantile(clipped, "higher"))
+    return snapped_range(low, float(values.max()), step)
+
+
 def translucent(look: str, share: float = 0.18) -> str:
     """Return a method's colour for bands behind its line."""
     return see_through(style_of(look).colour, share)
@@ -154,3 +260,33 @@ def see_through(colour: str, share: float) -> str:
     """Return a colour with opacity `share`."""
     red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share})"
+
+
+FEW = 8
+"""Largest span of whole numbers with a tick at each; Plotly's own ticks would include halves."""
+ROOM = 0.03
+"""Space beyond 0 and 1, so that markers stay whole."""
+
+
+def whole_ticks(low: float, high: float) -> dict[str, Any]:
+    """Return axis settings for whole numbers from `low` to `high`, without fractional ticks."""
+    return {"tick0": 0, "dtick": 1} if high - low <= FEW else {}
+
+
+def share_range(low: float, high: float) -> list[float]:
+    """Return a range that ends on tenths around [low, high], within the limits of a share."""
+    ends = snapped_range(low, high)
+    return [max(ends[0], -ROOM), min(ends[1], 1 + ROOM)]
+
+
+def shown_documents(part: RankingData, query: int) -> list[str]:
+    """Return names of the documents of the query at position `query`, escaped.
+
+    Plotly reads some HTML in texts, including links; a zero-width character after each "<" prevents it.
+    """
+    return [harmless(name) for name in document_names(part, query)]
+
+
+def harmless(text: str) -> str:
+    """Escape a foreign text, so that Plotly shows it unchanged."""
+    return text.replace("<", "<\u2060")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common.lazy import names_of, submodules
+from rankviz.common import names_of, submodules
 from rankviz.runs.axes import Range, Values, powers
-from rankviz.runs.designs import Design
-from rankviz.runs.plan import Cost, cost
-from rankviz.runs.rules import RULES
-from rankviz.runs.selection import Selection, select
+from rankviz.runs.designs import Cost, Design, cost
+from rankviz.runs.selection import RULES, Selection, select
 from rankviz.runs.sweep_table import runs_table
 
 __all__ = [

@@ -15,9 +15,8 @@ import pandas as pd
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
-from rankviz.runs.axes import Axis, Range, Values, is_logarithmic
+from rankviz.runs.axes import Axis, Cell, Range, Values, is_logarithmic
 from rankviz.runs.designs import Design
-from rankviz.runs.kinds import Cell
 from rankviz.runs.sweep_table import by_fold, keys_of, metric_column, results
 
 TRIES = 20

@@ -1,68 +1,74 @@
-"""The axes of a sweep: a setting and the values it takes, listed or between two ends.
+"""The axes of a sweep, and the kinds of designs that make cells from them.
 
-A range is walked as the setting's domain asks for: positive numbers by their logarithm, so that every power
-of two is as likely as the next; whole numbers and all others evenly. What is chosen by name has no range.
+An axis is a setting with listed values or a range. A range follows the setting's domain: positive numbers by
+their logarithm, all others evenly. To add a kind: an object with `label`, `complete`, `check`, `count` and
+`cells`, and one entry in `KINDS`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, Protocol
 
+import numpy as np
+from scipy.stats import qmc
+
+from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Positive, Powers, Real, Setting, Share, Whole, one_of
 
 
 @dataclass(frozen=True)
 class Values:
-    """A setting and the values it takes, in their order; a value that stands twice counts once."""
+    """A setting and its values, in order; duplicates count once."""
 
     setting: str
     values: tuple[Any, ...]
 
     def checked(self, setting: Setting) -> Values:
-        """The same with Python's own values; `SettingError` for none, or one the setting may not have."""
+        """Return the axis with checked values. Raises `SettingError` for none or an invalid one."""
         if not self.values:
             raise SettingError(f"the axis {self.setting!r} has no values; give one at least, or leave it out")
         return Values(self.setting, tuple(dict.fromkeys(setting.checked(value) for value in self.values)))
 
     @property
     def ordered(self) -> tuple[Any, ...]:
-        """The values, numbers by size, so that neighbours are alike."""
+        """Values, sorted if they are numbers."""
         numbers = all(isinstance(value, int | float) for value in self.values)
         return tuple(sorted(self.values)) if numbers else self.values
 
     def with_values(self, values: Iterable[Any]) -> Values:
-        """The axis with these values at its end, those that it has not and that are not None."""
+        """Return the axis with new values at its end, without None and duplicates."""
         return Values(
             self.setting, tuple(dict.fromkeys((*self.values, *(v for v in values if v is not None))))
         )
 
     def own(self, value: Any) -> tuple[Any, ...]:
-        """The value as it stands on the axis, alone in a tuple; an empty one where it does not."""
+        """Return a tuple of the axis' own value; empty if it has none."""
         return tuple(listed for listed in self.values if listed == value)
 
     def at(self, share: float, setting: Setting) -> Any:
-        """The value at a share from 0 to 1 of the axis: each value has as long a piece of it."""
+        """Return the value at a share from 0 to 1 of the axis; each value has an equal part."""
         return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return {"setting": self.setting, "values": list(self.values)}
 
 
 @dataclass(frozen=True)
 class Range:
-    """A setting and the two ends between which it is drawn."""
+    """A setting and the two ends of its range."""
 
     setting: str
     low: float
     high: float
 
     def checked(self, setting: Setting) -> Range:
-        """The same with Python's own numbers; `SettingError` for ends that are none, or not in order."""
+        """Return the range with checked ends. Raises `SettingError` for invalid or unordered ones."""
         if type(setting.domain) not in _SCALES:
             raise SettingError(f"{self.setting} has no range: list its values, {setting.domain.words}")
         ends = [setting.checked(end) for end in (self.low, self.high)]
@@ -74,22 +80,22 @@ class Range:
         return Range(self.setting, *ends)
 
     def with_values(self, values: Iterable[Any]) -> Range:
-        """The range itself, which takes any value between its ends."""
+        """Return the range itself, because it has all values between its ends."""
         return self
 
     def own(self, value: Any) -> tuple[Any, ...]:
-        """The value as it lies in the range, alone in a tuple: whole if its ends are; an empty one beyond."""
+        """Return a tuple of the value, whole if the ends are; empty outside the range."""
         if isinstance(value, str | bool | tuple) or value is None or not self.low <= value <= self.high:
             return ()
         found = type(self.low)(value)
         return (found,) if found == value else ()
 
     def at(self, share: float, setting: Setting) -> Any:
-        """The value at a share from 0 to 1 of the range."""
+        """Return the value at a share from 0 to 1 of the range."""
         return setting.checked(_SCALES[type(setting.domain)](self.low, self.high, share))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return {"setting": self.setting, "low": self.low, "high": self.high}
 
 
@@ -97,7 +103,7 @@ Axis = Values | Range
 
 
 def axis_from(values: object) -> Axis:
-    """Build what `to_dict` gave; ValueError where it is no axis."""
+    """Build an axis from `to_dict`. Raises ValueError for anything else."""
     if isinstance(values, Mapping) and isinstance(values.get("setting"), str):
         if set(values) == {"setting", "values"} and isinstance(values["values"], list | tuple):
             return Values(values["setting"], tuple(map(_hashable, values["values"])))
@@ -107,14 +113,14 @@ def axis_from(values: object) -> Axis:
 
 
 def powers(low: int, high: int, base: float = 2.0) -> tuple[float, ...]:
-    """The powers of a base from one exponent to another: `powers(-12, 6)` for C as in chen2017."""
+    """Return powers of a base between two exponents: `powers(-12, 6)` for C as in chen2017."""
     return tuple(base**exponent for exponent in range(low, high + 1))
 
 
 def usual_axes(settings: Iterable[Setting]) -> list[Setting]:
-    """Return the settings that a sweep varies where nobody says which: those offered as powers, as C and γ.
+    """Return the settings that a sweep varies by default: those offered as powers, such as C and γ.
 
-    A method that has none of these varies its first setting, one that changes what is minimised if it can.
+    Without these it is the first setting, if possible one that changes the objective.
     """
     offered = list(settings)
     powers_of = [one for one in offered if isinstance(one.offer, Powers)]
@@ -122,12 +128,12 @@ def usual_axes(settings: Iterable[Setting]) -> list[Setting]:
 
 
 def is_logarithmic(setting: Setting) -> bool:
-    """Whether a range of the setting is walked by logarithms."""
+    """Return True if a range of the setting follows its logarithm."""
     return _SCALES.get(type(setting.domain)) is _by_logarithm
 
 
 def axis_setting(name: str, known: Mapping[str, Setting]) -> Setting:
-    """The setting of an axis by its name; `SettingError` says which there are."""
+    """Return the setting of an axis by name. Raises `SettingError` for an unknown one."""
     one_of("setting", name, known)
     return known[name]
 
@@ -154,4 +160,176 @@ _SCALES: dict[type, Callable[[float, float, float], float]] = {
     Share: _evenly,
     Whole: _whole,
 }
-"""How ranges are walked, by the domain of the setting."""
+"""Scales of ranges, by the domain of the setting."""
+
+
+Cell = dict[str, Any]
+"""Settings of a cell, by name."""
+
+
+class Asked(Protocol):
+    """The properties of a design that a kind reads."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Settings and their values."""
+        ...
+
+    @property
+    def points(self) -> int:
+        """Number of points to draw."""
+        ...
+
+    @property
+    def draw(self) -> int:
+        """Seed of the draw."""
+        ...
+
+    @property
+    def given(self) -> tuple[tuple[tuple[str, Any], ...], ...]:
+        """Cells listed one by one."""
+        ...
+
+
+class Kind(Protocol):
+    """A way to make cells from axes."""
+
+    @property
+    def label(self) -> str:
+        """Its name on pages."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """True if every value meets every other, so that effects can be separated exactly."""
+        ...
+
+    def check(self, design: Asked) -> None:
+        """Raise `SettingError` for a design that this kind does not support."""
+        ...
+
+    def count(self, design: Asked) -> int:
+        """Return the number of cells."""
+        ...
+
+    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+        """Return the cells, in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of values; the last axis changes first."""
+
+    label: str = "grid"
+    complete: bool = True
+
+    def check(self, design: Asked) -> None:
+        """Raise `SettingError` unless every axis lists its values, without points or given cells."""
+        _no_points(self.label, design)
+        _not_given(self.label, design)
+        _listed(design.axes)
+
+    def count(self, design: Asked) -> int:
+        """Return the product of the axes' lengths."""
+        return math.prod(len(axis.values) for axis in _listed(design.axes))
+
+    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+        """Return all combinations."""
+        names = [axis.setting for axis in design.axes]
+        values = product(*(axis.values for axis in _listed(design.axes)))
+        return [dict(zip(names, point, strict=True)) for point in values]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Points of the unit cube, one coordinate per axis; a longer draw begins with the same points."""
+
+    label: str
+    sample: Callable[[int, int, int], FloatArray]
+    """(points, axes, seed) -> (points, axes) in [0, 1)."""
+    complete: bool = False
+
+    def check(self, design: Asked) -> None:
+        """Raise `SettingError` unless `points` is at least 1 and `draw` at least 0."""
+        _not_given(self.label, design)
+        for name, value, least in (("points", design.points, 1), ("draw", design.draw, 0)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise SettingError(f"{name}={value!r} must be a whole number of at least {least}")
+
+    def count(self, design: Asked) -> int:
+        """Return the number of points."""
+        return design.points
+
+    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+        """Return one cell per point."""
+        drawn = self.sample(design.points, len(design.axes), design.draw)
+        return [
+            {
+                axis.setting: axis.at(float(share), settings[axis.setting])
+                for axis, share in zip(design.axes, row, strict=True)
+            }
+            for row in drawn
+        ]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Cells listed one by one, such as an adviser's additions to a design."""
+
+    label: str = "listed cells"
+    complete: bool = False
+
+    def check(self, design: Asked) -> None:
+        """Raise `SettingError` unless there is a cell and each lies on the axes."""
+        _no_points(self.label, design)
+        axes = {axis.setting: axis for axis in design.axes}
+        if not design.given:
+            raise SettingError("given has no cells; list one at least")
+        for cell in design.given:
+            if any(name not in axes or not axes[name].own(value) for name, value in cell):
+                raise SettingError(f"the cell {dict(cell)} does not lie on the axes; widen them to hold it")
+
+    def count(self, design: Asked) -> int:
+        """Return the number of listed cells."""
+        return len(design.given)
+
+    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+        """Return the cells as listed."""
+        return [dict(cell) for cell in design.given]
+
+
+def _listed(axes: Sequence[Axis]) -> list[Values]:
+    ranges = [axis.setting for axis in axes if isinstance(axis, Range)]
+    if ranges:
+        raise SettingError(f"a grid lists its values, and {ranges[0]} has a range; list them, or draw points")
+    return [axis for axis in axes if isinstance(axis, Values)]
+
+
+def _no_points(label: str, design: Asked) -> None:
+    if design.points or design.draw:
+        raise SettingError(f"a design of kind {label} draws no points; leave points and draw out")
+
+
+def _not_given(label: str, design: Asked) -> None:
+    if design.given:
+        raise SettingError(f"a design of kind {label} makes its own cells; leave given out")
+
+
+def _random(points: int, axes: int, seed: int) -> FloatArray:
+    return np.random.default_rng(seed).random((points, axes))
+
+
+def _sobol(points: int, axes: int, seed: int) -> FloatArray:
+    """Draw scrambled Sobol points; a number that is not a power of two cuts the next one, unbalanced."""
+    found: FloatArray = qmc.Sobol(axes, rng=seed).random_base2(max(points - 1, 0).bit_length())
+    return found[:points]
+
+
+KINDS: dict[str, Kind] = {
+    "grid": Grid(),
+    "random": Drawn("random points", _random),
+    "sobol": Drawn("Sobol points", _sobol),
+    "given": Given(),
+}
+"""Kinds of design by name."""

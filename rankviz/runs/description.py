@@ -1,17 +1,15 @@
-"""Descriptions of runs in words: structured parts for captions, lists and exports."""
+"""Runs in words: descriptions for captions and exports, and labels that show only differing settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
-from rankviz.common.settings import Setting, active
+from rankviz.common.settings import active
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.features import FEATURE_MAPS
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.runs.spec import DataSpec, RunSpec
 
 MAP = FEATURE_MAP.name
@@ -69,7 +67,7 @@ def describe(spec: RunSpec, part: str | None = None) -> Description:
     beside = {MAP, *of_map, *of_method}
     return Description(
         data=data_words(spec),
-        method=_joined(spec.kind.label, words, of_method) if spec.method != USUAL else "",
+        method="" if spec.kind.named_by_map else _joined(spec.kind.label, words, of_method),
         model=_model(spec, words, of_map),
         settings=tuple((name, text) for name, text in words.items() if text and name not in beside),
         normalisation=_normalisation(spec),
@@ -81,7 +79,8 @@ def _beside_map(spec: RunSpec) -> list[str]:
     """Return the names of settings shown beside the feature map, m first."""
     if MAP not in spec:
         return []
-    brought = {setting.name for setting, _ in active(spec.option(MAP).settings, _value_in(spec))}
+    values = active(spec.option(MAP).settings, lambda setting: spec.get(setting.name, setting.default))
+    brought = {setting.name for setting, _ in values}
     names = [name for name, s in spec.declared().items() if s.named and name in brought]
     return sorted(names, key=lambda name: name != N_COMPONENTS.name)
 
@@ -90,11 +89,7 @@ def _beside_method(spec: RunSpec) -> list[str]:
     """Return the names of settings shown beside the method; none for the usual one."""
     others = {MAP, *_beside_map(spec)}
     named = [name for name, s in spec.declared().items() if s.named and name not in others]
-    return [] if spec.method == USUAL else named
-
-
-def _value_in(spec: RunSpec) -> Callable[[Setting], Any]:
-    return lambda setting: spec.get(setting.name, setting.default)
+    return [] if spec.kind.named_by_map else named
 
 
 def _joined(name: str, words: Mapping[str, str], beside: Iterable[str]) -> str:
@@ -135,4 +130,63 @@ def method_label(spec: RunSpec) -> str:
 
 def in_a_sentence(spec: RunSpec) -> str:
     """Format a run's model for use in a sentence: "the linear model", "the exact kernel", "Nyström"."""
-    return spec.kind.label if spec.method != USUAL else FEATURE_MAPS[spec.feature_map].in_a_sentence
+    return FEATURE_MAPS[spec.feature_map].in_a_sentence if spec.kind.named_by_map else spec.kind.label
+
+
+_FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
+
+
+def look_of(spec: RunSpec) -> str:
+    """Return the name of a run's look: one colour per method on all pages, for RankSVM per feature map."""
+    return str(spec.feature_map) if spec.kind.named_by_map else spec.method
+
+
+def short_labels(specs: Sequence[RunSpec]) -> list[str]:
+    """Return one label per spec: method and m; for runs with the same look also all differing settings."""
+    alike: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        alike.setdefault(look_of(spec), []).append(spec)
+    found = {look: iter(distinct_labels(group)) for look, group in alike.items()}
+    return [next(found[look_of(spec)]) for spec in specs]
+
+
+def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
+    """Return one label per spec: method, m and all differing settings."""
+    return [", ".join(parts) for parts in distinct_parts(specs)]
+
+
+def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
+    """Return the parts of `distinct_labels`."""
+    told: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
+    for name in _names(specs):
+        found = [_words(spec, name) for spec in specs]
+        if len({text for text in found if text}) > 1:
+            told = [(*parts, text) if text else parts for parts, text in zip(told, found, strict=True)]
+    return told
+
+
+def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Remove the parts that all labels begin with; each keeps at least one."""
+    common = 0
+    while all(len(own) > common + 1 and own[common] == labels[0][common] for own in labels):
+        common += 1
+    return [own[common:] for own in labels]
+
+
+def _names(specs: Sequence[RunSpec]) -> list[str]:
+    """Return the settings for labels: the objective's first, then in the order of captions."""
+    return list(dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values))))
+
+
+def _words(spec: RunSpec, name: str) -> str:
+    """Format a setting of a run; "" if it has none or its name includes it."""
+    if name not in spec or name in _in_the_name(spec):
+        return ""
+    return spec.declared()[name].told(spec.get(name))
+
+
+def _in_the_name(spec: RunSpec) -> set[str]:
+    """Return the settings that `method_label` includes."""
+    if spec.kind.named_by_map:
+        return {FEATURE_MAP.name, N_COMPONENTS.name}
+    return {setting.name for setting in spec.kind.settings if setting.named} - {FEATURE_MAP.name}

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from rankviz.features import FEATURE_MAPS
+from rankviz.features.registry import FEATURE_MAP
 from rankviz.models.methods import USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.axes import Values, powers
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
-from rankviz.runs.selection import select
+from rankviz.runs.selection import Choice, select
 from rankviz.runs.spec import RunSpec
 
 CHAPELLE_C = {
@@ -38,8 +37,8 @@ class Preset:
     label : str
     source : str
         Paper and section.
-    first : (base, folds, seeds) -> Design
-        The first design; it keeps the base's data, solver and settings that the paper omits.
+    design : (base, folds=(), seeds=()) -> Design
+        Makes the first design; it keeps the base's data, solver and settings that the paper omits.
     metric : str
         The validation metric of the choice.
     per_fold : bool
@@ -54,7 +53,7 @@ class Preset:
 
     label: str
     source: str
-    first: Callable[[RunSpec, Sequence[str], Sequence[int]], Design]
+    design: Callable[..., Design]
     metric: str
     per_fold: bool
     note: str
@@ -63,12 +62,8 @@ class Preset:
 
     @property
     def choice(self) -> Choice:
-        """How the paper chose among the cells: by which metric, for all folds or for each."""
+        """The paper's choice among the cells: its metric, for all folds or for each."""
         return Choice(self.metric, per_fold=self.per_fold)
-
-    def design(self, base: RunSpec, folds: Sequence[str] = (), seeds: Sequence[int] = ()) -> Design:
-        """Return the first design, on the data of a base."""
-        return self.first(base, folds, seeds)
 
     def next_stage(
         self, design: Design, table: pd.DataFrame, metric: str | None = None
@@ -80,7 +75,7 @@ class Preset:
         return self.later(design, table, self.metric if metric is None else metric)
 
 
-def _chen(base: RunSpec, folds: Sequence[str], seeds: Sequence[int]) -> Design:
+def _chen(base: RunSpec, folds: Sequence[str] = (), seeds: Sequence[int] = ()) -> Design:
     own = base.get(FEATURE_MAP.name, FEATURE_MAP.default)
     chosen = own if FEATURE_MAPS[own].approximates else FEATURE_MAP.default
     m = 2000 if base.dataset == "MQ2007" else 500
@@ -89,14 +84,14 @@ def _chen(base: RunSpec, folds: Sequence[str], seeds: Sequence[int]) -> Design:
     return Design(start.but(costs=None), axes, folds=tuple(folds), seeds=tuple(seeds))
 
 
-def _chapelle(base: RunSpec, folds: Sequence[str], seeds: Sequence[int]) -> Design:
+def _chapelle(base: RunSpec, folds: Sequence[str] = (), seeds: Sequence[int] = ()) -> Design:
     printed = {C for fold in CHAPELLE_C.values() for C in fold}
     start = base.linear(1.0).but(loss="squared_hinge", costs=None)
     values = tuple(sorted({*printed, *powers(-5, 1, 10.0)}))
     return Design(start, (Values("C", values),), folds=tuple(folds), seeds=tuple(seeds))
 
 
-def _he(base: RunSpec, folds: Sequence[str], seeds: Sequence[int]) -> Design:
+def _he(base: RunSpec, folds: Sequence[str] = (), seeds: Sequence[int] = ()) -> Design:
     axes = (Values("C", powers(-5, -1, 10.0)),)
     return Design(base.linear(1.0), axes, folds=tuple(folds), seeds=tuple(seeds))
 

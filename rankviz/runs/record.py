@@ -1,8 +1,9 @@
-"""RunRecord: what a run gave, enough to draw every figure of it again without training."""
+"""RunRecord: the result of a run, complete enough to draw its figures without training; and its checks."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -12,14 +13,13 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
-from rankviz.runs.record_checks import check_record
 from rankviz.runs.spec import RunSpec
 
 FORMAT = 2
 NOT_TRAINING = ("data", "evaluate")
-"""Stages of a run that are no part of its training."""
+"""Stages of a run outside its training."""
 NOT_MADE_HERE = "imported, not made here"
-"""What a run is called, wherever it is shown, whose record somebody brought."""
+"""Label of imported runs."""
 SOLUTION = "solution_"
 RECORD = "run record"
 
@@ -31,37 +31,36 @@ class RunRecord:
     Attributes
     ----------
     spec : RunSpec
-        What was run, with the digest of the data it was run on.
+        The spec, with the digest of its data.
     status : str
         How training ended, as a sentence.
     objective : float
-        What was minimised, ½‖w‖² + C·risk at the weights for most; NaN where there is no such thing.
+        The minimised value, for most methods ½‖w‖² + C·risk; NaN if there is none.
     n_components : int
-        Feature dimensions that were used (fewer than asked for where documents repeat); 0 where there are
-        none.
+        Feature dimensions used (fewer than requested if documents repeat); 0 if there are none.
     n_pairs : int
         Preference pairs of the training part.
     metrics : dict of DataFrame
         Part -> metrics per query, as `rankviz.evaluate` gives them in LETOR's definition.
     scores : dict of (n,) float64
-        Part -> scores in the order of the part's documents; its `rows` say where these stand in the file.
+        Part -> scores in the order of the part's documents; its `rows` are their rows in the file.
     weights : (m,) float64
     trace : DataFrame
         One row per iteration.
     seconds : dict
-        Stage -> seconds: what this run would have taken alone on the way it came. What it shares with other
-        runs of a sweep is counted in each: reading data and listing pairs in full, features by its share of
-        the columns computed, and as "start" the Newton steps up to the weights it started from.
+        Stage -> seconds, as if this run had been made alone. Work shared with other runs of a sweep counts
+        in each: reading data and listing pairs in full, features by this run's columns, and as "start" the
+        Newton steps up to the weights it started from.
     peak_memory : float
-        Peak resident memory of the process during the run, bytes; NaN where the system does not tell.
+        Peak resident memory of the process during the run, bytes; NaN if unknown.
     versions : dict
         Package -> version.
     stopped : bool
-        Whether training was stopped on request.
+        True if training was stopped on request.
     start : str
-        What training started from, in words: "zero", or "the weights for m = 200".
+        The start of training, in words: "zero", or "the weights for m = 200".
     solution : dict of float64 arrays
-        What a low-rank model has found beside its weights (see `LowRankRanker.solution`); empty for others.
+        A low-rank model's results beside its weights (see `LowRankRanker.solution`); empty for others.
 
     Examples
     --------
@@ -99,11 +98,11 @@ class RunRecord:
         return write_npz(Path(path), *self._content())
 
     def to_bytes(self) -> bytes:
-        """What `save` writes."""
+        """Return the bytes that `save` writes."""
         return npz_bytes(*self._content())
 
     def _content(self) -> tuple[dict[str, Any], Arrays]:
-        """Its description and arrays."""
+        """Return its description and arrays."""
         meta = {"format": FORMAT, "spec": self.spec.to_dict()}
         meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
         for name in _PERHAPS:  # JSON has no NaN
@@ -122,13 +121,13 @@ class RunRecord:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a record that `save` wrote; `DataError` for anything else."""
+        """Read a record from `save`. Raises `DataError` for anything else."""
         path = Path(path)
         return cls._of(*read_npz(path, RECORD), path)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Read what `to_bytes` gave; `DataError` for anything else."""
+        """Read a record from `to_bytes`. Raises `DataError` for anything else."""
         return cls._of(*read_npz_bytes(content, RECORD), None)
 
     @classmethod
@@ -157,7 +156,7 @@ class RunRecord:
 
 
 def training_seconds(record: RunRecord) -> float:
-    """Seconds that training took, such as features, pairs, and the Newton steps from zero on; 0 if untold."""
+    """Return the seconds of training, such as features, pairs and all Newton steps; 0 if unknown."""
     return sum(seconds for stage, seconds in record.seconds.items() if stage not in NOT_TRAINING)
 
 
@@ -167,7 +166,7 @@ _PERHAPS = ("objective", "peak_memory")
 
 
 def _check_names(arrays: Arrays, found: RunRecord) -> None:
-    """Raise ValueError for an array that is no part of a record."""
+    """Raise ValueError for an unknown array."""
     own = {f"{kind}_{part}" for kind in ("metrics", "queries", "scores") for part in found.metrics}
     own |= {"weights", "trace", *(f"{SOLUTION}{name}" for name in found.solution)}
     if strangers := arrays.keys() - own:
@@ -196,3 +195,107 @@ def _trace(values: FloatArray, columns: list[str]) -> pd.DataFrame:
     frame = pd.DataFrame(values, columns=columns)
     whole = {name: np.int64 for name in ("iteration", "cg_iterations", "active_pairs") if name in frame}
     return frame.astype(whole)
+
+
+PARTS = ("train", "vali", "test")
+
+
+MOST_COLUMNS, LONGEST = 500, 1000
+"""Most columns of a table, and characters of a text."""
+
+
+def check_record(record: RunRecord) -> None:
+    """Raise ValueError if fields of a record have impossible values or do not fit together.
+
+    Metrics lie in [0, 1], seconds and memory are ≥ 0, scores and weights are finite. A part has one row of
+    metrics for each of its queries, and one score at least. There are weights for all features, and no more
+    preference pairs than pairs of training documents.
+    """
+    _check_text("status", record.status)
+    _check_text("start", record.start)
+    for package, version in _mapping("versions", record.versions).items():
+        _check_text("versions", package)
+        _check_text("versions", version)
+    for stage, seconds in _mapping("seconds", record.seconds).items():
+        _check_text("seconds", stage)
+        _number(f"seconds of {stage}", seconds)
+    if not math.isnan(record.peak_memory):
+        _number("peak_memory", record.peak_memory)
+    if math.isinf(record.objective):
+        raise ValueError("objective is infinite")
+    for name in ("n_components", "n_pairs"):
+        _whole(name, getattr(record, name))
+    if tuple(record.metrics) != PARTS:
+        raise ValueError(f"parts {', '.join(map(str, record.metrics))}; a run has {', '.join(PARTS)}")
+    for part, table in record.metrics.items():
+        _part(part, table, record.scores[part])
+    n = len(record.scores["train"])
+    if record.n_pairs > n * (n - 1) // 2:
+        raise ValueError(f"{record.n_pairs} preference pairs of {n} training documents")
+    _finite("weights", record.weights, 1)
+    if record.n_components not in (0, len(record.weights)):
+        raise ValueError(f"{len(record.weights)} weights of {record.n_components} features")
+    for name, found in record.solution.items():
+        _finite(f"solution {name}", found, 0, 1, 2)
+    _check_trace(record.trace)
+
+
+def _part(part: str, table: pd.DataFrame, scores: Any) -> None:
+    values = table.to_numpy()
+    _columns(f"metrics of {part}", table)
+    if table.index.dtype.kind not in "iuOT" or not table.index.is_unique or table.empty:
+        raise ValueError(f"queries of {part} are no names that are all different")
+    if values.dtype != np.float64 or not ((values >= 0) & (values <= 1)).all():  # NaN is not
+        raise ValueError(f"metrics of {part} are not all numbers from 0 to 1")
+    _finite(f"scores of {part}", scores, 1)
+    if len(scores) < len(table):
+        raise ValueError(f"{len(scores)} scores of {part}, which has {len(table)} queries")
+
+
+def _check_trace(trace: pd.DataFrame) -> None:
+    if trace.empty and not len(trace.columns):
+        return
+    _columns("trace", trace)
+    for name in trace:
+        if trace[name].dtype not in (np.float64, np.int64):
+            raise ValueError(f"{name} of the trace are no numbers")
+        if trace[name].dtype == np.int64 and (trace[name] < 0).any():
+            raise ValueError(f"{name} of the trace is below 0")
+    if "iteration" in trace and not trace["iteration"].is_monotonic_increasing:
+        raise ValueError("iterations of the trace do not rise")
+    if "seconds" in trace and not (trace["seconds"] >= 0).all():
+        raise ValueError("seconds of the trace are below 0")
+
+
+def _columns(what: str, table: pd.DataFrame) -> None:
+    names = list(table.columns)
+    for name in names:
+        _check_text(f"a column of {what}", name)
+    if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+        raise ValueError(f"columns of {what} are none, too many, or called alike")
+
+
+def _finite(what: str, values: Any, *dimensions: int) -> None:
+    if values.dtype != np.float64 or values.ndim not in dimensions or not np.isfinite(values).all():
+        raise ValueError(f"{what} are {values.dtype}{values.shape}, expected finite float64")
+
+
+def _mapping(what: str, values: Any) -> Mapping[Any, Any]:
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} is {type(values).__name__}, expected an object")
+    return values
+
+
+def _check_text(what: str, value: Any) -> None:
+    if not isinstance(value, str) or not len(value) <= LONGEST:
+        raise ValueError(f"{what} is no text of at most {LONGEST} characters")
+
+
+def _number(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ValueError(f"{what} is {str(value)[:40]!r}, expected a number of at least 0")
+
+
+def _whole(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise ValueError(f"{what} is {str(value)[:40]!r}, expected a whole number of at least 0")

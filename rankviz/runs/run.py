@@ -4,28 +4,56 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 
-from rankviz.common.errors import SettingError
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import peak_memory, reset_peak_memory
-from rankviz.common.progress import Callback, Progress, Report, reporter
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.datasets.normalise import normalise
-from rankviz.datasets.types import DataError, Fold, RankingData
+from rankviz.datasets.types import Fold, RankingData
+from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
-from rankviz.learning.result import Status
+from rankviz.learning.solvers import STARTS
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
-from rankviz.models.settings import STARTS
-from rankviz.runs.families import Evaluated, SharedRuns, families, shares
-from rankviz.runs.in_shards import ranksvm_in_shards
+from rankviz.models.ranksvm import RankSVM
+from rankviz.runs.estimate import Shape
+from rankviz.runs.families import Evaluated, SampledRuns, SharedRuns, families, shares, single_run
 from rankviz.runs.record import RunRecord
-from rankviz.runs.sampled import SampledRuns
-from rankviz.runs.single import single_run
 from rankviz.runs.spec import RunSpec
 from rankviz.shards import Backend
+from rankviz.shards.storage import Plan, check_solver_in_shards, refuse_coefficients
+
+
+def ranksvm_in_shards(spec: RunSpec) -> RankSVM:
+    """Return the model of a run that supports shards. Raises `SettingError` with the reason for others."""
+    model = spec.kind.model(spec.values)
+    if not isinstance(model, RankSVM) or not shares(spec) or spec.sample.drawn:
+        raise SettingError(
+            f"{spec.kind.label} is not trained in shards here; train it without shards, or RankSVM on all "
+            "queries"
+        )
+    check_solver_in_shards(model.solver)
+    return model
+
+
+def plan_in_shards(spec: RunSpec, fold: Fold, where: Backend) -> Plan:
+    """Return the plan of a run on a fold (as read). Raise as `ranksvm_in_shards` and `RankSVM.shard_plan`."""
+    return ranksvm_in_shards(spec).shard_plan(normalise(fold, spec.normalisation).train, where)
+
+
+def why_not_in_shards(spec: RunSpec, shape: Shape) -> str:
+    """Return why a run on data of this shape cannot use shards, as a sentence; "" if it can."""
+    try:
+        ranksvm_in_shards(spec)
+        refuse_coefficients(shape.training(spec))
+    except SettingError as error:
+        return str(error)
+    return ""
 
 
 def execute(
@@ -180,3 +208,58 @@ def _check_digest(spec: RunSpec, fold: Fold) -> None:
 def _versions() -> dict[str, str]:
     packages = ("numpy", "scipy", "pandas", "scikit-learn")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+class Folds:
+    """Folds below data roots; keeps the latest."""
+
+    def __init__(self, roots: tuple[str, ...]) -> None:
+        self._roots, self._name = roots, ("", "")
+        self._latest: Fold | None = None
+
+    def of(self, spec: RunSpec, callback: Callback) -> Fold:
+        """Return the fold of a spec, as read."""
+        if self._latest is None or self._name != (spec.dataset, spec.fold):
+            self._latest, self._name = None, (spec.dataset, spec.fold)
+            self._latest = open_named(spec, self._roots, callback)
+        return self._latest
+
+
+@dataclass(frozen=True, eq=False)
+class Playback:
+    """A run with its scores at each iteration.
+
+    Attributes
+    ----------
+    record : RunRecord
+    scores : tuple of (n,) float64
+        On the training part, at the start of each row of the trace.
+    """
+
+    record: RunRecord
+    scores: tuple[FloatArray, ...]
+
+
+def playable(spec: RunSpec) -> bool:
+    """Return True if a run is trained by Newton steps, which report their scores."""
+    return bool(getattr(spec.option("solver"), "newton", False))
+
+
+def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playback:
+    """Train a spec from zero and keep the scores of every iteration.
+
+    Raises `SettingError` if the solver does not report scores, and as `execute`.
+    """
+    if not playable(spec):
+        raise SettingError("this run has no Newton steps to play: its solver is not a Newton method")
+    scores: list[FloatArray] = []
+
+    def keep(progress: Progress) -> bool | None:
+        if progress.scores is not None:
+            if progress.record is None and scores:  # narrower smoothing restarts at the last scores
+                scores.pop()
+            scores.append(progress.scores)
+        return None if callback is None else callback(progress)
+
+    record = execute(spec.but(start="zero") if "start" in spec else spec, keep, fold=fold)
+    return Playback(record, tuple(scores[: len(record.trace)]))

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import pandas as pd
 
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import one_of
-from rankviz.runs.designs import Design
-from rankviz.runs.kinds import Cell
-from rankviz.runs.rules import RULES, SIMPLER, PerQuery, candidates, pick, query_errors, simplicity
-from rankviz.runs.sweep_table import TEST, by_fold, metric_column, results
+from rankviz.metrics.evaluation import evaluate
+from rankviz.runs.axes import Cell
+from rankviz.runs.designs import CHOICE, Design
+from rankviz.runs.sweep_table import TEST, by_fold, metric_column, results, wide
+
+ROUNDING = 1e-12
+"""Means that differ by less count as equal: the order of a sum changes its last digits."""
+SIMPLER = ("n_components", "C")
+"""Settings that order cells by simplicity, smaller first; a cell without them (linear) comes first."""
+PerQuery = Mapping[str, "pd.Series[float]"]
+"""Digest of a run -> its metric by validation query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +154,182 @@ def _notes(
     if test.empty:
         notes.append("the chosen runs tell nothing of a test part")
     return tuple(notes)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a sweep chooses among its cells: arguments of `rankviz.runs.select`, kept with its study.
+
+    Attributes
+    ----------
+    metric : str
+        A metric of the validation part.
+    rule : str
+        A name in `rankviz.runs.RULES`.
+    per_fold : bool
+        True if each fold has its own choice.
+    """
+
+    metric: str = "MAP"
+    rule: str = "best"
+    per_fold: bool = False
+
+    @classmethod
+    def of_study(cls, design: Mapping[str, Any]) -> Self | None:
+        """Return the choice kept beside a study's design; None if there is none."""
+        return cls(**design[CHOICE]) if CHOICE in design else None
+
+    def beside(self, design: Design) -> dict[str, Any]:
+        """Return the design as plain values, with this choice beside it."""
+        return design.to_dict() | {CHOICE: asdict(self)}
+
+    def check(self, design: Design) -> None:
+        """Raise `SettingError` for an unknown metric or rule, and for a rule that needs more folds."""
+        one_of("metric", self.metric, map(str, evaluate([0.0], [0], qid=[0]).per_query))
+        one_of("rule", self.rule, RULES)
+        folds, least = 1 if self.per_fold else len(design.folds), RULES[self.rule].least_folds
+        if folds < least:
+            raise SettingError(
+                f"rule={self.rule!r} needs a standard error over {least} folds at least, and each choice is "
+                f"made on {counted(folds, 'fold')}: take the rule 'best', or one choice for more folds"
+            )
+
+    def __str__(self) -> str:
+        many = "a cell for each fold" if self.per_fold else "one cell for all folds"
+        return f"validation {self.metric}, rule {self.rule}, {many}"
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Complete cells, one row each.
+
+    Attributes
+    ----------
+    values : DataFrame
+        The metric, a column per fold.
+    error : Series
+        Standard error of the mean over folds; NaN if there is none.
+    simple : DataFrame
+        Columns that order cells by simplicity, smaller first.
+    """
+
+    values: pd.DataFrame
+    error: pd.Series[float]
+    simple: pd.DataFrame
+
+    @property
+    def mean(self) -> pd.Series[float]:
+        """Means over folds."""
+        return self.values.mean(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule that takes the simplest of the cells that count as good as the best.
+
+    Attributes
+    ----------
+    label, help : str
+    margin : (candidates, the best of them) -> Series
+        The largest distance below the best mean; NaN if unknown.
+    least_folds : int
+        Folds needed for the margin without the metric by query.
+    """
+
+    label: str
+    help: str
+    margin: Callable[[Candidates, int], pd.Series[float]]
+    least_folds: int = 1
+
+
+def _none(cells: Candidates, best: int) -> pd.Series[float]:
+    return pd.Series(0.0, index=cells.values.index)
+
+
+def _error(cells: Candidates, best: int) -> pd.Series[float]:
+    return pd.Series(float(cells.error[best]), index=cells.values.index)
+
+
+def _paired(cells: Candidates, best: int) -> pd.Series[float]:
+    behind = cells.values.loc[best] - cells.values
+    return behind.std(axis=1, ddof=1) / math.sqrt(behind.shape[1])
+
+
+RULES = {
+    "best": Rule("best", "The largest mean; of equal ones the simplest.", _none),
+    "one_standard_error": Rule(
+        "one standard error",
+        "The simplest of the cells whose mean is at most one standard error of the best one below it.",
+        _error,
+        least_folds=2,
+    ),
+    "one_paired_error": Rule(
+        "one paired standard error",
+        "The simplest of the cells that are behind the best one by at most one standard error of the "
+        "differences fold by fold: what makes a fold easy or hard for all cells cancels.",
+        _paired,
+        least_folds=2,
+    ),
+}
+"""Rules by name."""
+
+
+def candidates(values: pd.DataFrame, errors: pd.DataFrame | None, simple: pd.DataFrame) -> Candidates:
+    """Return the cells with a value on each of these folds.
+
+    Their standard error is over folds, or combines `errors` (over the queries of each fold) if given.
+    """
+    values = values.dropna()
+    folds = values.shape[1]
+    if errors is not None:
+        squares = errors.loc[values.index, values.columns] ** 2
+        error = squares.sum(axis=1, skipna=False) ** 0.5 / folds
+    else:
+        error = values.std(axis=1, ddof=1) / math.sqrt(folds)  # NaN for one fold
+    return Candidates(values, error, simple.loc[values.index])
+
+
+def pick(cells: Candidates, rule: Rule) -> int:
+    """Return the cell that a rule takes. Raises `SettingError` if its standard error is missing."""
+    mean = cells.mean
+    best = int(mean.index[int(mean.to_numpy().argmax())])
+    margin = rule.margin(cells, best)
+    if margin.isna().all() or math.isnan(margin[best]):
+        folds = counted(cells.values.shape[1], "fold")
+        raise SettingError(
+            f"by {folds} alone there is no {rule.label}: take the best cell or more folds, or give the "
+            "metric by query, for one standard error"
+        )
+    near = mean >= mean[best] - margin - ROUNDING
+    order = cells.simple[near].assign(_mean=-mean[near])
+    return int(order.sort_values(list(order.columns), kind="stable", na_position="first").index[0])
+
+
+def simplicity(design: Design, runs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return a column per name and a row per cell; NaN (sorted first) if a cell has no such number."""
+    specs = {run.cell: run.spec for run in reversed(design.plan.runs)}
+    known = list(dict.fromkeys(name for spec in specs.values() for name in spec.values))
+    table = pd.DataFrame(index=pd.RangeIndex(len(specs), name="cell"))
+    for name in names:
+        if name == "seconds":
+            table[name] = runs.groupby("cell")["seconds"].mean()
+        elif name in known or name in SIMPLER:
+            found = pd.Series({cell: spec.get(name) for cell, spec in specs.items()}, dtype=object)
+            table[name] = pd.to_numeric(found, errors="coerce")
+        else:
+            raise SettingError(
+                f"simpler={name!r} is no setting of these runs; take seconds, {', '.join(known)}"
+            )
+    return table
+
+
+def query_errors(runs: pd.DataFrame, per_query: PerQuery) -> pd.DataFrame:
+    """Return standard errors over queries (means over seeds), a row per cell and a column per fold."""
+    found: dict[Any, float] = {}
+    for place, group in runs.groupby(["cell", "fold"], sort=False):
+        known = [per_query[digest] for digest in group["digest"] if digest in per_query]
+        if len(known) == len(group):
+            values = pd.concat(known, axis=1).mean(axis=1, skipna=False).dropna()
+            found[place] = float(values.std(ddof=1)) / math.sqrt(max(len(values), 1))
+    places = pd.MultiIndex.from_frame(runs[["cell", "fold"]].drop_duplicates())
+    return wide(pd.Series(found, dtype="float64").reindex(places))

@@ -1,4 +1,4 @@
-"""RunSpec: everything that decides what a run computes, as a frozen value that is also JSON.
+"""RunSpec: everything that determines the result of a run, as a frozen value that is also JSON.
 
 See docs/decisions/0013-a-run-is-a-value.md.
 """
@@ -12,29 +12,27 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.json_text import json_object
-from rankviz.common.settings import Setting, instance, one_of
+from rankviz.common.settings import Setting, instance, json_object, one_of
+from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
-from rankviz.models.methods import METHODS, USUAL, Method
-from rankviz.models.offers import Offers
-from rankviz.whatif.samples import Sample
+from rankviz.models.methods import METHODS, USUAL, Method, Offers
 
 
 @dataclass(frozen=True)
 class DataSpec:
-    """Which data a run learns from.
+    """The data of a run.
 
     Attributes
     ----------
     dataset, fold : str
         Names as `find_datasets` lists them, for example "OHSUMED" and "Fold1".
     digest : str
-        Digest of the fold as read, before normalisation; "" accepts whatever is found.
+        Digest of the fold as read, before normalisation; "" accepts any.
     normalisation : str
         A name in `rankviz.datasets.NORMALISATIONS`.
     share, flipped, draw
-        What of the training part it learns from (see `rankviz.whatif.samples.Sample`).
+        The sample of the training part (see `rankviz.datasets.samples.Sample`).
     """
 
     dataset: str
@@ -46,7 +44,7 @@ class DataSpec:
     draw: int = Sample.draw
 
     def __post_init__(self) -> None:
-        """Names are texts; which of them exist, only the data folders know."""
+        """Check types; the data folders determine which names exist."""
         for name in _NAMES:
             if not isinstance(getattr(self, name), str):
                 raise SettingError(f"{name}={getattr(self, name)!r} must be a text")
@@ -55,16 +53,16 @@ class DataSpec:
 
     @property
     def sample(self) -> Sample:
-        """What of the training part is learned from."""
+        """The sample of the training part."""
         return Sample(self.share, self.flipped, self.draw)
 
     @property
     def whole(self) -> Self:
-        """The same data, all of it learned from."""
+        """The same data, without sampling."""
         return replace(self, **{name: getattr(Sample, name) for name in _SAMPLE})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; a sample is there only where one is drawn."""
+        """Return plain values for JSON; include the sample only if one is drawn."""
         return {name: getattr(self, name) for name in _NAMES} | self.sample.values
 
 
@@ -78,8 +76,8 @@ class RunSpec:
     """One training run: data, method and the settings of that method. Equal specs give equal results.
 
     `RunSpec("OHSUMED", "Fold1", feature_map="nystroem", n_components=500)`: settings are given by name, have
-    defaults, and are attributes. A spec has those that its method and what is chosen there read, and no
-    others: a linear model has no γ. Which there are, `settings` says.
+    defaults, and are attributes. A spec has only the settings that its method and choices read: a linear
+    model has no γ. `settings` lists them.
 
     Parameters
     ----------
@@ -88,16 +86,16 @@ class RunSpec:
     method : str
         A name in `rankviz.models.methods.METHODS`.
     share, flipped, draw
-        What of the training part is learned from (see `rankviz.whatif.samples`): by default all of it.
+        The sample of the training part (see `rankviz.datasets.samples`): by default all of it.
     **settings
-        Settings of the method. Raises `SettingError` for one that it does not read, or out of range.
+        Settings of the method. Raises `SettingError` for an unread one or an invalid value.
 
     Attributes
     ----------
     data : DataSpec
     method : str
     settings : tuple of (str, value)
-        In the order of their names.
+        Sorted by name.
     """
 
     data: DataSpec
@@ -134,7 +132,7 @@ class RunSpec:
         return f"RunSpec({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def __getattr__(self, name: str) -> Any:
-        """A setting, or one of the names of the data; AttributeError where this run has no such setting."""
+        """Return a setting or a field of the data. Raises AttributeError if this run has none."""
         if name in _DATA:
             return getattr(self.__dict__["data"], name)
         values = self.__dict__.get("_values", {})
@@ -143,42 +141,42 @@ class RunSpec:
         return values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """A setting, or the default where this run has none of that name."""
+        """Return a setting, or the default if this run has none of that name."""
         return self._values.get(name, default)
 
     def __contains__(self, name: str) -> bool:
-        """Whether the run has a setting of this name."""
+        """Return True if the run has a setting of this name."""
         return name in self._values
 
     @property
     def values(self) -> dict[str, Any]:
-        """Settings by name, in the order in which captions tell them."""
+        """Settings by name, in the order of captions."""
         return dict(self._values)
 
     @property
     def sample(self) -> Sample:
-        """What of the training part it learns from."""
+        """The sample of the training part."""
         return self.data.sample
 
     @property
     def kind(self) -> Method:
-        """What its method declares."""
+        """Its method's declaration."""
         return METHODS[self.method]
 
     @property
     def offers(self) -> Offers:
-        """What its fitted model offers beside scores."""
+        """Capabilities of its fitted model beside scores."""
         return self.kind.offers(self._values)
 
     def declared(self) -> dict[str, Setting]:
-        """The settings it has, as objects, by name."""
+        """Return its settings as objects, by name."""
         return {s.name: s for s, _ in self.kind.active(lambda s: self._values[s.name])}
 
     def but(self, **changes: Any) -> Self:
-        """The same run with other data, method or settings.
+        """Return the run with other data, method or settings.
 
-        What the changed run does not read any more goes, what it reads anew has its default; a change that
-        it does not read raises `SettingError`.
+        Settings that it no longer reads are removed, and newly read ones get their defaults. Raises
+        `SettingError` for a change that it does not read.
         """
         data = {name: changes.pop(name) for name in _DATA if name in changes}
         method = changes.pop("method", self.method)
@@ -197,32 +195,32 @@ class RunSpec:
         return other
 
     def linear(self, C: float) -> Self:
-        """The linear model on the same data: the baseline of every kernel."""
+        """Return the linear model on the same data, the baseline of every kernel."""
         return self.but(method=USUAL, feature_map=LINEAR, C=C)
 
     def exact(self) -> Self:
-        """The model of the exact kernel on the same data."""
+        """Return the exact kernel's model on the same data."""
         return self.but(method=USUAL, feature_map=EXACT)
 
     def factorized(self, factors: int, C: float, solver: str = FACTOR_SOLVER.default) -> Self:
-        """The factorised model on the same data and features (xu2019 §5.1)."""
+        """Return the factorised model on the same data and features (xu2019 §5.1)."""
         return self.but(method="factorized", factors=factors, C=C, solver=solver)
 
     def regularized(
         self, nuclear: float, coupling: float, C: float, solver: str = DUAL_SOLVER.default
     ) -> Self:
-        """The regularised model on the same data and features (xu2019 §5.2)."""
+        """Return the regularised model on the same data and features (xu2019 §5.2)."""
         return self.but(method="regularized", nuclear=nuclear, coupling=coupling, C=C, solver=solver)
 
     def option(self, name: str) -> Any:
-        """What is chosen for a setting: the entry of its registry; None where the run has no such setting."""
+        """Return the registry entry chosen for a setting; None if the run has no such setting."""
         return self.declared()[name].options[self._values[name]] if name in self else None
 
     @property
     def problem(self) -> tuple[object, ...]:
-        """What is minimised: data, method and settings without those that change the way only.
+        """Key of the minimisation problem: data, method and the settings that change its solution.
 
-        Nor what only another way brings along, such as the seed of a stochastic solver.
+        Settings of the way only are left out, also those that only another way adds, such as a solver's seed.
         """
         usual = self._usual_way()
         declared = usual.declared()
@@ -230,12 +228,12 @@ class RunSpec:
         return self.data, self.method, kept
 
     def reference(self, tol: float) -> Self:
-        """The run that comes nearest to the end of the same problem: by the usual way, to a tolerance."""
+        """Return the most exact run of the same problem: by the default way, to a tolerance."""
         first = self._usual_way()
         return first.but(tol=tol) if "tol" in first else first
 
     def _usual_way(self) -> Self:
-        """The same with the default of every setting that changes the way only."""
+        """Return the run with defaults for every setting that changes only the way."""
         read, own = METHODS[self.method], self.declared()
 
         def value_of(setting: Setting) -> Any:
@@ -248,24 +246,24 @@ class RunSpec:
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """The spec as plain values, for JSON."""
+        """Return the spec as plain values, for JSON."""
         return {"data": self.data.to_dict(), "method": self.method, "settings": dict(self.settings)}
 
     def to_json(self) -> str:
-        """The spec as JSON text with sorted keys: the same text for equal specs."""
+        """Return the spec as JSON text with sorted keys, the same for equal specs."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote; ValueError names a field that is missing, unknown or mistyped.
+        """Read the text of `to_json`.
 
-        `SettingError`, a ValueError, for a text that is no JSON object.
+        Raises ValueError with the name of a field that is missing, unknown or of a wrong type.
         """
         return cls.from_dict(json_object(text, "a run spec"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build from what `to_dict` gave; see `from_json`."""
+        """Build a spec from `to_dict`; raises as `from_json`."""
         instance("a run spec", values, Mapping, "an object with data, method and settings")
         if set(values) != {"data", "method", "settings"}:
             found = ", ".join(map(repr, values)) or "nothing"

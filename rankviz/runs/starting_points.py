@@ -1,8 +1,8 @@
-"""Settings to start from on a data set: chosen beforehand for known sets, else found from the data.
+"""Default settings of a data set: chosen beforehand for known sets, otherwise computed from the data.
 
-Those of known sets were chosen on validation parts (benchmarks/results/starting_points.md); no test part was
-looked at. For any other set γ is 1 / the median squared distance of documents, and C of the linear model is
-chosen by a few fits; C of the kernel model is that at which it weighs the loss as the linear one does.
+Those of known sets were chosen on validation parts, never on test parts
+(benchmarks/results/starting_points.md). For other sets, γ = 1 / median squared distance of documents, and a
+few fits choose C of the linear model. The kernel model's C weighs the loss as in the linear one.
 """
 
 from __future__ import annotations
@@ -20,34 +20,33 @@ from rankviz.common.settings import Powers, Setting
 from rankviz.datasets.folds import recognise_fold
 from rankviz.datasets.normalise import normalise
 from rankviz.datasets.types import Fold
-from rankviz.features.settings import GAMMA, N_COMPONENTS
-from rankviz.learning.risk_settings import LOSS_WEIGHT
-from rankviz.runs.estimate import estimate, total_seconds
-from rankviz.runs.rates import LAPTOP
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.runs.estimate import LAPTOP, Shape, estimate, total_seconds
 from rankviz.runs.run import execute_all
-from rankviz.runs.shape import Shape
 from rankviz.runs.spec import RunSpec
 
 METRIC = "NDCG@10"
 LINEAR_CS = tuple(2.0**k for k in range(-15, 4, 3))
 MOST_SECONDS = 0.5
-"""The linear fits are made where a laptop of these years takes at most as long for all of them."""
+"""Longest time of all linear fits on a current laptop; longer ones are left out."""
 SAMPLE = 500
-"""Documents whose distances are looked at."""
+"""Documents whose distances are computed."""
 
 
 @dataclass(frozen=True)
 class StartingPoint:
-    """Settings to start from on a data set, by name, those that it has of its own; and where they are from.
+    """Default settings of a data set by name, and their source.
 
     Attributes
     ----------
     values : mapping of str to float
-        Of the model that is set: m, C and γ.
+        m, C and γ of the model.
     linear : float or None
         C of the linear baseline.
     source : str
-        Where they are from, as a sentence without its end; "" where there are none.
+        Their source, as a sentence without full stop; "" without settings.
     """
 
     values: Mapping[str, float]
@@ -56,7 +55,7 @@ class StartingPoint:
 
 
 NO_START = StartingPoint({})
-"""No settings of its own: what the app starts from."""
+"""No own settings: the app's defaults apply."""
 
 _CHOSEN = {
     "OHSUMED": {"C": 2.0**-13, "gamma": 2.0**-4, "linear": 2.0**-15},
@@ -67,12 +66,12 @@ _CHOSEN_M = 500
 
 
 def starting_point(fold: Fold) -> StartingPoint:
-    """Settings to start from on the data set of a fold (as read), the same on every machine."""
+    """Return the default settings for the data set of a fold (as read), the same on every machine."""
     return _of_a_known_set(fold) or _of_data(normalise(fold, RunSpec(fold.name).normalisation))
 
 
 def _of_a_known_set(fold: Fold) -> StartingPoint | None:
-    """Return what was chosen for a known set; None unless the fold is of its usual copy, complete."""
+    """Return the chosen settings of a known set; None unless the fold is its usual, complete copy."""
     found = recognise_fold(fold.name, fold)
     if not found.complete or found.known is None or found.version:
         return None
@@ -85,7 +84,7 @@ def _of_a_known_set(fold: Fold) -> StartingPoint | None:
 
 
 def _of_data(fold: Fold) -> StartingPoint:
-    """What the training part says by itself, and the validation part of a few linear fits."""
+    """Return settings from training distances, and from a few linear fits on validation."""
     distances = _distances(fold.train.X)
     if not len(distances):
         return NO_START
@@ -100,30 +99,30 @@ def _of_data(fold: Fold) -> StartingPoint:
 
 
 def _distances(X: FloatArray) -> FloatArray:
-    """Squared distances, those above 0, between documents evenly spread over the rows."""
+    """Return positive squared distances between documents evenly spread over the rows."""
     rows = X[np.unique(np.linspace(0, len(X) - 1, min(SAMPLE, len(X))).astype(int))] if len(X) else X
     found = pdist(rows, "sqeuclidean")
     return found[(found > 0) & np.isfinite(found)]
 
 
 def _linear_C(fold: Fold) -> float | None:
-    """C of the linear model by the validation part; None where that takes long, or cannot be judged."""
+    """Return the linear model's C by validation; None if that takes long or cannot be judged."""
     specs = [RunSpec(fold.name).linear(C) for C in LINEAR_CS]
     shape = Shape.of(fold)
     if total_seconds(estimate(spec, shape, LAPTOP, math.inf) for spec in specs) > MOST_SECONDS:
         return None
     try:
         runs = dict(execute_all(specs, fold=fold))
-    except DataError:  # no pairs to learn from, which the page says where it matters
+    except DataError:  # no preference pairs; pages report this
         return None
     means = {float(spec.C): float(np.mean(run.metrics["vali"][METRIC])) for spec, run in runs.items()}
-    if math.isnan(sum(means.values())) or len(set(means.values())) == 1:  # no queries or nothing learned
+    if math.isnan(sum(means.values())) or len(set(means.values())) == 1:  # no queries, or equal models
         return None
     return max(sorted(means), key=lambda C: means[C])
 
 
 def offered(setting: Setting, value: float) -> float:
-    """The power nearest to a value, of those that the control of a setting offers."""
+    """Return the nearest power to a value among those that a setting's control offers."""
     assert isinstance(setting.offer, Powers)
     base = float(setting.offer.base)
     within = min(max(value, base**setting.offer.low), base**setting.offer.high)

@@ -5,10 +5,8 @@ adjoints, the risk and its Hessian products, Gram matrices, samples of active pa
 m-vector and gets one back. Landmarks, their factor and the preconditioner are stored once.
 """
 
-from rankviz.shards.backend import Backend, Held, Here
-from rankviz.shards.cutting import cut
-from rankviz.shards.objective import ShardedObjective
-from rankviz.shards.part import Part
-from rankviz.shards.space import ShardedSpace
+from rankviz.shards.backend import Backend, Here, PerShard
+from rankviz.shards.objective import ShardedObjective, ShardedSpace
+from rankviz.shards.part import Part, cut
 
-__all__ = ["Backend", "Held", "Here", "Part", "ShardedObjective", "ShardedSpace", "cut"]
+__all__ = ["Backend", "Here", "Part", "PerShard", "ShardedObjective", "ShardedSpace", "cut"]

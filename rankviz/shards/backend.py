@@ -1,16 +1,21 @@
 """Backends for shards: lists whose entries stay in place, and work on each entry.
 
+`place_of` opens a backend by name: this process, local worker processes, or a cluster's address.
+
 See docs/decisions/0012-backends-and-dask-futures.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from rankviz.common.settings import Whole
+from rankviz.common.errors import SettingError
+from rankviz.common.settings import Whole, instance
 from rankviz.common.threads import cores, single_blas
 from rankviz.learning.memory import default_budget
 
@@ -24,12 +29,12 @@ POLL_SECONDS = 0.2
 """Seconds between checks for a stop."""
 
 
-def quiet(done: int, of: int) -> None:
+def no_callback(done: int, of: int) -> None:
     """Do nothing: no callback."""
 
 
 @dataclass(frozen=True)
-class Held:
+class PerShard:
     """One item for each shard, stored with the shard: the item itself, or a reference to it."""
 
     parts: tuple[Any, ...]
@@ -42,7 +47,7 @@ class Held:
 class Backend(Protocol):
     """A place that works on shards.
 
-    Arguments of type `Held` are distributed shard by shard; each shard gets all other arguments.
+    Arguments of type `PerShard` are distributed shard by shard; each shard gets all other arguments.
     """
 
     @property
@@ -66,15 +71,15 @@ class Backend(Protocol):
         """Return the bytes that training may use where the shards are."""
         ...
 
-    def deal(self, items: Sequence[Any]) -> Held:
+    def scatter(self, items: Sequence[Any]) -> PerShard:
         """Move one item to the place of each shard."""
         ...
 
-    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+    def map(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> PerShard:
         """Return the result of `work` for each shard, which stays there."""
         ...
 
-    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+    def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the same results in this process."""
         ...
 
@@ -106,46 +111,72 @@ class Here:
         """Return 70 % of the free memory."""
         return default_budget()
 
-    def deal(self, items: Sequence[Any]) -> Held:
+    def scatter(self, items: Sequence[Any]) -> PerShard:
         """Return the items themselves."""
-        return Held(tuple(items))
+        return PerShard(tuple(items))
 
-    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+    def map(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> PerShard:
         """Work on all shards; parallel threads have one thread of BLAS each."""
-        rows = dealt(arguments)
+        rows = arguments_by_shard(arguments)
         if len(rows) == 1 or self.threads == 1:
-            return Held(tuple(_in_turn(work, rows, tell)))
+            found = []
+            for row in rows:
+                found.append(work(*row))
+                tell(len(found), len(rows))
+            return PerShard(tuple(found))
         with single_blas(), ThreadPoolExecutor(self.threads, thread_name_prefix="rankviz-shards") as pool:
-            found = [pool.submit(work, *row) for row in rows]
+            futures = [pool.submit(work, *row) for row in rows]
             try:
-                left = set(found)
+                left = set(futures)
                 while left:
                     done, left = wait(left, POLL_SECONDS, FIRST_EXCEPTION)
                     for future in done:
                         future.result()
-                    tell(len(found) - len(left), len(found))
+                    tell(len(futures) - len(left), len(futures))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return Held(tuple(future.result() for future in found))
+        return PerShard(tuple(future.result() for future in futures))
 
-    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+    def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the same as a list."""
-        return list(self.each(work, *arguments, tell=tell).parts)
+        return list(self.map(work, *arguments, tell=tell).parts)
 
 
-def _in_turn(work: Callable[..., Any], rows: list[tuple[Any, ...]], tell: Tell) -> list[Any]:
-    found = []
-    for row in rows:
-        found.append(work(*row))
-        tell(len(found), len(rows))
-    return found
-
-
-def dealt(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def arguments_by_shard(arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """Return the arguments for each shard."""
-    (count,) = {len(argument) for argument in arguments if isinstance(argument, Held)}
+    (count,) = {len(argument) for argument in arguments if isinstance(argument, PerShard)}
     return [
-        tuple(argument.parts[i] if isinstance(argument, Held) else argument for argument in arguments)
+        tuple(argument.parts[i] if isinstance(argument, PerShard) else argument for argument in arguments)
         for i in range(count)
     ]
+
+
+HERE, LOCAL = "here", "local:"
+
+
+@contextmanager
+def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
+    """Open the backend named `where`, and close it at the end.
+
+    "here" uses threads of this process; "local:2" starts two local worker processes; other values are the
+    address of a Dask scheduler, as "tcp://host:8786". Raises `SettingError` for an invalid address, a
+    scheduler that does not answer, or without Dask.
+    """
+    instance("where", where, str, "a text: 'here', 'local:2' or the address of a Dask scheduler")
+    if where == HERE:
+        yield Here(shards)
+        return
+    if find_spec("distributed") is None:
+        raise SettingError(f'where={where!r} needs Dask: pip install "rankviz[dask]"')
+    from rankviz.shards.cluster import OnCluster, local_cluster
+
+    if not where.startswith(LOCAL):
+        with OnCluster(where, shards) as backend:
+            yield backend
+        return
+    workers = where.removeprefix(LOCAL)
+    if not (workers.isascii() and workers.isdecimal() and len(workers) <= 4 and 1 <= int(workers) <= 1024):
+        raise SettingError(f"where={where!r} names no number of workers from 1 to 1,024, as local:2 does")
+    with local_cluster(int(workers)) as address, OnCluster(address, shards) as backend:
+        yield backend

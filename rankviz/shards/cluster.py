@@ -10,11 +10,14 @@ See docs/decisions/0012-backends-and-dask-futures.md.
 from __future__ import annotations
 
 import atexit
+import hashlib
+import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -29,20 +32,23 @@ from distributed.utils import LoopRunner
 from tornado.ioloop import IOLoop
 
 import rankviz
-from rankviz.common.errors import SettingError
+from rankviz.common.arrays import FloatArray, mapping_of, offset_in
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
 from rankviz.common.settings import instance
-from rankviz.shards.backend import POLL_SECONDS, SHARDS, Held, Tell, dealt, quiet
+from rankviz.shards.backend import POLL_SECONDS, SHARDS, PerShard, Tell, arguments_by_shard, no_callback
 from rankviz.shards.part import Part
-from rankviz.shards.sending import ByPath, digest, joined, opened, seen, without
 
 DOCUMENTS = 250_000
 """Most documents per shard: more tasks would cost more than they balance."""
+
 LARGE = 100_000
 """Arguments for all shards above this many bytes go from worker to worker, not with each task."""
+
 PATIENCE = 15.0
 """Seconds without an answer after which a scheduler counts as lost."""
+
 OWN = {
     # time to replace a killed worker: Dask gives up after 15 seconds by default, but a busy machine takes
     # longer, and the worker may have been killed again
@@ -52,15 +58,91 @@ OWN = {
     "distributed.worker.memory.spill": False,
 }
 """Dask settings for local clusters."""
+
 MOST_SENT = 4 << 30
 """Most bytes of documents to send if workers do not see their file; the scheduler keeps them."""
-
 
 MOST_PORT = 65_535
 
 
 class ClusterLost(SettingError):  # noqa: N818 - it says what happened
     """The cluster does not answer, or a shard kills its workers."""
+
+
+@dataclass(frozen=True, eq=False)
+class ByPath:
+    """A part whose X is a piece of a file; only its location is sent.
+
+    Attributes
+    ----------
+    path : str
+    size, modified : int
+        Size and time of the file, in bytes and nanoseconds, to detect changes.
+    offset : int
+        Position of X in the file.
+    shape : (int, int)
+    rest : Part
+        The same part with an empty X.
+    """
+
+    path: str
+    size: int
+    modified: int
+    offset: int
+    shape: tuple[int, int]
+    rest: Part
+
+    @classmethod
+    def of(cls, part: Part) -> ByPath | None:
+        """Locate X; None unless it is a contiguous piece of a mapped file."""
+        mapped = mapping_of(part.X)
+        if mapped is None or not part.X.flags.c_contiguous:
+            return None
+        filename = str(mapped.filename)
+        try:
+            status = os.stat(filename)
+        except OSError:  # still mapped, but the cache has deleted its name
+            return None
+        offset = offset_in(part.X, mapped)
+        return cls(filename, status.st_size, status.st_mtime_ns, offset, part.X.shape, without(part))
+
+    def open(self) -> Part:
+        """Open the part; `DataError` if the file is missing or changed."""
+        if not seen(self):
+            raise DataError(
+                "documents that are not there, or were changed",
+                expected="the file as it was when training began",
+                remedy="Put it where all workers see it under this path, and train again.",
+                path=self.path,
+            )
+        X: FloatArray = np.memmap(self.path, np.float64, "r", self.offset, self.shape)
+        return joined(self.rest, X)
+
+
+def without(part: Part) -> Part:
+    """Return the same part with an empty X."""
+    return replace(part, X=np.zeros((0, part.X.shape[1])))
+
+
+def joined(rest: Part, X: FloatArray) -> Part:
+    """Return a part with its documents."""
+    return replace(rest, X=X)
+
+
+def digest(X: FloatArray) -> str:
+    """Return a hash of these documents."""
+    h = hashlib.blake2b(repr(X.shape).encode(), digest_size=16)
+    h.update(np.ascontiguousarray(X).data)
+    return h.hexdigest()
+
+
+def seen(recipe: ByPath) -> bool:
+    """Return True if the file of a part is there and unchanged."""
+    try:
+        status = os.stat(recipe.path)
+    except OSError:
+        return False
+    return (status.st_size, status.st_mtime_ns) == (recipe.size, recipe.modified)
 
 
 class OnCluster:
@@ -163,20 +245,20 @@ class OnCluster:
         limits = [float(worker["memory_limit"] or np.inf) for worker in self.workers.values()]
         return BUDGET_SHARE * sum(limits)
 
-    def deal(self, items: Sequence[Any]) -> Held:
+    def scatter(self, items: Sequence[Any]) -> PerShard:
         """Let workers open documents whose file they see; send all other items.
 
         Sent documents stay until others replace them: the next fit on the same documents sends none.
         """
         parts = [item for item in items if isinstance(item, Part)]
         if not parts:
-            return Held(tuple(items))
+            return PerShard(tuple(items))
         paths = [ByPath.of(part) for part in parts]
         recipes = [path for path in paths if path is not None]
         with self._answering():
             if len(recipes) == len(parts) and all(self._client.run(seen, recipes[0]).values()):
-                return Held(tuple(self._submit(opened, recipe) for recipe in recipes))
-            return Held(tuple(self._sent(parts)))
+                return PerShard(tuple(self._submit(ByPath.open, recipe) for recipe in recipes))
+            return PerShard(tuple(self._sent(parts)))
 
     def _sent(self, parts: Sequence[Part]) -> Iterator[Future[Any]]:
         """Yield parts whose documents workers do not see; send only documents that they lack."""
@@ -189,18 +271,18 @@ class OnCluster:
                 there[name] = self._submit(same, part.X)
             yield self._submit(joined, without(part), there[name])
 
-    def each(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> Held:
+    def map(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> PerShard:
         """Submit work to the workers; wait only if `tell` is given."""
         with self._answering():
             given = [self._shared(argument) for argument in arguments]
-            futures = tuple(self._submit(work, *row) for row in dealt(tuple(given)))
-            if tell is not quiet:
+            futures = tuple(self._submit(work, *row) for row in arguments_by_shard(tuple(given)))
+            if tell is not no_callback:
                 self._wait(futures, tell)
-            return Held(futures)
+            return PerShard(futures)
 
-    def bring(self, work: Callable[..., Any], *arguments: Any, tell: Tell = quiet) -> list[Any]:
+    def gather(self, work: Callable[..., Any], *arguments: Any, tell: Tell = no_callback) -> list[Any]:
         """Return the workers' results in this process."""
-        futures = self.each(work, *arguments).parts
+        futures = self.map(work, *arguments).parts
         with self._answering():
             self._wait(futures, tell)
             found: list[Any] = self._client.gather(list(futures))
@@ -213,7 +295,7 @@ class OnCluster:
             return self._client.submit(work, *arguments, pure=False)
 
     def _shared(self, argument: Any) -> Any:
-        large = not isinstance(argument, Held | Future) and _size(argument) > LARGE
+        large = not isinstance(argument, PerShard | Future) and _size(argument) > LARGE
         return self._submit(same, argument) if large else argument
 
     def _wait(self, futures: Sequence[Future[Any]], tell: Tell) -> None:

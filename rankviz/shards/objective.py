@@ -16,21 +16,62 @@ from typing import Any
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.bases import Basis
-from rankviz.features.operator import FeatureOperator
+from rankviz.common.arrays import FloatArray, IntArray, release_pages
+from rankviz.common.progress import Progress, Report, Stopwatch, silent
+from rankviz.datasets.types import RankingData
+from rankviz.features.kernel_base import largest_value
+from rankviz.features.maps import FittedMap
+from rankviz.features.operator import FAR, Basis, FeatureOperator
 from rankviz.learning.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
+    NOISE,
+    CholeskyPreconditioner,
+    DocumentPreconditioner,
+    copy_bytes,
+    noise_of,
     pairs_to_sample,
+    spread_of_basis,
     wider_than_tall,
 )
-from rankviz.learning.precision import NOISE, noise_of, spread_of_basis
-from rankviz.learning.preconditioner import CholeskyPreconditioner, DocumentPreconditioner, Preconditioner
+from rankviz.learning.losses import Loss
+from rankviz.learning.objective import Preconditioner
+from rankviz.learning.pairs import PairCosts, count_pairs
+from rankviz.learning.training import MapFamily, Space, Task
 from rankviz.shards import part as work
-from rankviz.shards.backend import Backend, Held, quiet
-from rankviz.shards.risk import ShardedRisk
+from rankviz.shards.backend import Backend, PerShard, Tell, no_callback
+from rankviz.shards.part import cut
+from rankviz.shards.storage import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedRisk:
+    """The risk of documents in shards (see `rankviz.learning.risk.RiskFacts`).
+
+    Attributes
+    ----------
+    loss : Loss
+    costs : PairCosts
+        Costs of all pairs.
+    n_pairs : int
+    total : (Loss) -> float
+        Σ c_ij, fetched from the shards on demand.
+    """
+
+    loss: Loss
+    costs: PairCosts
+    n_pairs: int
+    total: Callable[[Loss], float]
+
+    @property
+    def total_cost(self) -> float:
+        """Σ_P c_ij."""
+        return self.total(self.loss)
+
+    def with_loss(self, loss: Loss) -> ShardedRisk:
+        """Return the same with another loss."""
+        return replace(self, loss=loss)
+
 
 FRESH_AFTER = 4
 """Number of steps after which remote shards recompute scores from the weights, instead of from the previous
@@ -39,7 +80,7 @@ step. More steps would mean more recomputation after a lost worker; fewer cost a
 
 @dataclass(frozen=True)
 class SummedRisk:
-    """Sums over all shards (see `rankviz.learning.RiskSums`), and the number of active pairs of each."""
+    """Sums over all shards (see `rankviz.learning.risk.RiskSums`), and the number of active pairs of each."""
 
     value: float
     total_slope: float
@@ -60,7 +101,7 @@ class ShardedPoint:
     value: float
     gradient: FloatArray
     risk: SummedRisk
-    held: Held
+    held: PerShard
     backend: Backend
     steps: int = 0
     """Number of steps since scores were computed from weights."""
@@ -68,14 +109,14 @@ class ShardedPoint:
     @cached_property
     def scores(self) -> FloatArray:
         """f = Φ w, (n,), brought to this process."""
-        return np.concatenate([np.zeros(0), *self.backend.bring(work.scores_of, self.held)])
+        return np.concatenate([np.zeros(0), *self.backend.gather(work.scores_of, self.held)])
 
     @property
-    def told(self) -> FloatArray | None:
+    def reported_scores(self) -> FloatArray | None:
         """The scores if they are in this process."""
         return self.scores if self.backend.near else None
 
-    def worth(self, value: float) -> ShardedPoint:
+    def with_value(self, value: float) -> ShardedPoint:
         """Return the same point with another value."""
         return replace(self, value=value)
 
@@ -87,21 +128,21 @@ class ShardedRay:
     objective: ShardedObjective
     point: ShardedPoint
     s: FloatArray
-    image: Held
+    image: PerShard
 
-    def at(self, tau: float) -> tuple[float, float, Held]:
+    def at(self, tau: float) -> tuple[float, float, PerShard]:
         """Return φ'(τ), φ''(τ), and the trial, which stays with the shards."""
         of, ss = self.objective, float(self.s @ self.s)
-        tried = of.each(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
-        slope, curvature = (math.fsum(sums) for sums in zip(*of.bring(work.slopes, tried), strict=True))
+        tried = of.map(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
+        slope, curvature = (math.fsum(sums) for sums in zip(*of.gather(work.slopes, tried), strict=True))
         return float(self.point.w @ self.s) + tau * ss + of.C * slope, ss + of.C * curvature, tried
 
-    def end(self, tau: float, risk: Held) -> ShardedPoint:
+    def end(self, tau: float, risk: PerShard) -> ShardedPoint:
         """Return the point at step τ of a trial; after many steps, recompute it from its weights."""
         of, w, steps = self.objective, self.point.w + tau * self.s, self.point.steps + 1
         if steps == FRESH_AFTER and not of.backend.near:
             return of.at(w)
-        return of.assemble(w, of.each(work.stepped, self.point.held, self.image, tau, risk), steps)
+        return of.assemble(w, of.map(work.stepped, self.point.held, self.image, tau, risk), steps)
 
 
 @dataclass(eq=False)
@@ -111,7 +152,7 @@ class ShardedObjective:
     Attributes
     ----------
     backend : Backend
-    shards : Held
+    shards : PerShard
         Shards of type `Shard`.
     n : int
         Number of documents of all shards.
@@ -130,7 +171,7 @@ class ShardedObjective:
     """
 
     backend: Backend
-    shards: Held
+    shards: PerShard
     n: int
     basis: Basis
     risk: ShardedRisk
@@ -159,13 +200,13 @@ class ShardedObjective:
         """Return the same objective with another risk of the same documents."""
         return replace(self, risk=risk)
 
-    def each(self, do: Callable[..., Any], *arguments: Any) -> Held:
-        """Call `Backend.each`, with progress of training."""
-        return self.backend.each(do, *arguments, tell=self._tell if self.backend.near else quiet)
+    def map(self, do: Callable[..., Any], *arguments: Any) -> PerShard:
+        """Call `Backend.map`, with progress of training."""
+        return self.backend.map(do, *arguments, tell=self._tell if self.backend.near else no_callback)
 
-    def bring(self, do: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Call `Backend.bring`, with progress of training."""
-        return self.backend.bring(do, *arguments, tell=self._tell)
+    def gather(self, do: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call `Backend.gather`, with progress of training."""
+        return self.backend.gather(do, *arguments, tell=self._tell)
 
     def _tell(self, done: int, of: int) -> None:
         if done < of:
@@ -182,11 +223,11 @@ class ShardedObjective:
     def at(self, w: FloatArray) -> ShardedPoint:
         """Return value and gradient at w (m,): one round."""
         v = self.basis.expand(w)
-        return self.assemble(w, self.each(work.evaluated, self.shards, self.risk.loss, v))
+        return self.assemble(w, self.map(work.evaluated, self.shards, self.risk.loss, v))
 
-    def assemble(self, w: FloatArray, held: Held, steps: int = 0) -> ShardedPoint:
+    def assemble(self, w: FloatArray, held: PerShard, steps: int = 0) -> ShardedPoint:
         """Return the point at w, whose scores and risk are with the shards."""
-        parts: list[work.Sums] = self.bring(work.sums, self.shards, held, self._k)
+        parts: list[work.Sums] = self.gather(work.sums, self.shards, held, self._k)
         risk = SummedRisk(
             math.fsum(part.value for part in parts),
             math.fsum(part.total_slope for part in parts),
@@ -199,19 +240,19 @@ class ShardedObjective:
 
     def limit(self, point: ShardedPoint) -> tuple[float, float]:
         """Return the risk of the original loss at a point, and the smoothing term of the gap."""
-        found = self.bring(work.limit, self.shards, self.risk.loss, point.held)
+        found = self.gather(work.limit, self.shards, self.risk.loss, point.held)
         risk, slack = zip(*found, strict=True)
         return math.fsum(risk), math.fsum(slack)
 
     def hessian_product(self, point: ShardedPoint, s: FloatArray) -> FloatArray:
         """Return H s = s + C Φᵀ R Φ s (chen2017 eq. 25): one round."""
         v, single = self.basis.expand(s), self._in_single(point)
-        pulls = self.bring(work.curved, self.shards, point.held, v, single)
+        pulls = self.gather(work.curved, self.shards, point.held, v, single)
         return s + self.C * self.basis.contract(_sum(pulls))
 
     def ray(self, point: ShardedPoint, s: FloatArray) -> ShardedRay:
         """Return the objective from a point along s (m,)."""
-        return ShardedRay(self, point, s, self.each(work.image, self.shards, self.basis.expand(s)))
+        return ShardedRay(self, point, s, self.map(work.image, self.shards, self.basis.expand(s)))
 
     def preconditioner(self, point: ShardedPoint, report: Report = silent) -> Preconditioner:
         """Return an approximate inverse Hessian: closed form for narrow maps, sampled pairs for wide ones.
@@ -235,17 +276,17 @@ class ShardedObjective:
         """
         report(Progress("newton"))
         if wider_than_tall(self.n, self.basis.shape):
-            rows = np.concatenate(self.bring(work.features, self.shards, self._k))
-            roots = [S for part in self.bring(work.roots, self.shards, point.held) for S in part]
+            rows = np.concatenate(self.gather(work.features, self.shards, self._k))
+            roots = [S for part in self.gather(work.roots, self.shards, point.held) for S in part]
             features = FeatureOperator(rows.astype(np.float64, copy=False), self.basis)
             return DocumentPreconditioner.of(features, roots, self.C)
-        return self._inverse(1.0, self.bring(work.active_gram, self.shards, point.held, self._k), "exact")
+        return self._inverse(1.0, self.gather(work.active_gram, self.shards, point.held, self._k), "exact")
 
     def _closed_form(self, point: ShardedPoint) -> CholeskyPreconditioner:
         """Return the inverse of I + C·share·ΦᵀL₀Φ with all pairs, share = Σ c·ℓ''/Σ c."""
         total = self.risk.total_cost
         share = point.risk.total_curvature / total if total > 0 else 0.0
-        grams = self.bring(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
+        grams = self.gather(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
         return self._inverse(share, grams, "closed form")
 
     def _inverse(self, share: float, grams: Sequence[FloatArray], kind: str) -> CholeskyPreconditioner:
@@ -263,13 +304,13 @@ class ShardedObjective:
         share = active / n_active if n_active else np.full(len(active), 1 / len(active))
         counts = active if n_active <= size else np.minimum(self._rng.multinomial(size, share), active)
         seeds = self._rng.integers(2**63, size=len(active)).tolist()
-        rows = self.bring(
+        rows = self.gather(
             work.sampled,
             self.shards,
             point.held,
             self._k,
-            self.backend.deal(counts.tolist()),
-            self.backend.deal(seeds),
+            self.backend.scatter(counts.tolist()),
+            self.backend.scatter(seeds),
             self._in_single(point),
         )
         report(Progress("newton"))
@@ -288,7 +329,7 @@ class ShardedObjective:
 
     def _noise(self, point: ShardedPoint) -> float:
         # R has one block per shard, so its norm is the largest of theirs
-        stiffest = max(self.bring(work.stiffness, self.shards, point.held))
+        stiffest = max(self.gather(work.stiffness, self.shards, point.held))
         return noise_of(self.n, self._k, self.C * stiffest * spread_of_basis(self.basis))
 
 
@@ -297,3 +338,91 @@ def _sum(parts: Sequence[FloatArray]) -> FloatArray:
     for part in parts:
         total += part
     return total
+
+
+class ShardedSpace(Space):
+    """Weights of feature maps, with objectives that are sums over shards; features are computed once per γ.
+
+    Parameters
+    ----------
+    family : MapFamily
+        Maps outside the kernel's own space.
+    data : RankingData
+    loss : Loss
+        The first loss of training.
+    costs : PairCosts
+    backend : Backend
+    plan : Plan
+    """
+
+    def __init__(
+        self,
+        family: MapFamily,
+        data: RankingData,
+        loss: Loss,
+        costs: PairCosts,
+        backend: Backend,
+        plan: Plan,
+    ) -> None:
+        super().__init__(family, data.X)
+        self.backend, self._costs, self._loss, self.plan = backend, costs, loss, plan
+        self._n_pairs = int(count_pairs(data.y, data.ptr).sum())
+        self._parts = backend.scatter(cut(data, plan.shards, loss, costs))
+        self._of: FittedMap | None = None
+        self._shards: PerShard | None = None
+        self._featured_seconds = 0.0
+
+    def risk(self) -> ShardedRisk:
+        """Return the facts about the risk of all documents."""
+        return ShardedRisk(self._loss, self._costs, self._n_pairs, self._total_cost)
+
+    def objective(
+        self, task: Task, risk: ShardedRisk, seed: int, report: Report = silent
+    ) -> ShardedObjective:
+        """Return ½‖w‖² + C·risk(Φw) over shards."""
+        fitted = self.map(task, report)
+        shards, basis = self._featured(task.gamma, report), self.plan.storage.basis(fitted.basis)
+        n, k = len(self.X), basis.shape[0]
+        # a single-precision copy pays if features are stored in double precision, and memory allows
+        kept = self.plan.storage.bytes(n, k) == 8 * n * k and fitted.basis.nested
+        copies = kept and 0 < copy_bytes(n, k) <= self.plan.left
+        largest = max(1.0, largest_value(fitted.kernel, self.X))
+        return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
+
+    def seconds(self, task: Task) -> float:
+        """Return the seconds of the draw, and of the map's share of factor and features."""
+        fitted = self.map(task)
+        return self.family.seconds(fitted) + self.family.share(fitted) * self._featured_seconds
+
+    def _featured(self, gamma: float, report: Report) -> PerShard:
+        """Return the shards with the features of the widest map at γ."""
+        widest = self.family.widest(gamma, report)
+        if self._shards is None or self._of is not widest:
+            self._shards, clock = None, Stopwatch()
+
+            def tell(done: int, of: int) -> None:
+                report(Progress("features", done / of, shards=(done, of)))
+
+            release_pages(self.X)  # free pages read by checks of the data: features need the memory
+            self._of, self._shards = widest, self._with_features(widest, tell)
+            clock.lap("features")
+            self._featured_seconds = clock.laps["features"]
+        return self._shards
+
+    def _with_features(self, widest: FittedMap, tell: Tell) -> PerShard:
+        if widest.kernel is None:  # the documents are the features: nothing to compute or store
+            return self.backend.map(work.with_documents, self._parts, self._far_columns(), tell=tell)
+        return self.backend.map(work.with_features, self._parts, widest, self.plan.storage, tell=tell)
+
+    def _far_columns(self) -> IntArray:
+        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query."""
+        seen = self.backend.gather(work.column_ranges, self._parts)
+        size, spread = (np.max(found, axis=0) for found in zip(*seen, strict=True))
+        likely = np.flatnonzero(size > FAR * spread)
+        if len(likely) == 0:
+            return likely
+        widest = np.max(self.backend.gather(work.column_spreads, self._parts, likely), axis=0)
+        return np.asarray(likely[size[likely] > FAR * widest], np.int64)
+
+    def _total_cost(self, loss: Loss) -> float:
+        return math.fsum(self.backend.gather(work.total_cost, self._parts, loss))

@@ -1,11 +1,12 @@
 """One shard: documents of some queries with their risk and features, and the work on them.
 
 Functions here are the work (see `rankviz.shards.backend`). They take items stored for one shard and arguments
-common to all, and store nothing.
+common to all, and store nothing. `cut` cuts data between queries into parts of similar work.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,14 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.datasets.types import RankingData
 from rankviz.features.maps import FittedMap
-from rankviz.learning import Risk, RiskPoint, limit_of, risk_of
-from rankviz.learning.centring import moved_to_zero, sizes, spreads
-from rankviz.learning.costs import PairCosts
+from rankviz.features.operator import moved_to_zero, sizes, spreads
+from rankviz.learning.feature_space import curvature_roots, largest_eigenvalue
 from rankviz.learning.losses import Loss
-from rankviz.learning.precision import largest_eigenvalue
-from rankviz.learning.preconditioner import curvature_roots
-from rankviz.shards.keeping import Base, Keeping, Stored
+from rankviz.learning.pairs import PairCosts, grade_codes
+from rankviz.learning.risk import Risk, RiskPoint, limit_of
+from rankviz.learning.sorted_risk import risk_of
+from rankviz.shards.storage import Base, FeatureStorage, Stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +99,17 @@ class Trial(NamedTuple):
     curvature: float
 
 
-def featured(part: Part, fitted: FittedMap, keeping: Keeping) -> Shard:
+def with_features(part: Part, fitted: FittedMap, storage: FeatureStorage) -> Shard:
     """Return a part with its features."""
-    return Shard(part, keeping.base(part.X, fitted))
+    return Shard(part, storage.base(part.X, fitted))
 
 
-def moved(part: Part, columns: IntArray) -> Shard:
+def with_documents(part: Part, columns: IntArray) -> Shard:
     """Return a part with its documents as features, after shifting these columns towards zero by query."""
     return Shard(part, Stored(moved_to_zero(part.X, part.ptr, columns)))
 
 
-def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
+def column_ranges(part: Part) -> tuple[FloatArray, FloatArray]:
     """Return each column's largest absolute value, and its spread in the longest query; (d,) each."""
     if len(part.X) == 0:
         return sizes(part.X), sizes(part.X)
@@ -115,7 +117,7 @@ def glimpse(part: Part) -> tuple[FloatArray, FloatArray]:
     return sizes(part.X), np.ptp(part.X[part.ptr[longest] : part.ptr[longest + 1]], axis=0)
 
 
-def spread_of(part: Part, columns: IntArray) -> FloatArray:
+def column_spreads(part: Part, columns: IntArray) -> FloatArray:
     """Return the largest spread within a query for these columns of X."""
     return spreads(part.X[:, columns], part.ptr)
 
@@ -211,3 +213,33 @@ def sampled(shard: Shard, point: Evaluated, k: int, size: int, seed: int, single
 def stiffness(shard: Shard, point: Evaluated) -> float:
     """Return the largest eigenvalue of a shard's Hessian R in the space of scores, roughly."""
     return largest_eigenvalue(point.risk.hessian_product, len(shard.part.y))
+
+
+def borders(ptr: IntArray, count: int) -> IntArray:
+    """Return the queries at which to cut offsets ptr (Q + 1,), (parts + 1,).
+
+    There are `count` parts, but at most one per query: every part has a query. The work for a document hardly
+    depends on its query, so parts have similar numbers of documents, as far as whole queries allow.
+    """
+    n_queries = len(ptr) - 1
+    count = min(count, n_queries)
+    aims = np.linspace(0, ptr[-1], count + 1)
+    after = np.searchsorted(ptr, aims)
+    before = np.maximum(after - 1, 0)
+    nearer = np.where(aims - ptr[before] < ptr[after] - aims, before, after)
+    nearer[[0, -1]] = 0, n_queries
+    each = np.arange(count + 1)  # borders must rise by at least 1; minus `each`, they only must not fall
+    rising = np.maximum.accumulate(nearer - each) + each
+    return np.asarray(np.minimum(rising, n_queries - count + each), np.int64)
+
+
+def cut(data: RankingData, count: int, loss: Loss, costs: PairCosts) -> list[Part]:
+    """Return the parts of data (views of its arrays), each with the costs of its own queries and grades."""
+    levels = grade_codes(data.y, data.ptr).levels
+    parts = []
+    for first, last in itertools.pairwise(borders(data.ptr, count)):
+        rows = slice(int(data.ptr[first]), int(data.ptr[last]))
+        y, ptr = data.y[rows], data.ptr[first : last + 1] - data.ptr[first]
+        own = np.searchsorted(levels, grade_codes(y, ptr).levels)
+        parts.append(Part(data.X[rows], y, ptr, loss, costs.of_queries(slice(first, last), own)))
+    return parts

@@ -1,9 +1,8 @@
 """The run store: finished runs, the studies that requested them, and runs still to be made."""
 
 from rankviz.store.database import Database, default_url
-from rankviz.store.errors import NoSuchStudy, NotYours, StoreError, StoreOutOfReach
-from rankviz.store.runs import RunStore
-from rankviz.store.study import Study, StudyStatus
+from rankviz.store.run_store import RunStore
+from rankviz.store.study import NoSuchStudy, NotYours, StoreError, StoreOutOfReach, Study, StudyStatus
 
 __all__ = [
     "Database",

@@ -16,16 +16,14 @@ from typing import Any
 from distributed import Future
 
 from rankviz.common.errors import SettingError
-from rankviz.runs.processes import ProcessId
+from rankviz.common.processes import ProcessId
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.cluster import OnCluster
-from rankviz.store.errors import StoreError, StoreOutOfReach
-from rankviz.store.execution import LocalWorkers, families_that_wait
-from rankviz.store.leases import host
-from rankviz.store.making import Making
-from rankviz.store.queue import new_name
-from rankviz.store.runs import RunStore
-from rankviz.store.study import TASKS, Study, StudyStatus
+from rankviz.store.execution import LocalWorkers, waiting_families
+from rankviz.store.family_runner import FamilyRunner
+from rankviz.store.queue import host, new_worker_name
+from rankviz.store.run_store import RunStore
+from rankviz.store.study import TASKS, StoreError, StoreOutOfReach, Study, StudyStatus
 
 OF_A_CLUSTER = "worker"
 """The place of cluster workers in the store; this machine neither starts nor counts them."""
@@ -67,28 +65,28 @@ class ClusterWorkers:
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
         """Submit a study to these workers and return its id. Raises as `Studies.submit`."""
         study_id = self.store.studies.submit(replace(study, place=TASKS), specs)
-        self.look()
+        self.distribute()
         return study_id
 
     def watch(self, study_id: str) -> StudyStatus:
         """Distribute waiting families and return a study's status; `StoreError` if no worker can work."""
-        self.look()
+        self.distribute()
         return self.store.studies.status(study_id)
 
     def stop(self, study_id: str, owner: str) -> None:
         """Make no more runs of a study; its current runs end within seconds."""
         self.store.studies.stop(study_id, owner)
 
-    def look(self) -> None:
+    def distribute(self) -> None:
         """Reclaim families of dead workers and submit enough tasks for all threads."""
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.remove(task)
             if task.status == "error":
                 raise StoreError(f"A worker of {self._place.address} cannot work: {task.exception()}")
-        LocalWorkers(self.store, 0).see_to_it()
+        LocalWorkers(self.store, 0).maintain()
         idle = AHEAD * self._place.threads - len(self._tasks)
         with self.store.database.reading() as connection:
-            waiting = len(families_that_wait(connection, max(1, idle), TASKS))
+            waiting = len(waiting_families(connection, max(1, idle), TASKS))
         address = self.store.database.address
         self._tasks += [
             self._place.submit(make_a_family, address, retries=RETRIES) for _ in range(min(idle, waiting))
@@ -97,13 +95,13 @@ class ClusterWorkers:
 
 def make_a_family(address: str) -> int:
     """Take the next family and make it; return its number of runs, 0 if none waited."""
-    store, making = _opened(address)
-    name = new_name()
+    store, runner = _opened(address)
+    name = new_worker_name()
     store.queue.register(name, ProcessId.of(os.getpid()), OF_A_CLUSTER)
     try:
         lease = store.queue.take(name, place=TASKS)
         if lease is not None:
-            making.make(lease)
+            runner.make(lease)
         return 0 if lease is None else len(lease.specs)
     finally:
         with suppress(StoreOutOfReach):
@@ -113,12 +111,12 @@ def make_a_family(address: str) -> int:
 _mine = threading.local()
 
 
-def _opened(address: str) -> tuple[RunStore, Making]:
-    """Return this thread's store and `Making`, opened at first use; `Making` keeps the latest fold open."""
+def _opened(address: str) -> tuple[RunStore, FamilyRunner]:
+    """Return this thread's store and family runner, opened at first use; the runner keeps its fold open."""
     if getattr(_mine, "address", None) != address:
         if hasattr(_mine, "opened"):
             _mine.opened[0].close()
         store = RunStore(address)
-        _mine.address, _mine.opened = address, (store, Making(store))
-    opened: tuple[RunStore, Making] = _mine.opened
+        _mine.address, _mine.opened = address, (store, FamilyRunner(store))
+    opened: tuple[RunStore, FamilyRunner] = _mine.opened
     return opened

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rankviz.store.errors import StoreOutOfReach
-from rankviz.store.places import default_folder
+from rankviz.store.environment import default_folder
+from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import prepare
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Database:
         self._away, self._away_until = "", -math.inf
         self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
         try:
-            with self.told_without_address():
+            with self.hiding_address():
                 self.notice = prepare(self.engine, self.file)
         except BaseException:
             self.close()
@@ -124,13 +124,13 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a connection for reading. Raises `StoreOutOfReach` if the database does not answer."""
-        with self.told_without_address(), self._connected() as connection:
+        with self.hiding_address(), self._connected() as connection:
             yield connection.execution_options(reads=True)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """Open one transaction, all or nothing. Raises `StoreOutOfReach` if the database does not answer."""
-        with self.told_without_address(), self._connected() as connection, connection.begin():
+        with self.hiding_address(), self._connected() as connection, connection.begin():
             yield connection
 
     def _connected(self) -> Connection:
@@ -149,7 +149,7 @@ class Database:
             raise
 
     @contextlib.contextmanager
-    def told_without_address(self) -> Iterator[None]:
+    def hiding_address(self) -> Iterator[None]:
         """Turn a database error into a sentence without its address, statement or values.
 
         Errors of our own, such as an invalid statement, pass unchanged.
@@ -179,7 +179,7 @@ class Database:
             f"runs the app can see whether it runs, and what {ENVIRONMENT} says."
         )
 
-    def patiently(
+    def retry(
         self,
         work: Callable[[], Result],
         seconds: float,
@@ -202,7 +202,7 @@ class Database:
         if self.file is None:
             with self.reading() as connection:
                 return connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one()
-        with self.told_without_address(), self._lock:
+        with self.hiding_address(), self._lock:
             try:
                 if self._watch is None:
                     self._watch = self.engine.raw_connection()

@@ -18,20 +18,17 @@ from typing import Any
 
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
-from rankviz.common.memory import go_first
-from rankviz.runs.processes import ProcessId
+from rankviz.common.memory import prefer_oom_kill
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
-from rankviz.store.errors import StoreError, StoreOutOfReach
-from rankviz.store.execution import log_folder
-from rankviz.store.job_reading import note_if_ended
-from rankviz.store.making import Making
-from rankviz.store.places import cluster_address, default_niceness
-from rankviz.store.runs import RunStore
-from rankviz.store.study import SHARDS, TASKS
-from rankviz.store.workplace import code, server
+from rankviz.store.environment import cluster_address, code_digest, default_niceness, server_process
+from rankviz.store.execution import registered
+from rankviz.store.family_runner import FamilyRunner
+from rankviz.store.run_store import RunStore
+from rankviz.store.study import SHARDS, TASKS, StoreError, StoreOutOfReach
+from rankviz.store.watched import log_if_ended
 
-LOOK_SECONDS, TELL_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
+LOOK_SECONDS, REPORT_SECONDS, RETRY_SECONDS = 0.2, 1.0, 3.0
 """Seconds between looks for work, between looks at the cluster, and before a retry."""
 CODE_SECONDS, QUIET_SECONDS = 5.0, 8.0
 """Seconds between checks for changed code; longest silence while nothing has changed."""
@@ -53,16 +50,16 @@ class Dispatcher:
 
     def __init__(self, store: RunStore, name: str, place: str) -> None:
         self._store, self._name, self._place = store, name, place
-        self._code, self._employer = code(), server()
+        self._code, self._employer = code_digest(), server_process()
         self._used = self._looked = time.monotonic()
         self._same = True
 
     def work(self) -> None:
         """Work until nothing waits after an idle time or the server's end, or until the code changes."""
-        while self._goes_on():
+        while self._continues():
             try:
-                with OnCluster(cluster_address()) as cluster, _telling(self._store, self._name, cluster):
-                    self._store.queue.complain(self._name, "")
+                with OnCluster(cluster_address()) as cluster, _reporting(self._store, self._name, cluster):
+                    self._store.queue.report_trouble(self._name, "")
                     _PLACES[self._place](self, cluster)
             except (SettingError, StoreError) as error:
                 self._wait(str(error))
@@ -70,36 +67,36 @@ class Dispatcher:
     def as_tasks(self, cluster: OnCluster) -> None:
         """Give each worker its own family."""
         execution = ClusterWorkers(self._store, cluster)
-        while self._goes_on():
-            execution.look()
+        while self._continues():
+            execution.distribute()
             if execution.busy:
                 self._used = time.monotonic()
             time.sleep(LOOK_SECONDS)
 
     def in_shards(self, cluster: OnCluster) -> None:
         """Make one run after another, each with all workers together."""
-        making, queue = Making(self._store, cluster), self._store.queue
-        while self._goes_on() and cluster.answers:
-            lease = queue.take(self._name, place=SHARDS) if queue.idle(self._name) else None
+        runner, queue = FamilyRunner(self._store, cluster), self._store.queue
+        while self._continues() and cluster.answers:
+            lease = queue.take(self._name, place=SHARDS) if queue.has_work_for(self._name) else None
             if lease is None:
                 time.sleep(LOOK_SECONDS)
                 continue
-            making.make(lease)
-            note_if_ended(self._store.database, lease.study)
+            runner.make(lease)
+            log_if_ended(self._store.database, lease.study)
             self._used = time.monotonic()
 
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         now = time.monotonic()
         if now - self._looked > CODE_SECONDS:
-            self._looked, self._same = now, code() == self._code
+            self._looked, self._same = now, code_digest() == self._code
         if now - self._used < bounds().idle_seconds and self._employer.alive():
             return self._same
-        return self._same and self._store.queue.waits(self._place)
+        return self._same and self._store.queue.has_waiting(self._place)
 
     def _wait(self, why: str) -> None:
         with suppress(StoreOutOfReach):
-            self._store.queue.complain(self._name, why)
-            self._store.queue.tell(self._name, {})
+            self._store.queue.report_trouble(self._name, why)
+            self._store.queue.report_cluster(self._name, {})
         time.sleep(RETRY_SECONDS)
 
 
@@ -110,29 +107,29 @@ _PLACES: dict[str, Callable[[Dispatcher, OnCluster], None]] = {
 
 
 @contextmanager
-def _telling(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
+def _reporting(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]:
     """Report the cluster's workers to the store from a thread, because a fit may take long."""
-    over, gone = Event(), [0, 0]
+    over = Event()
 
-    def tell() -> None:
+    def report() -> None:
         before: set[str] | None = None
-        said, last = dict[str, object](), 0.0
+        came, left, reported, last = 0, 0, dict[str, object](), 0.0
         while True:
             with suppress(SettingError, StoreOutOfReach):
                 found = [_rounded(worker) for worker in cluster.told()]
                 names = {worker["address"] for worker in found}
                 if before is not None:
-                    gone[0] += len(names - before)
-                    gone[1] += len(before - names)
+                    came += len(names - before)
+                    left += len(before - names)
                 before, now = names, time.monotonic()
-                told = {"workers": found, "came": gone[0], "left": gone[1]}
-                if told != said or now - last > QUIET_SECONDS:
-                    store.queue.tell(name, told)
-                    said, last = told, now
-            if over.wait(TELL_SECONDS):
+                news = {"workers": found, "came": came, "left": left}
+                if news != reported or now - last > QUIET_SECONDS:
+                    store.queue.report_cluster(name, news)
+                    reported, last = news, now
+            if over.wait(REPORT_SECONDS):
                 return
 
-    thread = Thread(target=tell, daemon=True)
+    thread = Thread(target=report, daemon=True)
     thread.start()
     try:
         yield
@@ -150,18 +147,10 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2 or arguments[1] not in _PLACES:
         print("usage: python -m rankviz.store.dispatcher NAME tasks|shards", file=sys.stderr)  # noqa: T201
         return 2
-    go_first()
+    prefer_oom_kill()
     name, place = arguments
-    store = RunStore()
-    store.queue.register(name, ProcessId.of(os.getpid()), place)
-    try:
+    with registered(name, place) as store:
         Dispatcher(store, name, place).work()
-    finally:
-        with suppress(StoreOutOfReach):
-            store.queue.leave(name)
-    log = log_folder(store) / f"{name}.log"
-    if log.exists() and not log.stat().st_size:
-        log.unlink()
     return 0
 
 

@@ -1,28 +1,211 @@
-"""A selection of runs as one file, to take along or to send: written from a store, read into another.
+"""Runs in files: export from a store, and import as runs of one visitor.
 
-The file is a zip, not compressed, of the runs' records and a list of them with star, note and tags. What is
-read is checked before it is kept: sizes against those of the file, every record as if it came from anywhere.
-What is kept is an imported run of one visitor, whatever the file says of it.
+The file is an uncompressed zip of records and a list of them with star, note and tags. Import first checks
+sizes and every record. An imported run belongs to its importer. Its key is no digest of a spec, and it has
+its own state, so it never replaces a run of the store.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, Select, and_, insert, select, update
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.files import appearing
+from rankviz.common.files import write_whole
 from rankviz.common.npz import MAX_BYTES
+from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
-from rankviz.store.imports import Brought
-from rankviz.store.marks import check_note, checked_tags
-from rankviz.store.runs import RunStore
+from rankviz.runs.spec import RunSpec
+from rankviz.store.database import Database
+from rankviz.store.records import (
+    add_tags,
+    check_note,
+    checked_tags,
+    figures_of,
+    mark_owned,
+    metric_set,
+    set_marks,
+)
+from rankviz.store.room import make_room, remove_runs
 from rankviz.store.studies import MOST_RUNS
 from rankviz.store.study import DONE, IMPORTED
+from rankviz.store.tables import insert_with_conflict, marks, metric_sets, records, runs, tags
+
+if TYPE_CHECKING:
+    from rankviz.store.run_store import RunStore
+
+AGREE = 1e-3
+"""Largest difference of metric means that agree: machines round differently."""
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """A checked run of a file, with its marks; `content` reads its record."""
+
+    spec: RunSpec
+    figures: dict[str, Any]
+    content: Callable[[], bytes]
+    size: int
+    star: bool
+    note: str
+    tags: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, record: RunRecord, content: Callable[[], bytes], size: int, about: dict[str, Any]
+    ) -> ImportedRun:
+        """Return the parts of a record to keep; `about` has star, note and tags."""
+        marks_ = about["star"], about["note"], tuple(about["tags"])
+        return cls(record.spec, figures_of(record), content, size, *marks_)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Comparison of an imported run with the same run made here.
+
+    Attributes
+    ----------
+    digest : str
+        Digest of the run made here.
+    agrees : bool
+        True if the imported figures agree; then the run made here has replaced the imported one.
+    sentence : str
+    """
+
+    digest: str
+    agrees: bool
+    sentence: str
+
+
+class Imports:
+    """The imported runs of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(self, found: Iterable[ImportedRun], owner: str) -> None:
+        """Keep the runs of a file with their marks as this visitor's, all or none.
+
+        Raises `StoreError` if there is no room, `SettingError` for marks out of bounds, and the errors of
+        reading a record.
+        """
+        brought = list(found)
+        with self._database.writing() as connection:
+            make_room(connection, owner, sum(one.size for one in brought))
+            ids = [_insert(connection, one, owner) for one in brought]
+            mark_owned(connection, owner, ids, time.time())
+            for run, one in zip(ids, brought, strict=True):
+                if one.star:
+                    set_marks(connection, owner, [run], star=True)
+                if one.note:
+                    set_marks(connection, owner, [run], note=one.note)
+                add_tags(connection, owner, [run], one.tags)
+
+    def opened(self, digest: str) -> RunRecord:
+        """Return the record of an imported run; KeyError for none, `DataError` for a damaged one."""
+        asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
+        with self._database.reading() as connection:
+            own = runs.c.digest == digest, runs.c.state == IMPORTED
+            content = connection.execute(asked.where(*own)).scalar()
+        if content is None:
+            raise KeyError(digest)
+        return RunRecord.from_bytes(bytes(content))
+
+    def compare(self, owner: str) -> list[Verdict]:
+        """Compare a visitor's imported runs once with the same runs made here for them.
+
+        If the means of all metrics agree to `AGREE`, the run made here replaces the imported one and gets its
+        marks. Otherwise the imported run's reason says so.
+        """
+        asked = _uncompared(owner)
+        with self._database.reading() as connection:
+            if connection.execute(asked.limit(1)).first() is None:
+                return []
+        with self._database.writing() as connection:
+            return [_compared(connection, row, owner) for row in connection.execute(asked).all()]
+
+
+def _insert(connection: Connection, one: ImportedRun, owner: str) -> int:
+    """Return the id of an imported run; insert it if it is new."""
+    content = one.content()
+    key = f"{owner}\n{one.spec.hash}\n".encode() + content
+    digest = "i" + hashlib.blake2b(key, digest_size=8).hexdigest()[1:]
+    there = select(runs.c.id).where(runs.c.digest == digest)
+    found = connection.execute(there).scalar()
+    if found is not None:
+        return int(found)
+    now, figures = time.time(), dict(one.figures)
+    names = metric_set(connection, figures.pop("names"))
+    values = {"spec": one.spec.to_json(), "state": IMPORTED, "stands_for": one.spec.hash, "reason": ""}
+    values |= {"created": now, "ended": now, "metric_set": names, "size": len(content)} | figures
+    new = insert_with_conflict(connection, runs).values(digest=digest, **values).returning(runs.c.id)
+    run = int(connection.execute(new).scalar_one())
+    connection.execute(insert(records).values(run=run, content=content))
+    return run
+
+
+def _uncompared(owner: str) -> Select[Any]:
+    """Select imported runs not compared yet, with the runs made here for the same visitor."""
+    made, mine = runs.alias("made"), marks.alias("mine")
+    own = and_(marks.c.run == runs.c.id, marks.c.owner == owner, marks.c.deleted.is_(None))
+    ours = and_(mine.c.run == made.c.id, mine.c.owner == owner, mine.c.deleted.is_(None))
+    return (
+        select(runs.c.id, runs.c.spec, runs.c.metric_set, runs.c.means, marks.c.star, marks.c.note)
+        .add_columns(made.c.id.label("made"), made.c.digest)
+        .add_columns(made.c.metric_set.label("made_set"), made.c.means.label("made_means"))
+        .add_columns(mine.c.star.label("made_star"), mine.c.note.label("made_note"))
+        .join(made, and_(made.c.digest == runs.c.stands_for, made.c.state == DONE))
+        .join(marks, own)
+        .join(mine, ours)
+        .where(runs.c.state == IMPORTED, runs.c.reason == "")
+        .order_by(runs.c.id)
+    )
+
+
+def _compared(connection: Connection, row: Row[Any], owner: str) -> Verdict:
+    theirs = _means(connection, row.metric_set, row.means)
+    ours = _means(connection, row.made_set, row.made_means)
+    gaps = {name: abs(value - ours[name]) for name, value in theirs.items() if name in ours}
+    apart = [name for name, gap in gaps.items() if not gap <= AGREE]
+    if gaps and not apart:
+        _replace_by_made(connection, row, owner)
+        words = f"agree with those of the run made here to {AGREE:g}. That run takes its place."
+        return Verdict(row.digest, True, f"Imported figures {words}")
+    # the validation part first, because it decides choices
+    worst = max(apart, key=lambda name: (name.startswith("vali:"), gaps[name]), default="")
+    part, _, name = worst.partition(":")
+    reason = (
+        f"The run made here has {PART_NAMES[part]} {name} {ours[worst]:.4f}, not {theirs[worst]:.4f}."
+        if worst
+        else "The run made here has none of its metrics."
+    )
+    connection.execute(update(runs).where(runs.c.id == row.id).values(reason=reason))
+    return Verdict(row.digest, False, f"Imported figures do not agree. {reason}")
+
+
+def _replace_by_made(connection: Connection, row: Row[Any], owner: str) -> None:
+    """Give an imported run's marks to the run made here, and remove the imported one."""
+    said = {"star": row.star or row.made_star, "note": row.made_note or row.note}
+    set_marks(connection, owner, [row.made], **said)
+    given = select(tags.c.tag).where(tags.c.owner == owner, tags.c.run == row.id).order_by(tags.c.tag)
+    add_tags(connection, owner, [row.made], connection.execute(given).scalars().all(), truncate=True)
+    remove_runs(connection, [row.id])
+
+
+def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]:
+    """Return the means of metrics by name."""
+    text = connection.execute(select(metric_sets.c.names).where(metric_sets.c.id == names)).scalar_one()
+    return dict(zip(json.loads(text), np.frombuffer(means, "<f8").tolist(), strict=True))
+
 
 FORMAT = 1
 LIST = "runs.json"
@@ -30,11 +213,11 @@ MAX_LIST_BYTES = 64 << 20
 
 
 def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str | Path) -> int:
-    """Write the runs to a file that a visitor may see, of those that have a record; how many.
+    """Write those runs to a file that a visitor may see and that have a record; return their number.
 
-    Imported ones keep their mark. An imported run is left out if the run that was made here is written.
-    The file appears whole or not at all. Raises `DataError` if there are no such runs, the record of one
-    cannot be read, or the file cannot be written.
+    Imported runs are marked as such, and left out if the same run made here is written. The file appears
+    complete or not at all. Raises `DataError` without such runs, for an unreadable record, and if the file
+    cannot be written.
     """
     path = Path(path)
     seen = store.listing.seen_by(owner)
@@ -44,13 +227,13 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
     if wanted.empty:
         raise DataError("no run that was made", expected="at least one", remedy="Choose runs that are done.")
     found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for digest, row in wanted.to_dict("index").items():  # all are read once before one is written
+    for digest, row in wanted.to_dict("index").items():  # read all before writing one
         record = _check(str(digest), store.records.content(str(digest)))
         about = {"digest": record.spec.hash, "star": bool(row["star"]), "note": row["note"]}
         about |= {"tags": list(row["tags"])} | ({"imported": True} if row["state"] == IMPORTED else {})
         found.setdefault(record.spec.hash, (str(digest), about))
     try:
-        with appearing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        with write_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             listed = [about for _, about in found.values()]
             archive.writestr(LIST, json.dumps({"format": FORMAT, "runs": listed}))
             for name, (digest, _) in found.items():
@@ -77,18 +260,17 @@ def _check(digest: str, content: bytes) -> RunRecord:
 
 
 def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
-    """Keep the runs of a file that `export_runs` wrote, as this visitor's imported runs; how many.
+    """Keep the runs of a file from `export_runs` as this visitor's imported runs; return their number.
 
-    They stand for no run of this store (`rankviz.store.imports`). All of them are kept, with their marks, or
-    none. Raises `DataError` for a file that is not whole, for records that no run can have given, and for
-    marks out of the bounds of `rankviz.store.marks`; `StoreError` where there is no room.
+    All of them are kept with their marks, or none. Raises `DataError` for an incomplete file, impossible
+    records, and marks out of the bounds of `rankviz.store.records`; `StoreError` if there is no room.
     """
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
             sizes, listed = _listed(path, archive)
             shapes = dict[str, _Shape]()
-            brought = [_brought(store, path, archive, about, sizes, shapes) for about in listed]
+            brought = [_read_run(store, path, archive, about, sizes, shapes) for about in listed]
             store.imports.keep(brought, owner)
     except SettingError as error:
         raise _unreadable(path, str(error)) from error
@@ -98,7 +280,7 @@ def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
 
 
 def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[dict[str, Any]]]:
-    """The sizes of what is in a file, and what it says of its runs, checked."""
+    """Return the sizes of a file's entries and its checked list of runs."""
     sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     claimed, held = sum(entry.file_size for entry in archive.infolist()), path.stat().st_size
     if claimed > min(held, MAX_BYTES):
@@ -121,7 +303,7 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
 
 
 def _about(entry: Any) -> dict[str, Any]:
-    """One entry of the list; TypeError or ValueError for anything else, and for marks out of their bounds."""
+    """Return a checked entry of the list. Raises TypeError or ValueError for anything else."""
     about: dict[str, Any] = {name: entry[name] for name in ("digest", "star", "note", "tags")}
     kinds = {"digest": str, "star": bool, "note": str, "tags": list}
     wrong = [name for name, kind in kinds.items() if not isinstance(about[name], kind)]
@@ -134,30 +316,30 @@ def _about(entry: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Shape:
-    """Queries and documents of a part, as the runs of its data have them."""
+    """Queries and numbers of documents by part, the same for all runs of the same data."""
 
     queries: dict[str, list[Any]]
     documents: dict[str, int]
 
     @classmethod
     def of(cls, record: RunRecord) -> _Shape:
-        """Those of the data of a record."""
+        """Return those of a record."""
         queries = {part: table.index.tolist() for part, table in record.metrics.items()}
         return cls(queries, {part: len(scores) for part, scores in record.scores.items()})
 
 
-def _brought(
+def _read_run(
     store: RunStore,
     path: Path,
     archive: zipfile.ZipFile,
     about: dict[str, Any],
     sizes: dict[str, int],
     shapes: dict[str, _Shape],
-) -> Brought:
-    """A record of a file, which is the run that the list says, and a possible one.
+) -> ImportedRun:
+    """Return a run of a file, after checking that it is the listed one and possible.
 
-    Its parts have the queries and documents that runs of the same data have: those made here, else those of
-    the same file. `shapes` has them by the digest of the data.
+    Its parts must have the queries and documents of other runs of the same data, made here or in the same
+    file. `shapes` has these by the digest of the data.
     """
     name = f"{about['digest']}.npz"
     record = RunRecord.from_bytes(archive.read(name))
@@ -173,7 +355,7 @@ def _brought(
             raise _unreadable(path, f"{name} has {documents:,} scores of {part}, which has {expected}")
         if own.queries[part] != shapes[data].queries[part]:
             raise _unreadable(path, f"{name} has other queries in {part} than other runs of its data")
-    return Brought.of(record, lambda: archive.read(name), sizes[name], about)
+    return ImportedRun.of(record, lambda: archive.read(name), sizes[name], about)
 
 
 def _unreadable(path: Path, why: str) -> DataError:

@@ -1,4 +1,4 @@
-"""All runs that a visitor may see, as a table; what never changes of a run is read once.
+"""Tables of the runs that a visitor may see; the unchanging part of a run is read once.
 
 See docs/decisions/0018-tables-of-runs.md.
 """
@@ -19,21 +19,20 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 from rankviz.common.arrays import FloatArray
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.rows import in_portions, told
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import marks, members, metric_sets, runs, studies, tags
+from rankviz.store.tables import marks, members, metric_sets, parse_object, rows_among, runs, studies, tags
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
-"""Columns that are about a run: before those of its data and settings, `seconds`, and its metrics."""
+"""First columns; those of data and settings, `seconds` and metrics follow."""
 KEPT_ROWS = 60_000
-"""Of the tables that are kept until something is written, together."""
+"""Most rows of all tables kept until the next write, together."""
 DATA = ("dataset", "fold", "normalisation", "method")
-"""Columns of data before those of settings, which come in the order of their names."""
+"""Columns of data, before those of settings by name."""
 
 
 @dataclass(frozen=True)
 class _Fixed:
-    """What never changes of a run that was made."""
+    """The unchanging part of a finished run."""
 
     settings: dict[str, Any]
     seconds: float | None
@@ -42,7 +41,7 @@ class _Fixed:
 
 
 class _Which(NamedTuple):
-    """A run, as it is while it does not change: ids of runs that were removed come again."""
+    """Key of a run in one state: SQLite reuses the ids of removed runs."""
 
     id: int
     state: str
@@ -52,7 +51,7 @@ class _Which(NamedTuple):
 
 @dataclass(frozen=True)
 class _Kept:
-    """A table as it was read last, at which state of the database, and what of it only new runs change."""
+    """A table as last read, the state of the database then, and its columns that only new runs change."""
 
     state: object
     which: list[_Which]
@@ -63,8 +62,8 @@ class _Kept:
 class Listing:
     """Tables of runs: index the digest, columns as `ABOUT`, then data and settings by name, then metrics.
 
-    Metrics are called PART:NAME, such as "vali:NDCG@10", and are means over the part's queries. A setting
-    that a run does not have is None there, a metric that it does not have NaN. Safe among threads.
+    Metrics have names such as "vali:NDCG@10", and are means over the part's queries. Missing settings are
+    None, missing metrics NaN. Safe among threads.
     """
 
     def __init__(self, database: Database) -> None:
@@ -74,52 +73,46 @@ class Listing:
         self._latest: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
 
     def seen_by(self, owner: str) -> pd.DataFrame:
-        """Runs that a visitor may see: own ones, and those that others share, alone or with a study.
-
-        The latest first.
-        """
+        """Return the runs that a visitor may see, the latest first: own ones and shared ones."""
         asked = _seen(_rows(), owner)
         return self._table(("seen", owner), asked.order_by(runs.c.id.desc()), owner)
 
     def seen_among(self, digests: Sequence[str], owner: str) -> dict[str, tuple[RunSpec, str]]:
-        """Spec and state of those of these runs that a visitor may see, by digest, in the order given."""
-        found: dict[str, tuple[RunSpec, str]] = {}
+        """Return spec and state by digest of those runs that a visitor may see, in the given order."""
+        asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
         with self._database.reading() as connection:
-            for portion in in_portions(list(dict.fromkeys(digests))):
-                asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
-                for digest, spec, state in connection.execute(asked.where(runs.c.digest.in_(portion))):
-                    found[digest] = RunSpec.from_json(spec), state
+            rows = rows_among(connection, asked, runs.c.digest, dict.fromkeys(digests))
+            found = {digest: (RunSpec.from_json(spec), str(state)) for digest, spec, state in rows}
         return {digest: found[digest] for digest in digests if digest in found}
 
     def every(self) -> pd.DataFrame:
-        """All runs, whoever asked for them, the latest first: for who may read the database itself."""
+        """Return all runs, the latest first: for users who may read the database itself."""
         asked = _rows().join(marks, _own(""), isouter=True).order_by(runs.c.id.desc())
         return self._table(("every",), asked, "")
 
     def of_studies(self, wanted: Sequence[str]) -> pd.DataFrame:
-        """The runs of studies, in their order, as `every` does."""
+        """Return the runs of studies in their order, as `every`."""
         asked = _rows().join(members, members.c.run == runs.c.id).join(marks, _own(""), isouter=True)
         places = members.c.study, members.c.position
         asked = asked.where(members.c.study.in_(wanted)).order_by(*places)
         return self._table(("studies", *wanted), asked, "")
 
     def specs(self, digests: Sequence[str]) -> list[RunSpec]:
-        """The specs of runs that there are, in the order of their digests."""
-        found: dict[str, RunSpec] = {}
+        """Return the specs of existing runs, in the order of the digests."""
+        asked = select(runs.c.digest, runs.c.spec)
         with self._database.reading() as connection:
-            for portion in in_portions(digests):
-                asked = select(runs.c.digest, runs.c.spec).where(runs.c.digest.in_(portion))
-                found |= {digest: RunSpec.from_json(text) for digest, text in connection.execute(asked)}
+            rows = rows_among(connection, asked, runs.c.digest, digests)
+            found = {digest: RunSpec.from_json(text) for digest, text in rows}
         return [found[digest] for digest in digests if digest in found]
 
     def deleted_by(self, owner: str) -> pd.DataFrame:
-        """Runs that a visitor has deleted and may restore, the latest first."""
+        """Return the runs that a visitor deleted and may restore, the latest first."""
         asked = _rows().join(marks, _own(owner)).where(marks.c.deleted.is_not(None))
         asked = asked.order_by(marks.c.deleted.desc(), runs.c.id.desc())
         return self._table(("deleted", owner), asked, owner)
 
     def of_study(self, study: str, owner: str) -> pd.DataFrame:
-        """The runs of a study that a visitor may see, in its order; empty where it is not theirs to see."""
+        """Return a study's runs in their order; empty if the visitor may not see it."""
         seen = or_(studies.c.owner == owner, studies.c.shared)
         asked = (
             _rows()
@@ -131,8 +124,8 @@ class Listing:
         return self._table(("study", study, owner), asked.order_by(members.c.position), owner)
 
     def _table(self, key: tuple[str, ...], asked: Select[Any], owner: str) -> pd.DataFrame:
-        """A table as it was read last, where nothing has been written to the database since."""
-        state = self._database.state()  # before the table: what is written meanwhile has it read again
+        """Return a table as last read, if nothing has been written to the database since."""
+        state = self._database.state()  # before reading: a write meanwhile makes the table be read again
         with self._lock:
             known = self._latest.get(key)
         if known is None or known.state != state:
@@ -142,7 +135,7 @@ class Listing:
             self._latest.move_to_end(key)
             while len(self._latest) > 1 and sum(len(one.table) for one in self._latest.values()) > KEPT_ROWS:
                 self._latest.popitem(last=False)
-        return known.table.copy(deep=False)  # whoever changes theirs changes no other's
+        return known.table.copy(deep=False)  # so that callers may change theirs
 
     def _read(self, state: object, asked: Select[Any], owner: str, before: _Kept | None) -> _Kept:
         with self._database.reading() as connection:
@@ -161,7 +154,7 @@ class Listing:
         return _Kept(state, which, rest, table)
 
     def _rest(self, connection: Connection, which: Sequence[_Which]) -> pd.DataFrame:
-        """Settings, seconds and metrics of runs, which are what they are while none changes its state."""
+        """Return settings, seconds and metrics, unchanged while no run changes its state."""
         index = pd.Index([one.digest for one in which], name="run", dtype="str")
         fixed = self._fixed_of(connection, which)
         names = self._metric_names(connection, {one.metric_set for one in fixed})
@@ -174,16 +167,13 @@ class Listing:
         return pd.concat(parts, axis=1)
 
     def _fixed_of(self, connection: Connection, wanted: Sequence[_Which]) -> list[_Fixed]:
-        """What never changes of runs; of those that have a record it is kept."""
+        """Return the unchanging parts of runs; keep those of runs with records."""
         with self._lock:
             found = {one: self._fixed[one] for one in wanted if one in self._fixed}
         new, missing = dict[_Which, _Fixed](), {one.id: one for one in wanted if one not in found}
-        for portion in in_portions(list(missing)):
-            columns = (runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
-            for number, spec, seconds, names, means in connection.execute(
-                select(*columns).where(runs.c.id.in_(portion))
-            ):
-                new[missing[number]] = _Fixed(_flat(spec), seconds, names, means)
+        asked = select(runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
+        for number, spec, seconds, names, means in rows_among(connection, asked, runs.c.id, missing):
+            new[missing[number]] = _Fixed(_flat(spec), seconds, names, means)
         with self._lock:
             recorded = {one for one in new if one.state in (DONE, IMPORTED) and new[one].means}
             self._fixed |= {one: new[one] for one in recorded}
@@ -191,7 +181,7 @@ class Listing:
         return [found[one] for one in wanted]
 
     def _metric_names(self, connection: Connection, wanted: set[int | None]) -> dict[int, tuple[str, ...]]:
-        """The names of metrics, by the number of their set."""
+        """Return the names of metrics by set."""
         missing = wanted - self._names.keys() - {None}
         if missing:
             asked = select(metric_sets.c.id, metric_sets.c.names).where(metric_sets.c.id.in_(missing))
@@ -215,7 +205,7 @@ def _rows() -> Select[Any]:
 
 
 def _seen(asked: Select[Any], owner: str) -> Select[Any]:
-    """What is asked of runs, of those that a visitor may see."""
+    """Limit a query to the runs that a visitor may see."""
     there = and_(marks.c.run.is_not(None), marks.c.deleted.is_(None))
     shown = or_(runs.c.id.in_(_shared_by_others(owner)), runs.c.id.in_(_of_shared_studies(owner)))
     others = and_(marks.c.run.is_(None), runs.c.state != IMPORTED, shown)
@@ -245,8 +235,8 @@ def _tags(connection: Connection, owner: str) -> dict[int, tuple[str, ...]]:
 
 
 def _flat(spec: str) -> dict[str, Any]:
-    """Data and settings of a spec by name; none of one that cannot be read."""
-    values = told(spec)
+    """Return data and settings of a spec by name; {} if unreadable."""
+    values = parse_object(spec)
     if not all(isinstance(values.get(name), dict) for name in ("data", "settings")):
         return {}
     flat: dict[str, Any] = values["data"] | {"method": values.get("method")} | values["settings"]
@@ -254,20 +244,20 @@ def _flat(spec: str) -> dict[str, Any]:
 
 
 def _columns(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
-    """Rows as columns; pandas alone would look at every row for what it is."""
+    """Return rows as columns; pandas alone would inspect every row."""
     columns = [list(values) for values in zip(*rows, strict=True)] or [[] for _ in names]
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _settings(found: Sequence[dict[str, Any]], index: pd.Index[Any]) -> pd.DataFrame:
-    kinds = set(map(tuple, found))  # names of settings: few, whatever the number of runs
+    kinds = set(map(tuple, found))  # few, whatever the number of runs
     names = sorted({name for kind in kinds for name in kind} - {*DATA, "digest"})
     columns = {name: _column([values.get(name) for values in found]) for name in (*DATA, *names)}
     return pd.DataFrame(columns, index=index)
 
 
 def _column(values: list[Any]) -> pd.Series[Any]:
-    """Values of one type as that type; with names that stand for numbers, or gaps, as they are."""
+    """Return values of one type as that type, mixed ones as objects."""
     one = len(set(map(type, values))) == 1
     return pd.Series(values, dtype=None if one else object).array  # type: ignore[return-value]
 
@@ -275,7 +265,7 @@ def _column(values: list[Any]) -> pd.Series[Any]:
 def _metrics(
     found: Iterable[_Fixed], names: dict[int, tuple[str, ...]], index: pd.Index[Any]
 ) -> pd.DataFrame:
-    """Means of metrics: one column for each name of any of the sets."""
+    """Return means of metrics, one column per name in any set."""
     held = list(found)
     used = sorted({one.metric_set for one in held if one.metric_set is not None})
     columns = list(dict.fromkeys(name for number in used for name in names[number]))

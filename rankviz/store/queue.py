@@ -1,8 +1,8 @@
-"""The queue: leases on families of runs, and the choice of the next family.
+"""The queue of families: the choice of the next one, and its lease to a worker.
 
-A worker takes one family at a time, of the visitor with the fewest families at work. Its lease ends unless it
-is renewed. A family with an ended lease or a dead worker goes to the next worker. Every step is one
-transaction; its count of changed rows says if it came in time.
+A worker leases one family at a time, of the visitor with the fewest leased families. The lease ends unless it
+is renewed. If it ends, or the worker dies, the family goes to the next worker. Every step is one transaction;
+its count of changed rows says if it came in time.
 
 See docs/decisions/0015-the-run-store.md.
 """
@@ -12,44 +12,44 @@ from __future__ import annotations
 import json
 import math
 import secrets
+import socket
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, exists, insert, select, true, update
 
-from rankviz.runs.processes import ProcessId
+from rankviz.common.numbers import counted
+from rankviz.common.processes import ProcessId
+from rankviz.runs.estimate import in_words
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.leases import (
-    LEASE_SECONDS,
-    RENEW_SECONDS,
-    held,
-    held_here,
-    host,
-    is_over,
-    let_go,
-    note_work,
-    reclaim,
-    stop,
-    wanted,
-)
-from rankviz.store.study import FAILED, HERE, LEASED, QUEUED, RUNNING
-from rankviz.store.tables import families, members, runs, studies, workers
+from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
+from rankviz.store.tables import families, members, parse_object, runs, studies, workers
+
+LEASE_SECONDS = 20.0
+"""A lease ends after this, unless it is renewed."""
+RENEW_SECONDS = 4.0  # well below LEASE_SECONDS: a lease outlives several late renewals
+STOP_PATIENCE = 1.5
+"""Seconds between a request to stop and the system's end of the worker."""
+TIME_PATIENCE = 10.0
+"""Seconds beyond a study's time before the system ends its worker."""
+NOT_OUR_CHILD = "why is not known, because another program had started it"
+"""Text for processes other than the worker's parent, such as a restarted server."""
+
 
 WAIT_SECONDS = 0.3
-"""An awaited family waits this long for an idle worker before a background one gives way."""
-
-
+"""An awaited family waits this long for an idle worker before a background one yields."""
 UNREADABLE = "What is to be made cannot be read: another version of rankviz has asked for it."
 
 
 @dataclass(frozen=True)
-class Lease:
-    """A family that a worker holds.
+class LeasedFamily:
+    """A family that a worker makes, and has leased.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class Lease:
     threads : int
     worker : str
     background : bool
-        It gives way to awaited runs.
+        It yields to awaited families.
     most, seconds : float
         Seconds that workers may spend on its study: in all, and remaining.
     place : str
-        Of its study.
+        The place of its study.
     """
 
     family: int
@@ -82,7 +82,7 @@ class Lease:
     place: str = HERE
 
 
-def new_name() -> str:
+def new_worker_name() -> str:
     """Return a new name for a worker."""
     return secrets.token_hex(8)
 
@@ -93,7 +93,7 @@ class Queue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def take(self, worker: str, at_once: float = math.inf, place: str = HERE) -> Lease | None:
+    def take(self, worker: str, at_once: float = math.inf, place: str = HERE) -> LeasedFamily | None:
         """Lease a place's next family to this worker, with its runs that nobody else makes.
 
         Return None if nothing waits. Take a background family only while this machine holds fewer than
@@ -101,8 +101,8 @@ class Queue:
         """
         with self._database.writing() as connection:
             reclaim(connection)
-            patient = held_here(connection, place)[1] < at_once
-            while (found := _next(connection, place, patient)) is not None:
+            patient = leased_here(connection, place)[1] < at_once
+            while (found := _next_family(connection, place, patient)) is not None:
                 study, family = found
                 now = time.time()
                 taken = connection.execute(
@@ -111,39 +111,39 @@ class Queue:
                     .values(worker=worker, since=now, until=now + LEASE_SECONDS, progress="")
                 )
                 if taken.rowcount:  # else another worker took it first: choose again
-                    return _lease(connection, study, family.id, worker)
+                    return _lease_family(connection, study, family.id, worker)
         return None
 
-    def gives_way(self, lease: Lease) -> bool:
+    def must_yield(self, lease: LeasedFamily) -> bool:
         """Return True if this is a background family and an awaited one has waited `WAIT_SECONDS`."""
         if not lease.background:
             return False
         with self._database.reading() as connection:
-            found = _next(connection, lease.place)
+            found = _next_family(connection, lease.place)
         return found is not None and not found[0].background and time.time() - found[1].waits > WAIT_SECONDS
 
-    def waits(self, place: str = HERE) -> bool:
+    def has_waiting(self, place: str = HERE) -> bool:
         """Return True if a family of the place waits, or any lease has ended."""
         with self._database.reading() as connection:
-            return _waits(connection, place)
+            return _has_waiting(connection, place)
 
     def register(self, worker: str, process: ProcessId, place: str = HERE) -> None:
         """Register a worker with its process and its place."""
-        values = {"host": host(), "process": process_of(process), "until": time.time() + LEASE_SECONDS}
+        values = {"host": host(), "process": format_process(process), "until": time.time() + LEASE_SECONDS}
         values["place"] = place
         with self._database.writing() as connection:
             connection.execute(delete(workers).where(workers.c.id == worker))
             connection.execute(insert(workers).values(id=worker, **values))
 
-    def complain(self, worker: str, why: str) -> None:
+    def report_trouble(self, worker: str, why: str) -> None:
         """Record a worker's trouble, as a sentence; "" once it is over."""
         with self._database.writing() as connection:
             connection.execute(update(workers).where(workers.c.id == worker).values(trouble=why))
 
-    def tell(self, worker: str, told: Mapping[str, Any]) -> None:
+    def report_cluster(self, worker: str, told: Mapping[str, Any]) -> None:
         """Renew a worker's presence and record its view of the cluster."""
         with self._database.writing() as connection:
-            present(connection, worker)
+            renew_presence(connection, worker)
             text = json.dumps(dict(told))
             connection.execute(update(workers).where(workers.c.id == worker).values(told=text))
 
@@ -152,42 +152,38 @@ class Queue:
         with self._database.writing() as connection:
             connection.execute(delete(workers).where(workers.c.id == worker))
 
-    def idle(self, worker: str) -> bool:
+    def has_work_for(self, worker: str) -> bool:
         """Return True if an idle worker's place has a waiting family; renew the worker's presence."""
         with self._database.reading() as connection:
             row = connection.execute(select(workers).where(workers.c.id == worker)).first()
-            waits = _waits(connection, HERE if row is None else row.place)
+            waits = _has_waiting(connection, HERE if row is None else row.place)
         if row is not None and row.until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
             with self._database.writing() as connection:
-                present(connection, worker)
+                renew_presence(connection, worker)
         return waits
 
-    def renew(self, lease: Lease, news: Mapping[str, Any]) -> bool:
+    def renew(self, lease: LeasedFamily, news: Mapping[str, Any]) -> bool:
         """Renew a lease and record its progress; return False if the family must be released.
 
         That is so if another worker holds it, or no running study wants its runs.
         """
         with self._database.writing() as connection:
-            held = connection.execute(
-                update(families)
-                .where(families.c.id == lease.family, families.c.worker == lease.worker)
-                .values(until=time.time() + LEASE_SECONDS, progress=json.dumps(dict(news)))
-            )
-            present(connection, lease.worker)
-            return bool(held.rowcount) and wanted(connection, lease.family, lease.study)
+            held = report(connection, lease, news)
+            renew_presence(connection, lease.worker)
+            return held and is_wanted(connection, lease.family, lease.study)
 
-    def holds(self, lease: Lease) -> bool:
+    def holds(self, lease: LeasedFamily) -> bool:
         """Return the same answer as `renew`, without writing."""
         with self._database.reading() as connection:
             mine = families.c.id == lease.family, families.c.worker == lease.worker
             held = connection.execute(select(families.c.id).where(*mine)).first()
-            return held is not None and wanted(connection, lease.family, lease.study)
+            return held is not None and is_wanted(connection, lease.family, lease.study)
 
     def state(self) -> object:
         """Return a token that stays equal only while nothing is written to the store."""
         return self._database.state()
 
-    def release(self, lease: Lease, over: str = "") -> None:
+    def release(self, lease: LeasedFamily, over: str = "") -> None:
         """Release a family: its unfinished runs are queued again, or cancelled.
 
         A reason in `over` also stops its study. Nothing changes if another worker now holds the family.
@@ -201,34 +197,46 @@ class Queue:
             ).first()
             if held is None:
                 return
-            note_work(connection, lease.study, time.time() - held.since)
+            add_seconds(connection, lease.study, time.time() - held.since)
             if over:
-                stop(connection, lease.study, over)
-            let_go(connection, [lease.family])
+                stop_study(connection, lease.study, over)
+            requeue_unfinished(connection, [lease.family])
 
 
-def present(connection: Connection, worker: str) -> None:
+def report(connection: Connection, lease: LeasedFamily, news: Mapping[str, Any]) -> bool:
+    """Renew a lease and record its progress; return False if another worker holds the family."""
+    held = connection.execute(
+        update(families)
+        .where(families.c.id == lease.family, families.c.worker == lease.worker)
+        .values(until=time.time() + LEASE_SECONDS, progress=json.dumps(dict(news)))
+    )
+    return bool(held.rowcount)
+
+
+def renew_presence(connection: Connection, worker: str) -> None:
     """Renew a worker's presence."""
     connection.execute(
         update(workers).where(workers.c.id == worker).values(until=time.time() + LEASE_SECONDS)
     )
 
 
-def process_of(process: ProcessId) -> str:
+def format_process(process: ProcessId) -> str:
     """Format a process for the table of workers."""
     return json.dumps(asdict(process))
 
 
-def _waits(connection: Connection, place: str) -> bool:
-    return _next(connection, place) is not None or any(map(is_over, connection.execute(held())))
+def _has_waiting(connection: Connection, place: str) -> bool:
+    return _next_family(connection, place) is not None or any(
+        map(has_ended, connection.execute(leased_families()))
+    )
 
 
-def _next(connection: Connection, place: str, patient: bool = True) -> Any | None:
-    """Return the longest waiting family of the place's visitor with the fewest families at work.
+def _next_family(connection: Connection, place: str, patient: bool = True) -> Any | None:
+    """Return the longest waiting family of the place's visitor with the fewest leased families.
 
     At equal counts awaited families go before background ones, which are left out unless `patient`.
     """
-    at_work = Counter(
+    leased = Counter(
         connection.execute(
             select(studies.c.owner)
             .join(families, families.c.study == studies.c.id)
@@ -245,9 +253,7 @@ def _next(connection: Connection, place: str, patient: bool = True) -> Any | Non
     found = [(study, family) for study in running if (family := _longest_waiting(connection, study.id))]
     if not found:
         return None
-    return min(
-        found, key=lambda pair: (at_work[pair[0].owner], pair[0].background, pair[1].waits, pair[1].id)
-    )
+    return min(found, key=lambda pair: (leased[pair[0].owner], pair[0].background, pair[1].waits, pair[1].id))
 
 
 def _longest_waiting(connection: Connection, study: str) -> Any | None:
@@ -263,7 +269,7 @@ def _longest_waiting(connection: Connection, study: str) -> Any | None:
     ).first()
 
 
-def _read(text: str) -> RunSpec | None:
+def _parse_spec(text: str) -> RunSpec | None:
     """Parse a spec; None if this version cannot read it."""
     try:
         return RunSpec.from_json(text)
@@ -271,14 +277,14 @@ def _read(text: str) -> RunSpec | None:
         return None
 
 
-def _roots(text: str) -> tuple[str, ...]:
+def _parse_roots(text: str) -> tuple[str, ...]:
     """Parse a study's data roots; () if unreadable, and then no data set is found."""
     with suppress(ValueError, TypeError, RecursionError):
         return tuple(map(str, json.loads(text)))
     return ()
 
 
-def _lease(connection: Connection, study: Any, family: int, worker: str) -> Lease:
+def _lease_family(connection: Connection, study: Any, family: int, worker: str) -> LeasedFamily:
     """Lease the queued runs of a family."""
     own = select(members.c.run).where(members.c.family == family)
     connection.execute(
@@ -290,11 +296,236 @@ def _lease(connection: Connection, study: Any, family: int, worker: str) -> Leas
         .where(runs.c.family == family, runs.c.state == LEASED, members.c.family == family)
         .order_by(members.c.position)
     ).all()
-    specs = {row.id: _read(row.spec) for row in rows}
+    specs = {row.id: _parse_spec(row.spec) for row in rows}
     unread = [run for run, spec in specs.items() if spec is None]
     failed = {"state": FAILED, "family": None, "ended": time.time(), "reason": UNREADABLE}
     connection.execute(update(runs).where(runs.c.id.in_(unread)).values(**failed))
     found = tuple(spec for spec in specs.values() if spec is not None)
     most = math.inf if study.seconds is None else study.seconds
-    about = study.owner, found, _roots(study.roots), study.threads, worker, study.background
-    return Lease(family, study.id, *about, most, most - study.worked, study.place)
+    about = study.owner, found, _parse_roots(study.roots), study.threads, worker, study.background
+    return LeasedFamily(family, study.id, *about, most, most - study.worked, study.place)
+
+
+@cache
+def host() -> str:
+    """Return the name of this machine, which qualifies its process ids."""
+    return socket.gethostname()
+
+
+def leased_families() -> Select[Any]:
+    """Select the leased families, with their workers and studies."""
+    return (
+        select(families.c.id, families.c.worker, families.c.until, families.c.attempts, families.c.progress)
+        .add_columns(families.c.since, families.c.study, workers.c.process, workers.c.host)
+        .add_columns(studies.c.tries, studies.c.asked, studies.c.changed, studies.c.seconds, studies.c.worked)
+        .join(studies, studies.c.id == families.c.study)
+        .join(workers, workers.c.id == families.c.worker, isouter=True)
+        .where(families.c.worker.is_not(None))
+    )
+
+
+def leased_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
+    """Return the number of a place's families that this machine's workers hold, and of background ones."""
+    here = select(studies.c.background).select_from(families)
+    here = here.join(workers, workers.c.id == families.c.worker)
+    here = here.where(workers.c.host == host(), studies.c.place == place)
+    found = connection.execute(here.join(studies, studies.c.id == families.c.study)).scalars().all()
+    return len(found), sum(found)
+
+
+def has_ended(row: Row[Any]) -> bool:
+    """Return True if a lease has expired, or its worker on this machine has died."""
+    if row.until < time.time():
+        return True
+    process = process_here(row)
+    return process is not None and not process.alive()
+
+
+def process_here(row: Row[Any]) -> ProcessId | None:
+    """Return a worker's process if it is on this machine."""
+    return parse_process(row.process) if row.host == host() else None
+
+
+def parse_process(text: str) -> ProcessId | None:
+    """Parse a process from the table of workers; None if it is not known (yet)."""
+    values = parse_object(text)
+    return ProcessId(**values) if values.keys() == {"pid", "began"} else None
+
+
+def reclaim(connection: Connection) -> list[int]:
+    """Reclaim families of dead workers: their runs wait again, or are lost. Return the families' ids."""
+    over = [row for row in connection.execute(leased_families()) if has_ended(row)]
+    for row in over:
+        # a run is lost at its last try; a stopped study only releases its families
+        given_up = row.attempts + 1 >= row.tries and row.asked == RUNNING
+        connection.execute(
+            update(families)
+            .where(families.c.id == row.id, families.c.worker == row.worker)
+            .values(
+                worker=None,
+                until=None,
+                waits=time.time(),
+                progress="",
+                attempts=0 if given_up else row.attempts + 1,
+            )
+        )
+        add_seconds(connection, row.study, time.time() - row.since)
+        if given_up:
+            _mark_lost(connection, row)
+    _remove_silent_workers(connection)
+    found = [int(row.id) for row in over]
+    if found:
+        requeue_unfinished(connection, found)
+    return found
+
+
+def _remove_silent_workers(connection: Connection) -> None:
+    """Remove workers whose time has run out, unless their processes are seen alive on this machine.
+
+    A full disk or a sleeping machine prevents renewal; such workers must stay known.
+    """
+    late = connection.execute(select(workers).where(workers.c.until < time.time())).all()
+    seen = [row.id for row in late if (process := process_here(row)) is not None and process.alive()]
+    gone = [row.id for row in late if row.id not in seen]
+    connection.execute(workers.delete().where(workers.c.id.in_(gone)))
+
+
+def overdue_families(connection: Connection) -> list[Row[Any]]:
+    """Return families that their workers should have released, because of a stop or their time."""
+    return [
+        row
+        for row in connection.execute(leased_families())
+        if _out_of_time(row) or _unwanted(connection, row)
+    ]
+
+
+def stop_overdue(connection: Connection) -> list[ProcessId]:
+    """Stop studies whose time is up; return this machine's overdue processes."""
+    rows = overdue_families(connection)
+    for row in rows:
+        if _out_of_time(row):
+            stop_study(connection, row.study, time_is_up(row.seconds))
+    return [process for row in rows if (process := process_here(row)) is not None]
+
+
+def _out_of_time(row: Row[Any]) -> bool:
+    return row.seconds is not None and row.worked + time.time() - row.since > row.seconds + TIME_PATIENCE
+
+
+def _unwanted(connection: Connection, row: Row[Any]) -> bool:
+    asked_to = row.asked != RUNNING and time.time() - (row.changed or row.since) > STOP_PATIENCE
+    return asked_to and not is_wanted(connection, row.id, row.study)
+
+
+def is_wanted(connection: Connection, family: int, study: str) -> bool:
+    """Return True if a family's study runs, or another study wants its current runs."""
+    asked = connection.execute(select(studies.c.asked).where(studies.c.id == study)).scalar()
+    if asked == RUNNING:
+        return True
+    elsewhere = exists().where(
+        runs.c.family == family,
+        runs.c.state == LEASED,
+        members.c.run == runs.c.id,
+        members.c.study == studies.c.id,
+        studies.c.asked == RUNNING,
+        studies.c.deleted.is_(None),
+    )
+    return bool(connection.execute(select(elsewhere)).scalar())
+
+
+def add_seconds(connection: Connection, study: str, seconds: float) -> None:
+    """Add to the seconds that workers have spent on a study."""
+    connection.execute(
+        update(studies).where(studies.c.id == study).values(worked=studies.c.worked + max(0.0, seconds))
+    )
+
+
+def stop_study(connection: Connection, study: str, reason: str = "") -> None:
+    """Stop making a study's runs; `reason` is given if its owner did not request the stop."""
+    connection.execute(
+        update(studies).where(studies.c.id == study).values(asked=STOPPED, changed=time.time(), reason=reason)
+    )
+    cancel_unwanted(connection, runs.c.id.in_(select(members.c.run).where(members.c.study == study)))
+
+
+def time_is_up(seconds: float) -> str:
+    """Return the reason for stopping a study that has used all its time."""
+    return f"Stopped after {in_words(seconds)}, the most that one job may work on this machine"
+
+
+def requeue_unfinished(connection: Connection, released: Sequence[int]) -> None:
+    """Queue the unfinished runs of families again; cancel those that no study wants."""
+    unfinished = select(runs.c.id).where(runs.c.family.in_(released), runs.c.state == LEASED)
+    left = connection.execute(unfinished).scalars().all()
+    if left:
+        connection.execute(update(runs).where(runs.c.id.in_(left)).values(state=QUEUED, family=None))
+        cancel_unwanted(connection, runs.c.id.in_(left))
+    close_families(connection, families.c.id.in_(_families_sharing(members.c.family.in_(released))))
+
+
+def close_families(connection: Connection, which: ColumnElement[bool]) -> None:
+    """Mark families without open runs as done."""
+    still = exists().where(
+        members.c.family == families.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN)
+    )
+    connection.execute(update(families).where(which, ~families.c.done, ~still).values(done=True))
+
+
+def requeue_ended(connection: Connection, again: Sequence[int]) -> None:
+    """Queue runs again that ended without a record, in all studies that have them."""
+    ended = runs.c.id.in_(again), runs.c.state.in_((FAILED, CANCELLED, LOST))
+    found = connection.execute(
+        update(runs).where(*ended).values(state=QUEUED, reason="", ended=None).returning(runs.c.id)
+    )
+    which = families.c.id.in_(_families_sharing(members.c.run.in_(found.scalars().all())))
+    connection.execute(update(families).where(which).values(done=False))
+
+
+def _families_sharing(which: ColumnElement[bool]) -> Select[Any]:
+    """Select the families that share a run with these members."""
+    others = members.alias()
+    return select(others.c.family).where(others.c.run.in_(select(members.c.run).where(which)))
+
+
+def cancel_unwanted(connection: Connection, which: ColumnElement[bool]) -> None:
+    """Cancel queued runs that no running or paused study has."""
+    wanted = exists().where(
+        members.c.run == runs.c.id,
+        members.c.study == studies.c.id,
+        studies.c.asked != STOPPED,
+        studies.c.deleted.is_(None),
+    )
+    connection.execute(
+        update(runs)
+        .where(which, runs.c.state == QUEUED, ~wanted)
+        .values(state=CANCELLED, ended=time.time(), reason="Stopped before it was made.")
+    )
+
+
+def _mark_lost(connection: Connection, row: Row[Any]) -> None:
+    """Mark a dead worker's current run as lost; other runs of its family get new tries."""
+    news = parse_object(row.progress)
+    current = connection.execute(
+        select(runs.c.id)
+        .where(runs.c.family == row.id, runs.c.state == LEASED)
+        .order_by(runs.c.digest != (news.get("digest") or ""), runs.c.id)  # the reported run, else the first
+        .limit(1)
+    ).scalar()
+    connection.execute(
+        update(runs)
+        .where(runs.c.id == current)
+        .values(
+            state=LOST, family=None, ended=time.time(), reason=_reason_of_loss(row, news.get("stage", ""))
+        )
+    )
+
+
+def _reason_of_loss(row: Row[Any], stage: str) -> str:
+    """Return the reason for a lost run, as a sentence."""
+    process = process_here(row)
+    how = "" if process is None else process.ending()
+    times = f", {counted(row.tries, 'time')}" if row.tries > 1 else ""
+    parts = [f"The worker process that made it ended without a result{times}", how or NOT_OUR_CHILD]
+    if stage:
+        parts.append(f"last stage: {stage}")
+    return "; ".join(parts) + "."

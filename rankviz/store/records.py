@@ -1,28 +1,37 @@
-"""What runs gave: records, the means of their metrics, and why those failed that did."""
+"""Records of runs, the means of their metrics, and the marks of visitors on runs."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, exists, insert, select, update
 
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.marks import mark
 from rankviz.store.room import make_room
-from rankviz.store.rows import ids_of, in_portions, inserting
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
-from rankviz.store.tables import metric_sets, records, runs
+from rankviz.store.tables import (
+    ensure_runs,
+    ids_by_digest,
+    in_portions,
+    insert_with_conflict,
+    marks,
+    metric_sets,
+    records,
+    rows_among,
+    runs,
+    tags,
+)
 
 TRAINING = ("features", "pairs", "start", "newton")
-"""Stages that seconds of training are the sum of; what is read and evaluated is apart."""
+"""Stages that count as training; reading and evaluation do not."""
 
 
 class Records:
@@ -32,39 +41,42 @@ class Records:
         self._database = database
         self._unreadable = frozenset[RunSpec]()
 
-    def save(self, record: RunRecord) -> bool:
-        """Keep the record of a run that was asked for; False where another worker was faster."""
+    def save(self, record: RunRecord, report: Callable[[Connection], object] = lambda _: None) -> bool:
+        """Save the record of a requested run; return False if another worker was faster.
+
+        `report` writes in the same transaction, such as the name of the worker's next run.
+        """
         content = record.to_bytes()
         with self._database.writing() as connection:
+            report(connection)
             return _save(connection, record, content)
 
     def keep(self, found: Iterable[RunRecord], owner: str) -> int:
-        """Keep records that nobody asked for before, as runs of this visitor's; how many are new.
+        """Save records that nobody requested, as this visitor's runs; return the number of new ones.
 
-        Those whose specs do not say which data they mean are left out. Raises `StoreError` where there is no
-        room for more.
+        Specs without the digest of their data are left out. Raises `StoreError` if there is no room.
         """
         made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
         again = self._unreadable & made.keys()
         with self._database.writing() as connection:
-            set_aside_unreadable(connection, list(again))
+            discard_unreadable(connection, list(again))
             if made:
                 make_room(connection, owner)
-            ids = ids_of(connection, list(made))
+            ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
-            mark(connection, owner, list(ids.values()), time.time())
+            mark_owned(connection, owner, list(ids.values()), time.time())
         self._unreadable -= again
         return new
 
     def claim(self, digests: Sequence[str], owner: str) -> None:
-        """Have runs that were asked for here be this visitor's too; imported ones stay their owner's."""
+        """Make runs this visitor's too, except imported ones."""
         with self._database.writing() as connection:
-            for portion in in_portions(list(digests)):
-                here = select(runs.c.id).where(runs.c.digest.in_(portion), runs.c.state != IMPORTED)
-                mark(connection, owner, connection.execute(here).scalars().all(), time.time())
+            here = select(runs.c.id).where(runs.c.state != IMPORTED)
+            ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
+            mark_owned(connection, owner, ids, time.time())
 
     def fail(self, spec: RunSpec, reason: str) -> None:
-        """Note that a run cannot be made, and why."""
+        """Record that a run cannot be made, with the reason."""
         with self._database.writing() as connection:
             connection.execute(
                 update(runs)
@@ -73,29 +85,25 @@ class Records:
             )
 
     def find(self, specs: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
-        """The records that there are of these specs; one that this version cannot read is as good as none.
+        """Return the existing records of these specs, without unreadable ones.
 
-        It is then none for `made` either, and `keep` has another one in its place.
+        An unreadable record also does not count in `made`, and `keep` replaces it.
         """
         wanted = {spec.hash: spec for spec in specs}
         found: dict[RunSpec, RunRecord] = {}
+        asked = select(runs.c.digest, records.c.content).join(records, records.c.run == runs.c.id)
+        asked = asked.where(runs.c.state == DONE)
         with self._database.reading() as connection:
-            for portion in in_portions(list(wanted)):
-                rows = connection.execute(
-                    select(runs.c.digest, records.c.content)
-                    .join(records, records.c.run == runs.c.id)
-                    .where(runs.c.digest.in_(portion), runs.c.state == DONE)
-                )
-                for digest, content in rows:
-                    try:
-                        found[wanted[digest]] = RunRecord.from_bytes(content)
-                    except DataError:
-                        self._unreadable |= {wanted[digest]}
+            for digest, content in rows_among(connection, asked, runs.c.digest, wanted):
+                try:
+                    found[wanted[digest]] = RunRecord.from_bytes(content)
+                except DataError:
+                    self._unreadable |= {wanted[digest]}
         self._unreadable -= found.keys()
         return found
 
     def content(self, digest: str) -> bytes:
-        """The record of a run as it is kept; KeyError where there is none."""
+        """Return the stored bytes of a run's record. Raises KeyError if there is none."""
         asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
         with self._database.reading() as connection:
             found = connection.execute(asked.where(runs.c.digest == digest)).scalar()
@@ -104,7 +112,7 @@ class Records:
         return bytes(found)
 
     def of_data(self, digest: str) -> RunRecord | None:
-        """Return the record of some run that was made here on the data of this digest; None for none."""
+        """Return the record of any run made here on the data of this digest; None without one."""
         named = runs.c.spec.contains(f'"digest": {json.dumps(digest)}', autoescape=True)
         asked = select(records.c.content).join(runs, runs.c.id == records.c.run)
         asked = asked.where(runs.c.state == DONE, named).order_by(runs.c.id.desc()).limit(5)
@@ -117,21 +125,19 @@ class Records:
         return None
 
     def made(self, digests: Sequence[str]) -> set[str]:
-        """Of these runs those that were made."""
-        found: set[str] = set()
+        """Return those of these runs that were made."""
+        asked = select(runs.c.digest).where(runs.c.state == DONE)
         with self._database.reading() as connection:
-            for portion in in_portions(list(digests)):
-                rows = select(runs.c.digest).where(runs.c.digest.in_(portion), runs.c.state == DONE)
-                found |= set(connection.execute(rows).scalars())
+            found = {str(row.digest) for row in rows_among(connection, asked, runs.c.digest, digests)}
         return found - {spec.hash for spec in self._unreadable}
 
 
-def set_aside_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
-    """Have runs made again whose records this version cannot read: damaged ones, and of other versions."""
-    for portion in in_portions([spec.hash for spec in specs]):
-        asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
-        rows = connection.execute(asked.where(runs.c.digest.in_(portion), runs.c.state == DONE)).all()
-        bad = [row.id for row in rows if not _readable(row.content)]
+def discard_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None:
+    """Delete records that this version cannot read, so that their runs are made again."""
+    asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
+    asked = asked.where(runs.c.state == DONE)
+    rows = rows_among(connection, asked, runs.c.digest, [spec.hash for spec in specs])
+    for bad in in_portions([row.id for row in rows if not _readable(row.content)]):
         connection.execute(delete(records).where(records.c.run.in_(bad)))
         connection.execute(update(runs).where(runs.c.id.in_(bad)).values(state=CANCELLED, size=0))
 
@@ -144,7 +150,7 @@ def _readable(content: bytes | None) -> bool:
 
 
 def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
-    """Keep a record in the row of its run, unless one is there."""
+    """Save a record in the row of its run, unless it has one."""
     figures = figures_of(record)
     names = metric_set(connection, figures.pop("names"))
     made = connection.execute(
@@ -168,10 +174,10 @@ def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
 
 
 def figures_of(record: RunRecord) -> dict[str, Any]:
-    """Return what the row of a run has of its record.
+    """Return a record's values for the row of its run.
 
-    That is seconds of training, how it ended, and the means of all metrics, part by part, over the queries
-    that have one, with their `names`.
+    They are seconds of training, its status, and the means of all metrics by part, over the queries that have
+    a value, with their `names`.
     """
     names, means = list[str](), list[float]()
     for part, frame in record.metrics.items():
@@ -187,11 +193,134 @@ def figures_of(record: RunRecord) -> dict[str, Any]:
 
 
 def metric_set(connection: Connection, names: tuple[str, ...]) -> int:
-    """The id of a list of names."""
+    """Return the id of a list of names."""
     text = json.dumps(names)
     asked = select(metric_sets.c.id).where(metric_sets.c.names == text)
     found = connection.execute(asked).scalar()
     if found is None:
-        connection.execute(inserting(connection, metric_sets).values(names=text).on_conflict_do_nothing())
+        connection.execute(
+            insert_with_conflict(connection, metric_sets).values(names=text).on_conflict_do_nothing()
+        )
         found = connection.execute(asked).scalar_one()
     return int(found)
+
+
+TAG_LENGTH, MOST_TAGS, NOTE_LENGTH = 80, 50, 2000
+"""Characters of a tag, tags of one run, characters of a note."""
+
+
+class Marks:
+    """Marks of visitors on runs: stars, tags, notes, sharing; each visitor has their own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def star(self, owner: str, digests: Iterable[str], star: bool = True) -> None:
+        """Star runs, or remove the star."""
+        self._set(owner, digests, star=star)
+
+    def note(self, owner: str, digests: Iterable[str], note: str) -> None:
+        """Set a note. Raises `SettingError` beyond `NOTE_LENGTH`."""
+        self._set(owner, digests, note=note)
+
+    def share(self, owner: str, digests: Iterable[str], shared: bool = True) -> None:
+        """Share runs, or no longer; imported ones are never shared."""
+        self._set(owner, digests, shared=shared)
+
+    def delete(self, owner: str, digests: Iterable[str]) -> None:
+        """Hide runs until `restore`."""
+        self._set(owner, digests, deleted=time.time())
+
+    def restore(self, owner: str, digests: Iterable[str]) -> None:
+        """Show deleted runs again."""
+        self._set(owner, digests, deleted=None)
+
+    def tag(self, owner: str, digests: Iterable[str], tag: str) -> None:
+        """Tag runs. Raises `SettingError` as `add_tags`."""
+        with self._database.writing() as connection:
+            ids = list(_own(connection, owner, list(digests)).values())
+            add_tags(connection, owner, ids, [tag])
+
+    def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
+        """Remove a tag from runs."""
+        with self._database.writing() as connection:
+            for portion in in_portions(list(ids_by_digest(connection, list(digests)).values())):
+                which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
+                connection.execute(delete(tags).where(*which))
+
+    def _set(self, owner: str, digests: Iterable[str], **values: Any) -> None:
+        with self._database.writing() as connection:
+            set_marks(connection, owner, list(ids_by_digest(connection, list(digests)).values()), **values)
+
+
+def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
+    """Make runs this visitor's too, and restore those that they had deleted."""
+    table = insert_with_conflict(connection, marks)
+    shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
+    rows = [
+        {"owner": owner, "run": run, "since": now, "star": False, "note": "", "shared": False} for run in ids
+    ]
+    for portion in in_portions(rows):
+        connection.execute(shown, list(portion))
+
+
+def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: Any) -> None:
+    """Set star, note, shared or deleted of a visitor's runs. Raises `SettingError` for a too long note."""
+    check_note(values.get("note", ""))
+    for portion in in_portions(ids):
+        which = [marks.c.run.in_(portion), marks.c.owner == owner]
+        if values.get("shared"):
+            which.append(~exists().where(runs.c.id == marks.c.run, runs.c.state == IMPORTED))
+        connection.execute(update(marks).where(*which).values(**values))
+
+
+def check_note(note: str) -> None:
+    """Raise `SettingError` for a note that is too long."""
+    if len(note) > NOTE_LENGTH:
+        raise SettingError(f"a note has at most {NOTE_LENGTH:,} characters, not {len(note):,}")
+
+
+def checked_tags(given: Iterable[str]) -> list[str]:
+    """Return the tags of one run, without duplicates.
+
+    Raises `SettingError` for an empty tag, one longer than `TAG_LENGTH`, and more than `MOST_TAGS`.
+    """
+    found = list(dict.fromkeys(tag.strip() for tag in given))
+    wrong = next((tag for tag in found if not 0 < len(tag) <= TAG_LENGTH), None)
+    if wrong is not None:
+        raise SettingError(f"a tag has from 1 to {TAG_LENGTH} characters, not {len(wrong):,}")
+    if len(found) > MOST_TAGS:
+        raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(found):,}")
+    return found
+
+
+def add_tags(
+    connection: Connection, owner: str, ids: Sequence[int], given: Iterable[str], *, truncate: bool = False
+) -> None:
+    """Add tags to a visitor's runs.
+
+    Raises `SettingError` as `checked_tags`, also if a run would have more than `MOST_TAGS`; with `truncate`
+    the tags beyond are left out.
+    """
+    wanted = checked_tags(given)
+    if not wanted:
+        return
+    held: dict[int, set[str]] = {run: set() for run in ids}
+    there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner)
+    for run, tag in rows_among(connection, there, tags.c.run, ids):
+        held[run].add(tag)
+    rows = list[dict[str, Any]]()
+    for run, known_ in held.items():
+        new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
+        if len(new) > room and not truncate:
+            raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
+        rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
+    for some in in_portions(rows):
+        connection.execute(insert_with_conflict(connection, tags).on_conflict_do_nothing(), list(some))
+
+
+def _own(connection: Connection, owner: str, digests: Sequence[str]) -> dict[str, int]:
+    """Return the ids of those runs that a visitor has, by digest."""
+    found, own = ids_by_digest(connection, digests), select(marks.c.run).where(marks.c.owner == owner)
+    held = {row.run for row in rows_among(connection, own, marks.c.run, found.values())}
+    return {digest: run for digest, run in found.items() if run in held}

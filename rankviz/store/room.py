@@ -1,6 +1,6 @@
-"""Room in a run store: records are bounded in bytes, and what was deleted goes for good after a while.
+"""Space of a run store: the bytes of records are limited, and deleted runs are removed after a while.
 
-Nobody's runs of the last day make room for another's: then nothing new is asked for instead.
+A visitor's runs of the last day are never removed for another visitor: new requests are refused instead.
 
 See docs/decisions/0020-bounds-and-uploads.md.
 """
@@ -15,33 +15,29 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, 
 
 from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
-from rankviz.store.errors import StoreError
-from rankviz.store.rows import in_portions
-from rankviz.store.study import OPEN
-from rankviz.store.tables import families, marks, members, records, runs, studies, tags
+from rankviz.store.study import OPEN, StoreError
+from rankviz.store.tables import families, in_portions, marks, members, records, runs, studies, tags
 
 DAY = 86400.0
 UNDO_SECONDS = 30 * DAY
-"""What was deleted can be restored for so long."""
+"""Deleted runs can be restored for this long."""
 FOR_ALL = "rankviz"
-"""The owner of what is kept for all visitors, which makes room for nothing."""
+"""Owner of the runs kept for all visitors, which are never removed."""
 SPARE = 0.05
-"""Where room is made, a little more than is needed: looking for what may go takes a while."""
+"""Share freed beyond the need, because the search for removable runs takes a while."""
 
 
 def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
-    """Remove runs until there is room for what `owner` asks for; `StoreError` where there is none.
+    """Remove runs until a request of `owner` has room; `needed` are its bytes, if known.
 
-    `needed` are the bytes that it takes, where they are known.
-
-    First go runs that were deleted, then those older than a day that nobody has starred, tagged, noted,
-    shared or made in a sweep, the oldest first; then the owner's own such runs.
+    Deleted runs go first, then runs older than a day without star, tag, note, sharing or sweep, the oldest
+    first; then the owner's own such runs. Raises `StoreError` if that is not enough.
     """
     most = bounds().run_bytes
-    size = bytes_of(connection) + needed
+    size = total_bytes(connection) + needed
     if size < most:
         return
-    for which in (_deleted(), _plain(time.time() - DAY), _plain(time.time(), owner)):
+    for which in (_deleted(), _unmarked(time.time() - DAY), _unmarked(time.time(), owner)):
         size -= _remove_until(connection, which, size - (1 - SPARE) * most)
         if size < most:
             return
@@ -52,23 +48,23 @@ def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
     )
 
 
-def bytes_of(connection: Connection) -> int:
-    """Bytes of all records."""
+def total_bytes(connection: Connection) -> int:
+    """Return the bytes of all records."""
     return int(connection.execute(select(func.coalesce(func.sum(runs.c.size), 0))).scalar_one())
 
 
 def purge(connection: Connection) -> int:
-    """Remove for good what was deleted more than `UNDO_SECONDS` ago; how many runs."""
+    """Remove what was deleted more than `UNDO_SECONDS` ago; return the number of runs."""
     before = time.time() - UNDO_SECONDS
     gone = connection.execute(select(studies.c.id).where(studies.c.deleted < before)).scalars().all()
     forget_studies(connection, gone)
     found = connection.execute(_deleted(before).with_only_columns(runs.c.id)).scalars().all()
-    remove(connection, found)
+    remove_runs(connection, found)
     return len(found)
 
 
-def remove(connection: Connection, found: Sequence[int]) -> None:
-    """Remove runs with all that is known of them, and the jobs and deleted studies that they were part of."""
+def remove_runs(connection: Connection, found: Sequence[int]) -> None:
+    """Remove runs with their records and marks, and the studies that they were part of."""
     for portion in in_portions(found):
         of_them = select(members.c.study).where(members.c.run.in_(portion)).distinct()
         forget_studies(connection, connection.execute(of_them).scalars().all())
@@ -78,7 +74,7 @@ def remove(connection: Connection, found: Sequence[int]) -> None:
 
 
 def forget_studies(connection: Connection, found: Sequence[str]) -> None:
-    """Remove what is known of studies; their runs stay."""
+    """Remove studies; their runs stay."""
     for portion in in_portions(found):
         connection.execute(delete(members).where(members.c.study.in_(portion)))
         connection.execute(delete(families).where(families.c.study.in_(portion)))
@@ -86,19 +82,19 @@ def forget_studies(connection: Connection, found: Sequence[str]) -> None:
 
 
 def _remove_until(connection: Connection, which: Select[Any], enough: float) -> int:
-    """Remove runs, in their order, until so many bytes are free; how many are."""
+    """Remove runs in their order until `enough` bytes are free; return the freed bytes."""
     freed, gone = 0, list[int]()
     for number, size in connection.execute(which):
         if freed >= enough:
             break
         freed += size
         gone.append(number)
-    remove(connection, gone)
+    remove_runs(connection, gone)
     return freed
 
 
 def _candidates(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Runs that are not being made and in no study that is kept, the oldest first."""
+    """Select ended runs outside kept studies, the oldest first."""
     kept = exists().where(
         members.c.run == runs.c.id,
         members.c.study == studies.c.id,
@@ -110,7 +106,7 @@ def _candidates(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 
 def _open_in_study() -> ColumnElement[bool]:
-    """Whether runs of a study are still to be made."""
+    """Return the condition that a study has runs still to be made."""
     others, theirs = members.alias(), runs.alias()
     return exists().where(
         others.c.study == studies.c.id, others.c.run == theirs.c.id, theirs.c.state.in_(OPEN)
@@ -118,7 +114,7 @@ def _open_in_study() -> ColumnElement[bool]:
 
 
 def _deleted(before: float | None = None) -> Select[Any]:
-    """Runs that nobody has any more, since that time."""
+    """Select runs that every visitor has deleted, before that time if given."""
     still = exists().where(
         marks.c.run == runs.c.id,
         marks.c.deleted.is_(None) if before is None else func.coalesce(marks.c.deleted, before + 1) > before,
@@ -126,8 +122,8 @@ def _deleted(before: float | None = None) -> Select[Any]:
     return _candidates(~still)
 
 
-def _plain(before: float, owner: str | None = None) -> Select[Any]:
-    """Runs that ended before that time and that nobody has said anything of; an owner's only."""
+def _unmarked(before: float, owner: str | None = None) -> Select[Any]:
+    """Select unmarked runs that ended before that time; only an owner's if given."""
     said = exists().where(
         marks.c.run == runs.c.id,
         or_(marks.c.star, marks.c.shared, marks.c.note != "", marks.c.owner == FOR_ALL),

@@ -1,4 +1,4 @@
-"""Studies in the store: asking for runs, and how far they are."""
+"""Studies in the store: submit runs, read their status, change a study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
@@ -16,16 +16,26 @@ from rankviz.common.settings import one_of
 from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.errors import NoSuchStudy, NotYours
-from rankviz.store.leases import cancel_unwanted, note_done, reopen
-from rankviz.store.marks import mark
+from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
+from rankviz.store.records import mark_owned
 from rankviz.store.room import make_room
-from rankviz.store.rows import ids_of, in_portions
-from rankviz.store.study import IMPORTED, OF_PAGES, OPEN, PAUSED, PLACES, RUNNING, STOPPED, Study, StudyStatus
-from rankviz.store.tables import families, members, runs, studies
+from rankviz.store.study import (
+    IMPORTED,
+    OF_PAGES,
+    OPEN,
+    PAUSED,
+    PLACES,
+    RUNNING,
+    STOPPED,
+    NoSuchStudy,
+    NotYours,
+    Study,
+    StudyStatus,
+)
+from rankviz.store.tables import ensure_runs, families, in_portions, members, runs, studies
 
 MOST_RUNS = 20_000
-"""Of one study."""
+"""Most runs of a study."""
 
 
 class Studies:
@@ -35,26 +45,25 @@ class Studies:
         self._database = database
 
     def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
-        """Ask for runs, and return the study's id; those that were made are not made again.
+        """Request runs and return the study's id; finished runs are not repeated.
 
-        Raises `SettingError` for a spec without the digest of its data, by which alone it is known which
-        run is meant, and where there are no runs or more than `MOST_RUNS`; `StoreError` where there is no
-        room for more.
+        Raises `SettingError` for a spec without the digest of its data, for no runs and for more than
+        `MOST_RUNS`; `StoreError` if there is no room.
         """
-        wanted = checked(specs)
+        wanted = check_specs(specs)
         with self._database.writing() as connection:
             make_room(connection, study.owner)
-            return add(connection, study, wanted)
+            return insert_study(connection, study, wanted)
 
     def status(self, study_id: str) -> StudyStatus:
-        """How far a study is; `NoSuchStudy` where there is none of this id."""
+        """Return a study's status. Raises `NoSuchStudy` for an unknown id."""
         with self._database.reading() as connection:
             return _status(connection, _found(connection, study_id))
 
     def seen(self, study_id: str, owner: str) -> StudyStatus:
-        """Return how far a study is that a visitor may see: own, or shared, and not deleted.
+        """Return the status of a study that a visitor may see: own or shared, and not deleted.
 
-        Raises `NoSuchStudy` where there is none of this id.
+        Raises `NoSuchStudy` for any other id.
         """
         with self._database.reading() as connection:
             row = _found(connection, study_id)
@@ -66,22 +75,22 @@ class Studies:
             return _status(connection, row)
 
     def of(self, owner: str) -> list[StudyStatus]:
-        """The studies that a visitor may see, own and shared, the latest first."""
+        """Return the studies that a visitor may see, own and shared, the latest first."""
         return self._where(_seen_by(owner))
 
     def titles(self, owner: str) -> dict[str, str]:
-        """The titles of the studies that a visitor may see, by id, the latest first."""
+        """Return the titles of the studies that a visitor may see, by id, the latest first."""
         asked = select(studies.c.id, studies.c.title).where(_seen_by(owner))
         with self._database.reading() as connection:
             rows = connection.execute(asked.order_by(studies.c.created.desc())).all()
         return {row.id: row.title for row in rows}
 
     def every(self) -> list[StudyStatus]:
-        """The studies of all visitors, the latest first: for who may read the database itself."""
+        """Return all visitors' studies, the latest first: for users who may read the database itself."""
         return self._where(_listed())
 
     def running(self) -> list[StudyStatus]:
-        """The studies of all visitors of which runs are still to be made."""
+        """Return all visitors' running studies with runs still to be made."""
         asked = (studies.c.asked == RUNNING) & studies.c.deleted.is_(None)
         return [status for status in self._where(asked) if status.left]
 
@@ -91,7 +100,7 @@ class Studies:
             return [_status(connection, row) for row in rows.all()]
 
     def specs(self, study_id: str) -> list[RunSpec]:
-        """The runs of a study, in their order."""
+        """Return a study's runs, in their order."""
         with self._database.reading() as connection:
             _found(connection, study_id)
             texts = connection.execute(
@@ -103,70 +112,69 @@ class Studies:
             return [RunSpec.from_json(text) for text in texts]
 
     def stop(self, study_id: str, owner: str) -> None:
-        """Make no more runs of a study, and end those that are being made; `NotYours` for anybody else."""
+        """Make no more runs of a study, and end current ones. Raises `NotYours` for anybody else."""
         self._ask(study_id, owner, STOPPED)
 
     def pause(self, study_id: str, owner: str) -> None:
-        """Make no more runs of a study until it is resumed; `NotYours` for anybody else."""
+        """Make no more runs of a study until it is resumed. Raises `NotYours` for anybody else."""
         self._ask(study_id, owner, PAUSED)
 
     def resume(self, study_id: str, owner: str) -> None:
-        """Go on with a study that was paused or stopped, also with runs that failed; `NotYours` as `stop`."""
+        """Continue a paused or stopped study, and retry failed runs. Raises `NotYours` as `stop_study`."""
         self._ask(study_id, owner, RUNNING)
 
     def _ask(self, study_id: str, owner: str, asked: str) -> None:
-        own = runs.c.id.in_(select(members.c.run).where(members.c.study == study_id))
+        own = select(members.c.run).where(members.c.study == study_id)
         with self._database.writing() as connection:
             _owned(connection, study_id, owner)
             change = update(studies).where(studies.c.id == study_id)
             connection.execute(change.values(asked=asked, changed=time.time(), reason=""))
             if asked == RUNNING:
-                mine = select(members.c.run).where(members.c.study == study_id)
-                for again in in_portions(connection.execute(mine).scalars().all()):
-                    reopen(connection, again)
-            cancel_unwanted(connection, own)
+                for again in in_portions(connection.execute(own).scalars().all()):
+                    requeue_ended(connection, again)
+            cancel_unwanted(connection, runs.c.id.in_(own))
 
     def delete(self, study_id: str, owner: str) -> None:
-        """Stop a study and show it no more; its runs stay. `NotYours` for anybody else."""
+        """Stop and hide a study; its runs stay. Raises `NotYours` for anybody else."""
         self._ask(study_id, owner, STOPPED)
         self._change(study_id, owner, deleted=time.time())
 
     def restore(self, study_id: str, owner: str) -> None:
-        """Show a study again that was deleted."""
+        """Show a deleted study again."""
         self._change(study_id, owner, deleted=None)
 
     def move(self, study_id: str, owner: str, place: str) -> None:
-        """Have others work on a study from its next family on; `SettingError` for a place that is none."""
+        """Change who makes a study, from its next family on. Raises `SettingError` for an unknown place."""
         one_of("place", place, PLACES)
         self._change(study_id, owner, place=place)
 
     def redesign(self, study_id: str, owner: str, design: Mapping[str, Any]) -> None:
-        """Keep another text of what a study was made of; its runs stay as they are."""
+        """Replace a study's design; its runs stay as they are."""
         self._change(study_id, owner, design=json.dumps(dict(design)))
 
     def note(self, study_id: str, owner: str, note: str) -> None:
-        """Write down what is to be remembered of a study."""
+        """Set a study's note."""
         self._change(study_id, owner, note=note)
 
     def rename(self, study_id: str, owner: str, title: str) -> None:
-        """Call a study something else; `SettingError` for nothing at all."""
+        """Set a study's title. Raises `SettingError` for an empty one."""
         if not title:
             raise SettingError("a study has a title; give it a few words")
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:
-        """Have others see a study, or no longer."""
+        """Share a study with other visitors, or no longer."""
         self._change(study_id, owner, shared=shared)
 
     def pin(self, study_id: str, owner: str, digest: str) -> None:
-        """Compare the runs of a study with this one; "" with none."""
+        """Set the run to compare a study's runs with; "" for none."""
         with self._database.reading() as connection:
             made_here = runs.c.digest == digest, runs.c.state != IMPORTED
             run = connection.execute(select(runs.c.id).where(*made_here)).scalar()
         self._change(study_id, owner, baseline=run)
 
     def check_owner(self, study_id: str, owner: str) -> None:
-        """`NotYours` for anybody else than who made a study."""
+        """Raise `NotYours` unless this visitor submitted the study."""
         with self._database.reading() as connection:
             _owned(connection, study_id, owner)
 
@@ -184,8 +192,8 @@ def _seen_by(owner: str) -> ColumnElement[bool]:
     return ((studies.c.owner == owner) | studies.c.shared) & _listed()
 
 
-def checked(specs: Iterable[RunSpec]) -> list[RunSpec]:
-    """Runs that may be asked for together, each once; `SettingError` as `Studies.submit`."""
+def check_specs(specs: Iterable[RunSpec]) -> list[RunSpec]:
+    """Return the runs without duplicates. Raises `SettingError` as `Studies.submit`."""
     wanted = list(dict.fromkeys(specs))
     if not 0 < len(wanted) <= MOST_RUNS:
         raise SettingError(f"a study has from 1 to {MOST_RUNS:,} runs, not {len(wanted):,}")
@@ -197,29 +205,26 @@ def checked(specs: Iterable[RunSpec]) -> list[RunSpec]:
     return wanted
 
 
-def add(connection: Connection, study: Study, specs: Sequence[RunSpec]) -> str:
-    """A new study with its runs, in families; its id."""
+def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec]) -> str:
+    """Insert a study with its runs in families; return its id."""
     study_id, now = secrets.token_hex(16), time.time()
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
     connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
-    ids = ids_of(connection, specs)
+    ids = ensure_runs(connection, specs)
     for again in in_portions(list(ids.values())):
-        reopen(connection, again)
+        requeue_ended(connection, again)
     position = {spec: number for number, spec in enumerate(specs)}
     for family in families_of(specs):
-        waits = now + position[family[0]] * 1e-6  # in the order in which they were asked for
-        made = connection.execute(
-            insert(families).values(study=study_id, done=False, waits=waits, attempts=0, progress="")
-        )
-        assert made.inserted_primary_key is not None
-        number = made.inserted_primary_key[0]
+        waits = now + position[family[0]] * 1e-6  # in the order of the request
+        row = {"study": study_id, "done": False, "waits": waits, "attempts": 0, "progress": ""}
+        number = connection.execute(insert(families).values(row).returning(families.c.id)).scalar_one()
         rows = [
             {"study": study_id, "position": position[spec], "run": ids[spec], "family": number}
             for spec in family
         ]
         connection.execute(insert(members), rows)
-    note_done(connection, families.c.study == study_id)  # what was made before is not made again
-    mark(connection, study.owner, list(ids.values()), now)
+    close_families(connection, families.c.study == study_id)  # finished runs are not repeated
+    mark_owned(connection, study.owner, list(ids.values()), now)
     return study_id
 
 
@@ -252,27 +257,16 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
     baseline = None
     if row.baseline is not None:
         baseline = connection.execute(select(runs.c.digest).where(runs.c.id == row.baseline)).scalar()
+    values = {one.name: getattr(row, one.name) for one in fields(Study)}
+    values |= {"design": json.loads(row.design), "roots": tuple(json.loads(row.roots))}
+    ends = [group.ended for group in found if group.ended is not None]
     return StudyStatus(
         id=row.id,
-        study=Study(
-            owner=row.owner,
-            title=row.title,
-            kind=row.kind,
-            design=json.loads(row.design),
-            roots=tuple(json.loads(row.roots)),
-            tries=row.tries,
-            threads=row.threads,
-            shared=row.shared,
-            background=row.background,
-            seconds=row.seconds,
-            place=row.place,
-        ),
+        study=Study(**values),
         asked=row.asked,
         counts=counts,
         created=row.created,
-        ended=max((group.ended for group in found if group.ended is not None), default=None)
-        if over
-        else None,
+        ended=max(ends, default=None) if over else None,
         news=tuple(json.loads(text) for text in news if text),
         note=row.note,
         baseline=baseline or "",

@@ -1,58 +1,65 @@
-"""A study: runs that somebody asked for together, and how far they are."""
+"""Studies as values: what somebody requests, how far it is, and the errors of the store.
+
+The store has three words. A *run* is one spec and its record. A *study* is runs requested together: a sweep
+in the background, or a job that a page watches. A *family* is the runs of a study that share features; a
+worker leases one family at a time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rankviz.common.settings import one_of
+from rankviz.runs.spec import RunSpec
 
 QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST = "queued", "leased", "done", "failed", "cancelled", "lost"
 IMPORTED = "imported"
 STATES = (QUEUED, LEASED, DONE, FAILED, CANCELLED, LOST, IMPORTED)
-"""Of a run: it waits, is made, was made; cannot be made; is not wanted any more; its workers died of it;
-it was made elsewhere."""
+"""States of a run: it waits, is made, was made, cannot be made, is no longer wanted, killed its workers, was
+made elsewhere."""
 OPEN = (QUEUED, LEASED)
 JOB, COMMON = "job", "common"
 OF_PAGES = (JOB, COMMON)
-"""Kinds of studies that pages make for themselves: what they wait for, what is kept for all. Not listed."""
+"""Kinds of studies that lists omit: those that pages watch, and runs kept for all visitors."""
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 HERE, TASKS, SHARDS = "here", "tasks", "shards"
 PLACES = (HERE, TASKS, SHARDS)
-"""Where a study is worked on: by worker processes of this machine; by the workers of a cluster, a family for
-each; by all of them together, run after run in shards."""
+"""Who makes a study: this machine's workers; a cluster's workers, each its own family; all of these together,
+one run after another in shards."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What somebody asks for beside the runs themselves.
+    """A request for runs, without the runs.
 
     Attributes
     ----------
     owner : str
-        Whose it is: who may stop, change and delete it, and sees it unless it is `shared`.
+        The visitor who may stop, change and delete it; others see it only if it is `shared`.
     title : str
     kind : str
-        What made it, such as "sweep".
+        Its origin, such as "sweep".
     design : mapping
-        What it was made of, plain values for JSON.
+        The design of its runs, as plain values for JSON.
     roots : tuple of str
-        Data roots in which the specs' data sets are looked up.
+        Data roots of the specs' data sets.
     tries : int
-        So many workers may die of a run before it is lost.
+        Workers that may die of a run before it is lost.
     threads : int
-        Cores that a worker may use for it.
+        Cores that each worker may use.
     shared : bool
         Others may see it.
     background : bool
-        Nobody sits and waits for it: its runs let those go first that somebody waits for.
+        True if nobody waits for it: awaited studies go first.
     seconds : float or None
-        So long workers may be at it, all together; it is then stopped. None: as long as it takes.
+        Seconds that all workers together may spend before it is stopped; None for no limit.
     place : str
-        Who works on it, of `PLACES`.
+        Who makes it, one of `PLACES`.
 
-    Raises `SettingError` for a place that is none.
+    Raises `SettingError` for an unknown place.
     """
 
     owner: str
@@ -68,7 +75,7 @@ class Study:
     place: str = HERE
 
     def __post_init__(self) -> None:
-        """Nobody would work on it elsewhere."""
+        """Check the place."""
         one_of("place", self.place, PLACES)
 
 
@@ -81,20 +88,20 @@ class StudyStatus:
     id : str
     study : Study
     asked : str
-        "running", "paused" or "stopped": what its owner wants.
+        "running", "paused" or "stopped", as its owner requested.
     counts : mapping
         Number of runs by state.
     created : float
         Seconds since 1970.
     ended : float or None
-        When the latest run ended, once none is left to be made.
+        End of the latest run, once all have ended.
     news : tuple of mapping
-        What the workers tell that make its runs: stage, fraction, digest.
+        Progress reports of its workers: stage, fraction, digest.
     note : str
     baseline : str
-        Digest of the run that others are compared with; "" for none.
+        Digest of the run to compare with; "" for none.
     reason : str
-        Why it was stopped where its owner did not ask for that, as a sentence; "" otherwise.
+        Reason for a stop that its owner did not request, as a sentence; "" otherwise.
     """
 
     id: str
@@ -110,27 +117,27 @@ class StudyStatus:
 
     @property
     def total(self) -> int:
-        """How many runs it has."""
+        """Number of runs."""
         return sum(self.counts.values())
 
     @property
     def left(self) -> int:
-        """How many are still to be made."""
+        """Number of runs still to be made."""
         return sum(self.counts.get(state, 0) for state in OPEN)
 
     @property
     def done(self) -> int:
-        """How many were made."""
+        """Number of runs made."""
         return self.counts.get(DONE, 0)
 
     @property
     def live(self) -> bool:
-        """Whether runs of it are made, or will be."""
+        """True if runs of it are made, or will be."""
         return self.left > 0 and (self.asked == RUNNING or self.counts.get(LEASED, 0) > 0)
 
     @property
     def in_words(self) -> str:
-        """How far it is, as a sentence."""
+        """Its status as a sentence."""
         words = [f"{self.done:,} of {self.total:,} runs made"]
         for state, said in _SAID.items():
             if self.counts.get(state):
@@ -145,3 +152,113 @@ _SAID = {
     LOST: "lost, for every worker that tried died of them",
     CANCELLED: "not made, for it was stopped",
 }
+
+
+class StoreError(Exception):
+    """An operation that the run store cannot do, as a sentence."""
+
+
+class StoreOutOfReach(StoreError):  # noqa: N818
+    """The database does not answer, cannot be written to, or is not one of ours.
+
+    Its text never has the database's address, which may hold a password.
+    """
+
+
+class NoSuchStudy(StoreError):  # noqa: N818
+    """No study has this id (any more)."""
+
+
+class NotYours(StoreError):  # noqa: N818
+    """Only the visitor who made it may do this."""
+
+
+STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate": 0.9}
+"""Approximate start of each stage as a share of a run, for progress bars."""
+
+
+@dataclass(frozen=True)
+class WatchedStatus:
+    """Status of a study that a page watches: a job.
+
+    Attributes
+    ----------
+    id, owner, title : str
+    state : str
+        "queued", "running", "finished", "stopped" or "failed".
+    reason : str
+        How it ended, as a sentence; "" before.
+    finished : tuple of int
+        Indices of the specs with records.
+    failed : tuple of int
+        Indices of those that cannot be made, or whose workers died.
+    place : str
+        The workers that make it, of `rankviz.store.study.PLACES`.
+    specs : tuple of RunSpec
+    news : tuple of mapping
+        For each current run: index of its spec, stage, fraction of it, remaining seconds.
+    created, started, ended : float or None
+        Seconds since 1970.
+    stopping : bool
+        A stop was requested, but it has not ended yet.
+    """
+
+    id: str
+    owner: str
+    title: str
+    state: str
+    reason: str
+    finished: tuple[int, ...]
+    specs: tuple[RunSpec, ...]
+    news: tuple[Mapping[str, Any], ...]
+    created: float
+    started: float | None
+    ended: float | None
+    stopping: bool = False
+    failed: tuple[int, ...] = ()
+    place: str = HERE
+
+    @property
+    def live(self) -> bool:
+        """True if queued or running."""
+        return self.state in ("queued", "running")
+
+    @property
+    def total(self) -> int:
+        """Number of specs."""
+        return len(self.specs)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start, up to the end if it has ended."""
+        if self.started is None:
+            return 0.0
+        return max(0.0, (time.time() if self.ended is None else self.ended) - self.started)
+
+    @property
+    def latest(self) -> Mapping[str, Any] | None:
+        """Progress of the current run, the first if there are several."""
+        return self.news[0] if self.news and self.state == "running" else None
+
+    @property
+    def current(self) -> RunSpec | None:
+        """The spec of the current run."""
+        return None if self.latest is None else self.specs[self.latest["index"]]
+
+    @property
+    def remaining(self) -> float | None:
+        """Estimated remaining seconds of the current run; None if unknown."""
+        return None if self.latest is None else self.latest.get("remaining")
+
+    @property
+    def fraction(self) -> float:
+        """Finished share of the job, with the stages of current runs."""
+        within = sum(_share(one["stage"], one["fraction"]) for one in self.news)
+        return min(1.0, (len(self.finished) + within) / max(self.total, 1))
+
+
+def _share(stage: str, fraction: float | None) -> float:
+    begins = sorted(STAGES.values())
+    start = STAGES.get(stage, 0.0)
+    end = next((b for b in begins if b > start), 1.0)
+    return start + (end - start) * (fraction or 0.0)

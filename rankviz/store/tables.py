@@ -1,27 +1,27 @@
-"""The tables of the run store, and how a database gets them.
+"""The tables of the run store, their creation, and helpers for rows.
 
-A run is what one spec gives, whoever asks for it: there is one row for each digest. An imported run has a row
-of its own, under a digest that no spec has (`rankviz.store.imports`). A study is what somebody
-asks for, runs in an order; what its runs share makes them families, and a family is what a worker takes. A
-worker holds a family, and the runs that it makes of it, by a lease: a time until which nobody else takes
-them. Times are seconds since 1970.
+There is one run per spec, by the spec's digest, whoever requests it; an imported run has another key
+(`rankviz.store.exchange`). A study has runs in an order, grouped into families. A worker leases a family
+until a time; nobody else takes it or its runs before. Times are seconds since 1970.
 
-There is one schema with a version number, and no way from one version to another: a store of another version
-is set aside.
+The schema has a version number and no migrations: a store of another version is set aside.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Double,
     Engine,
@@ -30,6 +30,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Select,
     String,
     Table,
     Text,
@@ -40,9 +41,11 @@ from sqlalchemy import (
     text,
     true,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
-from rankviz.common.locks import locked
-from rankviz.store.errors import StoreOutOfReach
+from rankviz.common.files import locked
+from rankviz.runs.spec import RunSpec
+from rankviz.store.study import QUEUED, StoreOutOfReach
 
 LOG = logging.getLogger("rankviz.store")
 VERSION = 1
@@ -57,7 +60,7 @@ metadata = MetaData(
     }
 )
 ID = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite counts up only what is an INTEGER."""
+"""SQLite numbers only INTEGER columns."""
 
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
@@ -74,13 +77,13 @@ families = Table(
     metadata,
     Column("id", ID, primary_key=True),
     Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
-    Column("done", Boolean, nullable=False, doc="none of its runs waits or is made any more"),
-    Column("worker", String(80), doc="who holds it; NULL: nobody"),
+    Column("done", Boolean, nullable=False, doc="all its runs have ended"),
+    Column("worker", String(80), doc="who leases it; NULL: nobody"),
     Column("until", Double, doc="the end of the lease"),
     Column("since", Double, doc="when the worker took it"),
-    Column("waits", Double, nullable=False, doc="since when it has waited, for turns among visitors"),
+    Column("waits", Double, nullable=False, doc="start of its wait, for turns among visitors"),
     Column("attempts", Integer, nullable=False, default=0, doc="leases that were lost"),
-    Column("progress", Text, nullable=False, default="", doc="the latest news, as JSON"),
+    Column("progress", Text, nullable=False, default="", doc="the latest report, as JSON"),
     Index("ix_families_study", "study", "done", "waits"),
     Index("ix_families_worker", "worker"),
 )
@@ -93,15 +96,15 @@ runs = Table(
     Column("spec", Text, nullable=False),
     Column("state", String(9), nullable=False, index=True),
     Column("reason", Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
-    Column("family", ID, index=True, doc="the one that makes it now; no key, for studies know runs"),
+    Column("family", ID, index=True, doc="the leased one that makes it now"),
     Column("created", Double, nullable=False),
     Column("ended", Double),
     Column("seconds", Double, doc="of training alone"),
-    Column("status", Text, doc="how training ended, as a sentence"),
+    Column("status", Text, doc="end of training, as a sentence"),
     Column("metric_set", ID, ForeignKey("metric_sets.id")),
     Column("means", LargeBinary, doc="float64, the means of metric_set's metrics"),
     Column("size", Integer, nullable=False, server_default="0", doc="bytes of its record"),
-    Column("stands_for", String(16), doc="of an imported run: the digest of its spec, which is not its own"),
+    Column("stands_for", String(16), doc="of an imported run: the digest of its spec"),
     UniqueConstraint("digest"),
 )
 
@@ -119,22 +122,22 @@ studies = Table(
     Column("owner", String(80), nullable=False, index=True),
     Column("title", Text, nullable=False),
     Column("kind", String(20), nullable=False),
-    Column("design", Text, nullable=False, default="", doc="what it was made of, as JSON"),
-    Column("roots", Text, nullable=False, doc="folders in which its data are looked up, as JSON"),
+    Column("design", Text, nullable=False, default="", doc="its design, as JSON"),
+    Column("roots", Text, nullable=False, doc="data roots, as JSON"),
     Column("asked", String(9), nullable=False, doc="running, paused or stopped"),
-    Column("tries", Integer, nullable=False, doc="leases that a family may lose before its run is lost"),
+    Column("tries", Integer, nullable=False, doc="lost leases of a family before its run is lost"),
     Column("threads", Integer, nullable=False),
     Column("shared", Boolean, nullable=False),
     Column("note", Text, nullable=False, default=""),
     Column("baseline", ID, ForeignKey("runs.id", ondelete="SET NULL")),
     Column("created", Double, nullable=False),
     Column("deleted", Double),
-    Column("background", Boolean, nullable=False, server_default=true(), doc="others may go first"),
-    Column("seconds", Double, doc="that workers may spend on it; NULL: as many as it takes"),
-    Column("worked", Double, nullable=False, server_default="0", doc="seconds that they have spent"),
-    Column("changed", Double, doc="when it was last asked to run, pause or stop"),
-    Column("reason", Text, nullable=False, server_default="", doc="why we stopped it, as a sentence"),
-    Column("place", String(9), nullable=False, server_default="here", doc="who works on it"),
+    Column("background", Boolean, nullable=False, server_default=true(), doc="awaited studies go first"),
+    Column("seconds", Double, doc="limit of its workers' time; NULL: none"),
+    Column("worked", Double, nullable=False, server_default="0", doc="seconds that workers have spent"),
+    Column("changed", Double, doc="time of the latest run, pause or stop request"),
+    Column("reason", Text, nullable=False, server_default="", doc="reason of a stop that nobody requested"),
+    Column("place", String(9), nullable=False, server_default="here", doc="who makes it"),
 )
 
 members = Table(
@@ -171,37 +174,35 @@ workers = Table(
     "workers",
     metadata,
     Column("id", String(80), primary_key=True),
-    Column("process", Text, nullable=False, default="", doc="number and start of it, as JSON"),
+    Column("process", Text, nullable=False, default="", doc="its number and start, as JSON"),
     Column("host", Text, nullable=False),
-    Column("until", Double, nullable=False, doc="gone, unless it says before then that it is there"),
-    Column("trouble", Text, nullable=False, server_default="", doc="what keeps it from its work"),
-    Column("place", String(9), nullable=False, server_default="here", doc="of the studies that it works on"),
-    Column(
-        "told", Text, nullable=False, server_default="", doc="of the cluster that it hands work to, as JSON"
-    ),
+    Column("until", Double, nullable=False, doc="time by which it must report"),
+    Column("trouble", Text, nullable=False, server_default="", doc="what blocks it, as a sentence"),
+    Column("place", String(9), nullable=False, server_default="here", doc="of its studies"),
+    Column("told", Text, nullable=False, server_default="", doc="its report on the cluster, as JSON"),
 )
 
 
 def prepare(engine: Engine, file: Path | None) -> str:
-    """Make the tables in an empty database, and set a store of another version aside.
+    """Create the tables in an empty database, and set a store of another version aside.
 
-    Returns a sentence that says what was set aside; "" if nothing was. An SQLite file is renamed, and a new
-    one begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on
-    PostgreSQL, and for tables of another program.
+    Return a sentence on what was set aside; "" if nothing was. An SQLite file is renamed, and a new one
+    begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on PostgreSQL,
+    and for tables of another program.
     """
     # Do not read the file by other means than SQLite: closing it would drop this process's locks on it.
     with engine.connect().execution_options(reads=True) as connection:
         if _version(connection) == VERSION:
             return ""
     if file is None:
-        if _made(engine):
+        if _create_tables(engine):
             return ""
         raise StoreOutOfReach(
             f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
         )
     engine.dispose()  # an open connection would keep others from setting the file aside
-    with _alone(file):
-        if _made(engine):
+    with _locked(file):
+        if _create_tables(engine):
             return ""
         engine.dispose()
         if _in_use(file):
@@ -210,14 +211,14 @@ def prepare(engine: Engine, file: Path | None) -> str:
             )
         kept = _free_name(file)
         file.rename(kept)
-        _made(engine)
+        _create_tables(engine)
     said = f"{_OTHER}: it is kept as {kept.name}, and a new database begins."
     LOG.warning(said)
     return said
 
 
 def one_at_a_time(connection: Connection) -> None:
-    """Let others who ask for the same wait until this transaction has ended; SQLite does so anyway."""
+    """Make other callers wait until this transaction has ended; SQLite always does."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
 
@@ -229,8 +230,8 @@ _OURS = {"runs", "records", "studies", "members"}
 """Tables that stores of all versions have."""
 
 
-def _made(engine: Engine) -> bool:
-    """Make the tables where there are none; return whether they are now of this version."""
+def _create_tables(engine: Engine) -> bool:
+    """Create the tables if there are none; return True if they have this version."""
     with engine.begin() as connection:
         one_at_a_time(connection)
         found = _version(connection)
@@ -267,8 +268,8 @@ def _in_use(file: Path) -> bool:
 
 
 @contextmanager
-def _alone(file: Path) -> Iterator[None]:
-    """Keep other processes of this version from the file; where no lock can be made, SQLite says why."""
+def _locked(file: Path) -> Iterator[None]:
+    """Lock the file against other processes of this version; if that fails, SQLite reports why."""
     with ExitStack() as stack:
         with suppress(OSError):
             stack.enter_context(locked(file.with_name(f".{file.name}.lock")))
@@ -280,3 +281,61 @@ def _free_name(file: Path) -> Path:
     while (path := file.with_name(f"{file.stem}.set-aside-{number}{file.suffix}")).exists():
         number += 1
     return path
+
+
+PORTION = 500
+"""Most values in a statement; SQLite's limit of 999 is the lowest."""
+T = TypeVar("T")
+
+_INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
+    "sqlite": sqlite.insert,
+    "postgresql": postgresql.insert,
+}
+
+
+def insert_with_conflict(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an INSERT that supports ON CONFLICT."""
+    return _INSERTS[connection.dialect.name](table)
+
+
+def in_portions(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield values in parts of at most `PORTION`."""
+    for start in range(0, len(values), PORTION):
+        yield values[start : start + PORTION]
+
+
+def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
+    """Return the ids of runs; add missing rows as queued."""
+    digests = {spec.hash: spec for spec in specs}
+    rows = [
+        {"digest": digest, "spec": spec.to_json(), "state": QUEUED, "reason": "", "created": time.time()}
+        for digest, spec in digests.items()
+    ]
+    new = insert_with_conflict(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
+    for portion in in_portions(rows):
+        connection.execute(new, list(portion))
+    found = ids_by_digest(connection, list(digests))
+    return {spec: found[digest] for digest, spec in digests.items()}
+
+
+def ids_by_digest(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+    """Return the ids of existing runs, by digest."""
+    asked = select(runs.c.digest, runs.c.id)
+    return {row.digest: int(row.id) for row in rows_among(connection, asked, runs.c.digest, digests)}
+
+
+def rows_among(
+    connection: Connection, asked: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[Any]:
+    """Yield the rows of a query whose column has one of these values."""
+    for portion in in_portions(list(values)):
+        yield from connection.execute(asked.where(column.in_(portion)))
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Parse a JSON object; {} if unreadable."""
+    with suppress(ValueError, RecursionError):
+        values = json.loads(text)
+        if isinstance(values, dict):
+            return values
+    return {}

@@ -11,19 +11,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
 
 from rankviz.common.bounds import bounds
-from rankviz.common.memory import go_first, resident_memory
-from rankviz.runs.processes import ProcessId
-from rankviz.store.errors import StoreOutOfReach
-from rankviz.store.execution import log_folder
-from rankviz.store.job_reading import note_if_ended
-from rankviz.store.making import Making, complaining
-from rankviz.store.places import default_niceness, default_workers
-from rankviz.store.queue import Lease
-from rankviz.store.runs import RunStore
-from rankviz.store.workplace import code, server
+from rankviz.common.memory import prefer_oom_kill, resident_memory
+from rankviz.store.environment import code_digest, default_niceness, default_workers, server_process
+from rankviz.store.execution import registered
+from rankviz.store.family_runner import FamilyRunner, reporting_trouble
+from rankviz.store.queue import LeasedFamily
+from rankviz.store.run_store import RunStore
+from rankviz.store.watched import log_if_ended
 
 LOOK_SECONDS, ASK_SECONDS = 0.05, 1.0
 """Seconds between an idle worker's checks for changes of the store; longest time between looks for work."""
@@ -36,46 +32,37 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m rankviz.store.worker NAME", file=sys.stderr)  # noqa: T201
         return 2
-    go_first()  # if memory runs out, lose a worker rather than the server
-    name = arguments[0]
-    store = RunStore()
-    store.queue.register(name, ProcessId.of(os.getpid()))
-    try:
-        serve(store, name)
-    finally:
-        with suppress(StoreOutOfReach):
-            store.queue.leave(name)
-    log = log_folder(store) / f"{name}.log"
-    if log.exists() and not log.stat().st_size:
-        log.unlink()
+    prefer_oom_kill()  # if memory runs out, lose a worker rather than the server
+    with registered(arguments[0]) as store:
+        serve(store, arguments[0])
     return 0
 
 
 def serve(store: RunStore, name: str) -> None:
     """Make one family after another."""
-    most, began, making = bounds(), code(), Making(store)
+    most, began, runner = bounds(), code_digest(), FamilyRunner(store)
     for _ in range(most.worker_jobs):
         lease = _next(store, name, most.idle_seconds)
         if lease is None:
             return
-        making.make(lease)
+        runner.make(lease)
         if not lease.background:
-            note_if_ended(store.database, lease.study)
-        if resident_memory() > most.worker_bytes or code() != began:
+            log_if_ended(store.database, lease.study)
+        if resident_memory() > most.worker_bytes or code_digest() != began:
             return
 
 
-def _next(store: RunStore, name: str, seconds: float) -> Lease | None:
+def _next(store: RunStore, name: str, seconds: float) -> LeasedFamily | None:
     """Return the next family; None after `seconds` without one, or once the server has ended."""
-    patiently, employer = store.database.patiently, server()
+    retry, employer = store.database.retry, server_process()
     deadline, asked, seen = time.monotonic() + seconds, -ASK_SECONDS, None
     while time.monotonic() < deadline:
-        state, now = patiently(store.queue.state, AWAY_SECONDS), time.monotonic()
+        state, now = retry(store.queue.state, AWAY_SECONDS), time.monotonic()
         if state != seen or now - asked >= ASK_SECONDS:
             asked, seen = now, state
-            if patiently(lambda: store.queue.idle(name), AWAY_SECONDS):
-                with complaining(store, name) as tell:
-                    lease = patiently(lambda: store.queue.take(name, default_workers()), AWAY_SECONDS, tell)
+            if retry(lambda: store.queue.has_work_for(name), AWAY_SECONDS):
+                with reporting_trouble(store, name) as tell:
+                    lease = retry(lambda: store.queue.take(name, default_workers()), AWAY_SECONDS, tell)
                 if lease is not None:
                     return lease
             elif not employer.alive():

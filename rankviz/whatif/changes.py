@@ -1,13 +1,13 @@
 """Changes of data, as values: items left out, added or different, applied in order.
 
-A query is named by its id or name (`query_labels`), a document by its number in `rows`, its position in the
-file. Earlier changes alter neither. Nothing is changed in place.
+`query_labels` name a query; its number in `rows`, the position in the file, names a document. Earlier changes
+alter neither. No change modifies its input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -233,19 +233,6 @@ class DocumentAdded(_OfQuery):
         return f"document {called} added to query {self.query} with grade {self.grade}"
 
 
-CHANGES: dict[str, type[Any]] = {
-    "query_out": QueryOut,
-    "query_weight": QueryWeighed,
-    "only_queries": OnlyQueries,
-    "document_out": DocumentOut,
-    "grade": GradeSet,
-    "feature": FeatureSet,
-    "feature_off": FeatureOff,
-    "document_added": DocumentAdded,
-}
-"""Kinds of changes by their names in JSON."""
-
-
 @overload
 def changed(data: RankingData, changes: Sequence[Change]) -> RankingData: ...
 @overload
@@ -256,14 +243,13 @@ def changed(data: RankingData | Fold, changes: Sequence[Change]) -> RankingData 
     Raises `DataError` that names the missing query, document or feature.
     """
     for change in changes:
-        data = _on_fold(data, change) if isinstance(data, Fold) else change.apply(data)
+        if isinstance(data, Fold):
+            affected = change.part(data)
+            parts = {n: change.apply(p) if affected in ("", n) else p for n, p in data.parts.items()}
+            data = Fold(**parts, name=data.name)
+        else:
+            data = change.apply(data)
     return data
-
-
-def _on_fold(fold: Fold, change: Change) -> Fold:
-    part = change.part(fold)
-    parts = {name: change.apply(data) if part in ("", name) else data for name, data in fold.parts.items()}
-    return Fold(**parts, name=fold.name)
 
 
 def next_document(data: RankingData) -> int:
@@ -278,27 +264,6 @@ def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
         if isinstance(change, QueryWeighed):
             asked[change.query] = asked.get(change.query, 1.0) * change.weight
     return asked
-
-
-def as_values(change: Change) -> dict[str, Any]:
-    """Return a change as plain values, for JSON."""
-    kind = next(name for name, made in CHANGES.items() if type(change) is made)
-    values = asdict(change)  # type: ignore[call-overload]
-    return {"kind": kind} | {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
-
-
-def from_values(values: Mapping[str, Any]) -> Change:
-    """Return the change from the values of `as_values`; `DataError` for other values."""
-    given = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name != "kind"}
-    try:
-        change: Change = CHANGES[values["kind"]](**given)
-    except (KeyError, TypeError) as error:
-        raise DataError(
-            f"{dict(values)!r} is no change of data",
-            expected=f"a kind ({', '.join(CHANGES)}) and what belongs to it",
-            remedy="Give what `as_values` gave.",
-        ) from error
-    return change
 
 
 def document_name(data: RankingData | None, query: object, document: int) -> str:
@@ -339,3 +304,32 @@ def _refuse_nothing_left(there: int, what: str) -> None:
             expected="at least one that stays",
             remedy="Leave the query out, or keep one." if "document" in what else "Keep one.",
         )
+
+
+GRADE_RULE = (
+    "A document that is dropped above another gets the least grade above that one's; where there is none, it "
+    "gets the highest grade and the other one the grade below. Dropped below another it gets the highest "
+    "grade below that one's; where that is 0, it gets 0 and the other one 1."
+)
+"""The rule of `preferring`, in words."""
+
+
+def grades_to_prefer(
+    data: RankingData, query: Any, above: int, below: int, moved: int, highest: int
+) -> list[GradeSet]:
+    """Return the grades that make document `above` of a query preferred to `below`.
+
+    Documents are named by their numbers in `rows`. The grade of the one that was `moved` changes. The other
+    grade, listed first, changes only if necessary, because grades lie in 0 … `highest`, at least 1. Empty if
+    the order is already so. Raises `DataError` for a query or document that is not there.
+    """
+    own, other = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
+    if own > other:
+        return []
+    highest = max(1, highest)
+    if moved == above:
+        wanted = {below: min(other, highest - 1), above: min(other + 1, highest)}
+    else:
+        wanted = {above: max(own, 1), below: max(own - 1, 0)}
+    held = {above: own, below: other}
+    return [GradeSet(query, one, grade) for one, grade in wanted.items() if grade != held[one]]

@@ -1,9 +1,16 @@
-"""Swaps of two documents: values of one feature of A at which the scores of A and B are equal."""
+"""Swaps of two documents: values of one feature of A at which the scores of A and B are equal.
+
+For a model whose scores are sums of products of functions of single features,
+
+    f(A with A_j = x) − f(B) = Re Σ_i c_i Π_{l≠j} k_il(A_l) · k_ij(x) − f(B),
+
+only the last factor changes: each value needs one function per term, not a new score.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,13 +19,87 @@ from scipy.optimize import brentq
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.progress import silent
 from rankviz.common.settings import as_float
 from rankviz.common.threads import single_blas
-from rankviz.models.inputs import check_width, features_of
-from rankviz.models.ranker import Ranker
-from rankviz.whatif.documents import check_feature, column_of, fitted, one_pair
-from rankviz.whatif.lines import lines_of
-from rankviz.whatif.looks import Line, Look, Margin
+from rankviz.features.kernel_base import Smooth, Straight, Tents
+from rankviz.features.maps import Form, ProductForm
+from rankviz.models.ranker import Ranker, check_width, features_of
+from rankviz.whatif.explanations import check_feature, check_model_fitted, column_of, one_pair
+from rankviz.whatif.scan_grid import (
+    Line,
+    Margin,
+    ScanGrid,
+    scanned_line,
+    smooth_line,
+    straight_line,
+    tents_line,
+)
+
+LINE_ENTRIES = 500_000
+"""Largest number of factors in memory: values · terms."""
+
+
+def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Line]:
+    """Return a function from a feature of a to the line of documents a and b (d,), for any fitted ranker."""
+    other, form = float(model.scores(b[None], silent)[0]), _form_of(model)
+    if isinstance(form, ProductForm):
+        with np.errstate(under="ignore"):
+            factors = form.factors(a, slice(None))
+        return lambda feature: _by_products(form, factors, other, feature)
+
+    def by_scores(feature: int) -> Line:
+        course = None if form is None or form.course is None else form.course(feature)
+        make = straight_line if isinstance(course, Straight) else scanned_line
+        return make(_by_scores(model, a, other, feature))
+
+    return by_scores
+
+
+def _form_of(model: Ranker) -> Form | None:
+    """Return the scores as functions of single features; None if the model has no such form."""
+    try:
+        return model.form()
+    except SettingError:
+        return None
+
+
+def _by_scores(model: Ranker, a: FloatArray, other: float, feature: int) -> Margin:
+    def margin(values: FloatArray) -> FloatArray:
+        rows = np.repeat(a[None], len(values), axis=0)
+        rows[:, feature] = values
+        found: FloatArray = model.scores(rows, silent) - other
+        return found
+
+    return margin
+
+
+def _by_products(form: ProductForm, factors: np.ndarray, other: float, feature: int) -> Line:
+    """Return the line; `factors` (m, d) are those of a. One factor is omitted, as division could be by 0."""
+    with np.errstate(under="ignore"):
+        weights = form.coefficients * np.delete(factors, feature, axis=1).prod(axis=1)
+
+    def sums(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found, sizes = np.full(len(values), -other), np.full(len(values), abs(other))
+        step = max(1, LINE_ENTRIES // max(len(values), 1))
+        for start in range(0, len(weights), step):
+            terms = slice(start, start + step)
+            kernels = form.factor(values, feature, terms)
+            found += (kernels @ weights[terms]).real
+            largest = np.abs(weights[terms])  # for waves, whose absolute value is 1
+            sizes += largest.sum() if np.iscomplexobj(kernels) else np.abs(kernels) @ largest
+        return found, sizes
+
+    def margin(values: FloatArray) -> FloatArray:
+        return sums(values)[0]
+
+    match None if form.course is None else form.course(feature):
+        case Smooth() as course:
+            return smooth_line(sums, weights, course, other)
+        case Tents() as course:
+            return tents_line(margin, weights, course, other)
+        case _:
+            return scanned_line(margin)
 
 
 @dataclass(frozen=True)
@@ -81,7 +162,7 @@ class Swaps:
 
 def margin_along(model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, values: ArrayLike) -> FloatArray:
     """Return f(A with each of these values of a feature) − f(B): documents (d,), values (s,) -> (s,)."""
-    fitted(model)
+    check_model_fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
     return lines_of(model, a, b)(feature).margin(column_of(values))
@@ -93,9 +174,9 @@ def crossings(
     """Return all values of a feature of A, ascending within (low, high), at which A and B swap.
 
     Works for any ranker. None is missed if scores are known functions of single features, as with the RBF,
-    Laplacian or linear kernel on any map (see `rankviz.whatif.looks`), unless the range has very many waves.
-    For other rankers, two crossings between neighbours of 200 values may be missed. `crossings_seen` reports
-    the case. If scores are equal on an interval, up to rounding, its middle is returned. Raises
+    Laplacian or linear kernel on any map (see `rankviz.whatif.scan_grid`), unless the range has too many
+    waves. For other rankers, two crossings between neighbours of 200 values may be missed. `crossings_seen`
+    reports the case. If scores are equal on an interval, up to rounding, its middle is returned. Raises
     `SettingError` for an invalid feature or range, `DataError` for documents that do not fit.
 
     Examples
@@ -112,7 +193,7 @@ def crossings_seen(
     model: Ranker, A: ArrayLike, B: ArrayLike, feature: int, within: tuple[float, float]
 ) -> Crossings:
     """Return the same, and whether these are all."""
-    fitted(model)
+    check_model_fitted(model)
     a, b = one_pair(model, A, B)
     check_feature(feature, len(a))
     ends = [as_float(end) for end in within] if isinstance(within, Sequence | np.ndarray) else []
@@ -130,7 +211,7 @@ def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swaps:
 
     Features stay within their range over documents X (n, d); changes are in standard deviations over X.
     """
-    fitted(model)
+    check_model_fitted(model)
     a, b = one_pair(model, A, B)
     data = features_of(X)
     check_width(model, data)
@@ -182,7 +263,7 @@ def _nearest(line: Line, own: float, low: float, high: float) -> tuple[FloatArra
         reach = 4 * reach if look.step == 0.0 else math.inf
 
 
-def _crossings(line: Line, look: Look, own: float | None = None) -> FloatArray:
+def _crossings(line: Line, look: ScanGrid, own: float | None = None) -> FloatArray:
     """Return all crossings of a look, ascending; or a few, including the nearest to a value."""
     signed = np.flatnonzero(look.margins)  # equal scores have no sign
     above = look.margins[signed] > 0
@@ -194,7 +275,7 @@ def _crossings(line: Line, look: Look, own: float | None = None) -> FloatArray:
     return np.array([_zero(line.margin, look, *pair) for pair in pairs.tolist()], np.float64)
 
 
-def _zero(margin: Margin, look: Look, left: int, right: int) -> float:
+def _zero(margin: Margin, look: ScanGrid, left: int, right: int) -> float:
     """Return the zero between two values of a look; the middle if all values between have margin 0."""
     if right > left + 1:
         return float((look.values[left + 1] + look.values[right - 1]) / 2)

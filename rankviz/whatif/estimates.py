@@ -7,7 +7,6 @@ H⁻¹·C∇ℓ_q, with H the Hessian that includes the query. One factor of H s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +16,14 @@ from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.common.progress import Callback, Progress, reporter
-from rankviz.common.timing import Stopwatch
+from rankviz.common.progress import Callback, Progress, Stopwatch, reporter
 from rankviz.features.maps import FittedMap
 from rankviz.learning.feature_space import RankObjective
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import loss_of
 from rankviz.learning.pairs import count_pairs
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import QueryOut
-from rankviz.whatif.documents import one_pair
+from rankviz.whatif.explanations import one_pair
 from rankviz.whatif.refits import RankSVMRefits, Refits
 
 
@@ -75,7 +73,7 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
             "estimates of left-out queries need the Hessian of a RankSVM; train again without each"
         )
     model, objective = refits.optimum.model, refits.optimum.objective
-    if LOSSES[model.loss].by_continuation:
+    if loss_of(model.loss).by_continuation:
         raise SettingError(
             f"loss={model.loss!r} has no second derivative to estimate with; train again without each query, "
             "or choose loss='huber'"
@@ -94,26 +92,6 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
     return QueryEffects(refits.data.query_labels, refits.curvature(gradients).T, model.feature_map_)
 
 
-def beside_refits(
-    refits: Refits,
-    A: ArrayLike,
-    B: ArrayLike,
-    queries: Sequence[Any] | None = None,
-    callback: Callback | None = None,
-) -> pd.DataFrame:
-    """Compare estimates and refits: f(A) − f(B) of two documents (d,) without each of some queries.
-
-    One row per query (default: all), sorted by the size of the estimate: `margin` without a change, the
-    `estimate` of its change, and the actual change after retraining without the query (`refit`). Raises like
-    `effects_of_queries` and `Refits.refit`.
-    """
-    table = _estimated(refits, A, B)
-    if queries is not None:
-        table = table[table["query"].isin(list(queries))].reset_index(drop=True)
-    found = _refitted(refits, A, B, table, math.inf, callback)
-    return table.assign(refit=found)[["query", "margin", "estimate", "refit"]]
-
-
 def margins_without_queries(
     refits: Refits,
     A: ArrayLike,
@@ -128,7 +106,7 @@ def margins_without_queries(
     One row per query, sorted by the size of the estimate: query, pairs, `margin` without a change, `estimate`
     of its change, and `refit`, the change after retraining without the query. Refits cover the first `most`
     queries, or as many as begin within `seconds`, but at least one; others are NaN. `after` is the margin
-    without the query, from the refit if there is one. Raises like `beside_refits`.
+    without the query, from the refit if there is one. Raises like `effects_of_queries` and `Refits.refit`.
     """
     table = _estimated(refits, A, B)
     found = _refitted(refits, A, B, table.head(most), seconds, callback)

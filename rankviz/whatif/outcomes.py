@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from rankviz.common.arrays import FloatArray
-from rankviz.common.progress import Callback, silent
-from rankviz.common.timing import Stopwatch
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.progress import Callback, Stopwatch, silent
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.metrics import evaluate
 from rankviz.metrics.significance import Comparison, compare, differences_of
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import Change, GradeSet, QueryOut, changed
 from rankviz.whatif.estimates import margins_without_queries
-from rankviz.whatif.kept import Alike
 from rankviz.whatif.refits import refits_of
+from rankviz.whatif.reuse import DocumentMatch
 
 PARTS = ("train", "vali")
 """Parts to compare; the test part is reserved for the final evaluation."""
@@ -133,7 +132,7 @@ class WhatIf:
 
     def _old(self, part: str, data: RankingData) -> FloatArray:
         """Return scores by the model before, of unchanged and of added documents."""
-        alike = Alike.of(self.fold.parts[part], data)
+        alike = DocumentMatch.of(self.fold.parts[part], data)
         there = alike.before >= 0
         scores = np.where(there, self._before[part][alike.before], 0.0)
         if not there.all():
@@ -142,7 +141,7 @@ class WhatIf:
 
     def _new(self, model: Ranker, part: str, data: RankingData) -> FloatArray:
         """Return scores by a model; features of unchanged documents are reused."""
-        alike = Alike.of(self.fold.parts[part], data)
+        alike = DocumentMatch.of(self.fold.parts[part], data)
         if not alike.same.any():
             return model.scores(data.X, silent)
         scores = self._refits.scores(model, self.fold.parts[part])[alike.before]
@@ -158,3 +157,64 @@ def _by_row(model: Ranker, data: RankingData, known: dict[int, float]) -> FloatA
     if left.any():
         scores[left] = model.scores(data.X[left], silent)
     return scores
+
+
+_BLOCK = 4_000_000
+"""Number of pairs per block."""
+
+
+@dataclass(frozen=True)
+class ChangedPairs:
+    """Counts of the preference pairs that two rankings order differently.
+
+    Attributes
+    ----------
+    right, wrong : int
+        Pairs that became ordered, and pairs that no longer are; a tie is not an order.
+    n_pairs : int
+    """
+
+    right: int
+    wrong: int
+    n_pairs: int
+
+
+def count_changed_pairs(before: FloatArray, after: FloatArray, data: RankingData) -> ChangedPairs:
+    """Count the preference pairs of all queries that scores (n,) `before` and `after` order differently."""
+    counts = np.zeros(3, np.int64)
+    for q in range(data.n_queries):
+        rows = data.query_slice(q)
+        counts += _pair_counts(before[rows], after[rows], data.y[rows])
+    return ChangedPairs(*(int(count) for count in counts))
+
+
+def changed_pairs(before: FloatArray, after: FloatArray, y: IntArray) -> pd.DataFrame:
+    """Return the preference pairs of one query whose order changed, largest change of the margin first.
+
+    Columns winner, loser (positions in y), before, after (margins), right (True if in order now).
+    """
+    winner, loser = np.nonzero(y[:, None] > y[None, :])
+    table = pd.DataFrame(
+        {
+            "winner": winner,
+            "loser": loser,
+            "before": before[winner] - before[loser],
+            "after": after[winner] - after[loser],
+        }
+    )
+    table["right"] = table["after"] > 0
+    table = table[table["right"] != (table["before"] > 0)]
+    size = (table["after"] - table["before"]).abs()
+    return table.loc[size.sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
+
+
+def _pair_counts(before: FloatArray, after: FloatArray, y: IntArray) -> IntArray:
+    """Count the pairs of one query that became right, that became wrong, and all pairs."""
+    found = np.zeros(3, np.int64)
+    step = max(1, _BLOCK // max(len(y), 1))
+    for start in range(0, len(y), step):
+        some = slice(start, start + step)
+        pair = y[some, None] > y[None, :]
+        was, now = (scores[some, None] > scores[None, :] for scores in (before, after))
+        found += [np.sum(pair & now & ~was), np.sum(pair & was & ~now), np.sum(pair)]
+    return found

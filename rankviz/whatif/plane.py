@@ -1,4 +1,4 @@
-"""A model of documents in the plane at every Newton step: its scores and their components."""
+"""Models of documents in the plane at every Newton step, and RankSVM with given landmarks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,124 @@ from numpy.typing import ArrayLike
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
+from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import needed
+from rankviz.features.nystroem import GivenLandmarks
 from rankviz.learning.pairs import preference_pairs
+from rankviz.learning.training import Task, Training
 from rankviz.models.ranksvm import RankSVM
-from rankviz.whatif.given import LandmarkRankSVM
-from rankviz.whatif.paths import WeightPath
+
+
+class LandmarkRankSVM(RankSVM):
+    """RankSVM with Nyström features of given landmarks; otherwise like `RankSVM`.
+
+    Parameters
+    ----------
+    points : (m, d) array
+        The landmarks. The documents that `RankSVM` would draw give the same model.
+    kernel, gamma, degree, coef0, C, loss, costs, random_state, tol, max_iter
+        As for `RankSVM`.
+
+    Examples
+    --------
+    >>> from rankviz.datasets.synthetic import make_plane
+    >>> from rankviz.whatif.plane import LandmarkRankSVM
+    >>> data = make_plane("ring")
+    >>> model = LandmarkRankSVM([[0.0, 0.0]], gamma=2.0).fit(data.X, data.y, qid=data.qid)
+    >>> bool(model.predict([[0.0, 0.0]])[0] < model.predict([[0.9, 0.0]])[0])
+    True
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike = ((0.0,),),
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        C: float = 2.0**-7,
+        loss: str = "squared_hinge",
+        random_state: int | np.random.RandomState | None = 0,
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        costs: ArrayLike = None,  # type: ignore[assignment]
+        degree: int = 3,
+        coef0: float = 1.0,
+    ) -> None:
+        super().__init__(
+            "nystroem",
+            kernel=kernel,
+            gamma=gamma,
+            C=C,
+            loss=loss,
+            random_state=random_state,
+            tol=tol,
+            max_iter=max_iter,
+            costs=costs,
+            degree=degree,
+            coef0=coef0,
+        )
+        self.points = points
+
+    def training(
+        self,
+        data: RankingData,
+        report: Report = silent,
+        *,
+        keep_arguments: bool = False,
+        weights: FloatArray | None = None,
+    ) -> Training:
+        """Return the training, as for `RankSVM`; raise `SettingError` for points of another dimension."""
+        self.n_components = len(self._landmarks(data.n_features))
+        return super().training(data, report, keep_arguments=keep_arguments, weights=weights)
+
+    def unfitted_map(self, gamma: float, seed: int) -> GivenLandmarks:
+        """Return the Nyström map of the points."""
+        return GivenLandmarks(np.asarray(self.points, float), needed(self.kernel_at(gamma)))
+
+    def _landmarks(self, d: int) -> FloatArray:
+        points = np.asarray(self.points, float)
+        if points.ndim != 2 or points.shape[1] != d or len(points) == 0 or not np.isfinite(points).all():
+            raise SettingError(
+                f"points of shape {points.shape} must be finite numbers, one row of {d} for each landmark"
+            )
+        return points
+
+
+class WeightPath:
+    """Collects the weights at the beginning of each Newton step, as callback or report of a fit."""
+
+    def __init__(self) -> None:
+        self._steps: list[FloatArray] = []
+
+    def __call__(self, progress: Progress) -> None:
+        """Store the weights of a report."""
+        if progress.weights is None:
+            return
+        if progress.record is None and self._steps:  # a narrower smoothing begins at the end of the last one
+            self._steps.pop()
+        self._steps.append(progress.weights)
+
+    def to(self, model: RankSVM) -> FloatArray:
+        """Return all steps up to the weights of the fitted model, (t, m): one for each row of its trace."""
+        return np.array([*self._steps[: len(model.trace_) - 1], model.coef_])
+
+
+def newton_path(model: RankSVM, data: RankingData, start: ArrayLike) -> FloatArray:
+    """Return the weights at every Newton step from `start` (m,) to the optimum, (t, m); this fits `model`.
+
+    Raises `SettingError` for weights of another shape, or that are not finite.
+    """
+    w, path = np.asarray(start, float), WeightPath()
+    training = model.training(data)
+    task = Task(int(model.n_components), model.gamma_for(data.X), float(model.C))
+    m = training.space.map(task).n_components
+    if w.shape != (m,) or not np.isfinite(w).all():
+        raise SettingError(f"weights of shape {w.shape} must be {m} finite numbers, one for each feature")
+    training.resume(task, w)
+    model.fit_in(training, path)
+    return path.to(model)
+
 
 _SHARED = ("kernel", "gamma", "degree", "coef0", "C", "loss", "costs", "random_state", "tol", "max_iter")
 

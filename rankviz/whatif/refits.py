@@ -23,10 +23,10 @@ from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, reporter, silent
 from rankviz.common.settings import instance, listed
 from rankviz.common.threads import single_blas
-from rankviz.datasets.query_weights import documents_digest
+from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.preconditioner import Preconditioner
+from rankviz.learning.losses import loss_of
+from rankviz.learning.objective import Preconditioner
 from rankviz.learning.solvers import USUAL
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
@@ -39,8 +39,7 @@ from rankviz.whatif.changes import (
     changed,
     weights_asked,
 )
-from rankviz.whatif.kept import Moved
-from rankviz.whatif.retraining import Retraining, Trained
+from rankviz.whatif.reuse import MovedState, Retraining, Trained
 
 TIGHT = 1e-10
 """Tolerance of refits and of the model before them: one grade may change less than 1e-6 of the objective."""
@@ -157,7 +156,7 @@ class RankSVMRefits:
     @cached_property
     def optimum(self) -> Trained:
         """The model at its optimum, its fit, and its objective."""
-        here = Moved(self._retraining.place, self.data, np.arange(self.data.n_documents), self._start)
+        here = MovedState(self._retraining.state, self.data, np.arange(self.data.n_documents), self._start)
         with single_blas():
             return self._retraining.train(here, self._weights)
 
@@ -171,7 +170,7 @@ class RankSVMRefits:
         """The inverse Hessian at `before`: exact in feature space, approximate in the kernel's own."""
         result, objective = self.optimum.fit.result, self.optimum.objective
         with single_blas():
-            if self._retraining.place.map.in_kernel_space:
+            if self._retraining.state.map.in_kernel_space:
                 return result.precondition or objective.preconditioner(result.point)
             return objective.exact_preconditioner(result.point)
 
@@ -180,7 +179,7 @@ class RankSVMRefits:
         after, known = changed(self.data, changes), self.curvature
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
-            moved = self._retraining.place.moved(self.data, after, off, self.optimum.model.coef_)
+            moved = self._retraining.state.moved(self.data, after, off, self.optimum.model.coef_)
             weights = self._weights_after(moved.data, changes)
             known_there = known if moved.curved_alike else None
             found = self._retraining.train(moved, weights, known_there, reporter(callback))
@@ -270,7 +269,7 @@ def with_feature_off(model: Ranker, data: RankingData, feature: int) -> Ranker:
 def _settings_of(model: RankSVM) -> RankSVM:
     """Return the same problem with settings of refits: the default solver with a small tolerance."""
     settings: RankSVM = clone(model).set_params(
-        tol=min(model.tol, TIGHT_GAP if LOSSES[model.loss].by_continuation else TIGHT),
+        tol=min(model.tol, TIGHT_GAP if loss_of(model.loss).by_continuation else TIGHT),
         solver=USUAL,
         max_iter=None,
         preconditioner="auto",

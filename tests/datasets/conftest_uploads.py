@@ -7,7 +7,7 @@ import warnings
 import zipfile
 
 from rankviz.datasets import make_data, write_letor
-from rankviz.datasets.members import Upload
+from rankviz.datasets.archives import Upload
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.uploads import accept
 

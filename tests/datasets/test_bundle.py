@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rankviz.datasets import find_datasets, load_fold, open_fold
-from rankviz.datasets.bundle import DEMONSTRATION, FOLDS, demonstration_fold, main
-from rankviz.datasets.folds import BUNDLED
+from rankviz.datasets.bundle import FOLDS, demonstration_fold, main
+from rankviz.datasets.folds import BUNDLED, DEMONSTRATION
 from rankviz.datasets.statistics import describe
 from rankviz.metrics import evaluate
 from rankviz.models.ranksvm import RankSVM

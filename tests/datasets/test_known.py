@@ -20,8 +20,8 @@ from rankviz.datasets import (
     write_letor,
 )
 from rankviz.datasets import cache as cache_module
-from rankviz.datasets.folders import dataset_at
-from rankviz.datasets.known import KNOWN_SETS, contents_of, features_of_set
+from rankviz.datasets.folds import dataset_at
+from rankviz.datasets.known import KNOWN_SETS, UNCHECKED, contents_of, features_of_set
 from rankviz.datasets.normalise import normalise
 from rankviz.runs.starting_points import starting_point
 
@@ -29,9 +29,7 @@ from rankviz.runs.starting_points import starting_point
 @pytest.mark.parametrize("known", KNOWN_SETS, ids=lambda known: known.title)
 def test_counts_alone_make_no_known_set(known):
     got = recognise("renamed", known.queries, known.documents, known.features)
-    assert got.known is known
-    assert not got.complete
-    assert f"has the counts of {known.title}; its content was not checked" in got.sentence
+    assert (got.known, got.complete, got.columns) == (known, False, UNCHECKED)
 
 
 def test_deviation_is_said():
@@ -243,7 +241,7 @@ def test_digests_of_queries_say_what_differs():
 
 
 def test_digests_of_queries_are_kept_with_parsed_data_and_follow_the_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "may_be_of_a_known_set", lambda _: True)
+    monkeypatch.setattr(cache_module, "may_be_known", lambda _: True)
     data = make_data(n_queries=10, documents_per_query=(3, 5), seed=0)
     path = tmp_path / "part.txt"
     for grades in (data.y, data.y[::-1]):

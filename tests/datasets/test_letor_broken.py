@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from rankviz.common.errors import DataError
 from rankviz.datasets.letor import parse_letor, read_letor
-from rankviz.datasets.types import DataError
 
 GOOD = b"1 qid:1 1:0.5 2:1 #docid = a\n0 qid:1 1:0.25 2:0 #docid = b\n"
 

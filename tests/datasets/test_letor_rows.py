@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankviz.datasets import letor_rows, read_letor, textfile
-from rankviz.datasets.cache_files import InFolder
-from rankviz.datasets.letor import read_noting
+from rankviz.datasets.cache import FileStorage
+from rankviz.datasets.letor import read_with_note
 from rankviz.datasets.letor_lines import parse_lines
-from rankviz.datasets.letor_rows import InMemory, Rows
+from rankviz.datasets.letor_rows import MemoryStorage, Rows
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 WHOLE = st.lists(VALUES, min_size=4, max_size=4).map(lambda values: dict(enumerate(values)))
@@ -43,10 +43,10 @@ def test_as_a_plain_loop_makes_it(
     documents = [document for block in blocks for document in block]
     X = plain(documents)
     order = np.array(data.draw(st.permutations(range(len(X))))) if apart else None
-    with pytest.MonkeyPatch.context() as patch, InFolder(tmp_path / "entry.npz") as folder:
+    with pytest.MonkeyPatch.context() as patch, FileStorage(tmp_path / "entry.npz") as folder:
         patch.setattr(letor_rows, "CELLS_AT_ONCE", cells)
-        for keep in (InMemory(), folder):
-            rows = Rows(keep)
+        for storage in (MemoryStorage(), folder):
+            rows = Rows(storage)
             for block in blocks:
                 rows.add(parse_lines(1 + rows.n, [line(document) for document in block]))
             assert (rows.n, rows.width) == X.shape
@@ -72,9 +72,9 @@ def test_memory(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path.write_text("\n".join(lines))
     del lines
     size = 8 * 3000 * 100
-    assert traced(lambda: read_noting(path)) < (1.4 if "apart" in text else 1.3) * size
-    with InFolder(tmp_path / "entry.npz") as folder:
-        assert traced(lambda: read_noting(path, keep=folder)) < 0.5 * size
+    assert traced(lambda: read_with_note(path)) < (1.4 if "apart" in text else 1.3) * size
+    with FileStorage(tmp_path / "entry.npz") as folder:
+        assert traced(lambda: read_with_note(path, storage=folder)) < 0.5 * size
 
 
 def traced(read: object) -> int:
@@ -90,7 +90,9 @@ def traced(read: object) -> int:
 def test_x_of_a_sound_file_is_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a copy: another stream would be opened for that."""
     opened = []
-    monkeypatch.setattr(letor_rows.InMemory, "stream", lambda _: opened.append(io.BytesIO()) or opened[-1])
+    monkeypatch.setattr(
+        letor_rows.MemoryStorage, "stream", lambda _: opened.append(io.BytesIO()) or opened[-1]
+    )
     (tmp_path / "train.txt").write_text("1 qid:1 1:1 2:2\n0 qid:1 2:3\n")
     assert read_letor(tmp_path / "train.txt").X.tolist() == [[1, 2], [0, 3]]
     assert len(opened) == 1

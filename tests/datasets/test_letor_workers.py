@@ -11,16 +11,15 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest_uploads import GOOD_ZIP, send
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rankviz.common.errors import DataError
 from rankviz.common.progress import StopRequested
 from rankviz.datasets import letor_lines, letor_workers, read_letor, textfile
-from rankviz.datasets.binary import load_binary
-from rankviz.datasets.types import DataError, DataWarning
+from rankviz.datasets.letor import load_binary
 
 CHUNK_BYTES = 300
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -42,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 
     monkeypatch.setattr(letor_workers.subprocess, "Popen", start)
     monkeypatch.setattr(textfile, "CHUNK_BYTES", CHUNK_BYTES)
-    monkeypatch.setattr(letor_workers, "WORTHWHILE_BYTES", 0)
+    monkeypatch.setattr(letor_workers, "PARALLEL_BYTES", 0)
     monkeypatch.setattr(letor_workers, "cores", lambda: 2)
     return processes
 
@@ -167,7 +166,7 @@ def test_none_are_started_where_they_do_not_pay(
 ) -> None:
     (tmp_path / "train.txt").write_text("\n".join(LINES))
     size = (tmp_path / "train.txt").stat().st_size
-    monkeypatch.setattr(letor_workers, "WORTHWHILE_BYTES", size + (when == "small"))
+    monkeypatch.setattr(letor_workers, "PARALLEL_BYTES", size + (when == "small"))
     monkeypatch.setattr(letor_workers, "cores", lambda: 1 if when == "one core" else 2)
     read_letor(tmp_path / "train.txt")
     assert started == []
@@ -178,7 +177,7 @@ def test_packed_text_is_taken_for_a_multiple_of_its_size(
 ) -> None:
     (tmp_path / "train.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
     size = (tmp_path / "train.gz").stat().st_size
-    monkeypatch.setattr(letor_workers, "WORTHWHILE_BYTES", textfile.GZIP_RATIO * size)
+    monkeypatch.setattr(letor_workers, "PARALLEL_BYTES", textfile.GZIP_RATIO * size)
     read_letor(tmp_path / "train.gz")
     assert len(started) == 2
 
@@ -255,7 +254,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("\n".join(LINES))
     script = """
 from rankviz.datasets import letor_workers, read_letor
-letor_workers.WORTHWHILE_BYTES, letor_workers.cores = 0, lambda: 2
+letor_workers.PARALLEL_BYTES, letor_workers.cores = 0, lambda: 2
 print(read_letor("train.txt").n_documents)
 """
     (tmp_path / "script.py").write_text(script)
@@ -271,11 +270,3 @@ def test_the_parser_imports_nothing_of_rankviz() -> None:
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names += [str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert not [name for name in names if name.startswith("rankviz")]
-
-
-def test_messages_of_warnings_stay(started: list[subprocess.Popen[bytes]], tmp_path: Path) -> None:
-    (tmp_path / "train.txt").write_text("\n".join(LINES + LINES[:1]))
-    with pytest.warns(DataWarning, match=r"line 121: query 0 comes back") as caught:
-        data = read_letor(tmp_path / "train.txt")
-    assert caught[0].filename == __file__
-    np.testing.assert_array_equal(data.rows[:9], [0, 1, 2, 3, 4, 5, 6, 120, 7])

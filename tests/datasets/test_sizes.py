@@ -14,10 +14,10 @@ import pytest
 from conftest_uploads import FOLD, fold_at, send, zipped
 
 import rankviz
-from rankviz.datasets import DataError, RankingData, letor, parse_letor, sizes, textfile
-from rankviz.datasets.members import Limits
+from rankviz.datasets import DataError, RankingData, array_checks, letor, parse_letor, textfile
+from rankviz.datasets.archives import Limits
+from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.parts import pad_to_widest
-from rankviz.datasets.scores import read_scores
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WIDE = b"".join(b"1 qid:%d 1:1\n" % (i // 3) for i in range(660)) + b"0 qid:999 100000:1\n"
@@ -63,7 +63,7 @@ def test_one_wide_line_is_refused_before_it_is_allocated(tmp_path: Path) -> None
 def test_a_matrix_beyond_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = b"".join(b"%d qid:%d 1:1 1999:2\n" % (i % 2, i // 10) for i in range(1500))
     assert parse_letor(lines, name="fits").X.shape == (1500, 1999)
-    monkeypatch.setattr(sizes, "free_memory", lambda: 40_000_000)
+    monkeypatch.setattr(array_checks, "free_memory", lambda: 40_000_000)
     with pytest.raises(DataError, match=r"at most 20 MB \(50% of the memory that is free\)") as caught:
         parse_letor(lines, name="large")
     assert (caught.value.path, caught.value.line) == ("large", 1)
@@ -81,13 +81,13 @@ def test_a_sparse_set_is_read() -> None:
 
 
 def test_a_dense_set_of_many_documents_passes_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "free_memory", lambda: 2_000_000_000)
-    sizes.check_cells(723_412, 136, 723_412 * 100, path="mslr", line=1)
-    sizes.check_memory(723_412, 136, path="mslr")
+    monkeypatch.setattr(array_checks, "free_memory", lambda: 2_000_000_000)
+    array_checks.check_cells(723_412, 136, 723_412 * 100, path="mslr", line=1)
+    array_checks.check_memory(723_412, 136, path="mslr")
 
 
 def test_padding_to_a_wide_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "free_memory", lambda: 40_000_000)
+    monkeypatch.setattr(array_checks, "free_memory", lambda: 40_000_000)
     narrow = RankingData.from_arrays(np.zeros((1000, 2)), np.arange(1000) % 2, np.arange(1000) // 10)
     wide = RankingData.from_arrays(np.ones((2, 5000)), [0, 1], [5000, 5000], name="vali.txt")
     with pytest.raises(DataError, match=r"vali.txt: 1,000 documents with features up to index 5000"):

@@ -1,12 +1,17 @@
-"""The generator: seeded, within its limits, of the stated shape."""
+"""The generator, its recipes, and sets in the plane: seeded, within limits, of the stated shape."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data, make_fold
 from rankviz.datasets.statistics import describe
+from rankviz.datasets.synthetic import MOST_EACH, PLANES, Recipe, make_plane
+from rankviz.datasets.uploads import _tidy
 
 
 def explained(X, target):
@@ -98,3 +103,86 @@ def test_fold_is_split_by_query():
 def test_arguments_outside_the_limits(wrong, message):
     with pytest.raises(ValueError, match=message):
         make_data(**wrong)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [Recipe(), Recipe(5, 1, 1, 1, 2, 0.0, 0.0, 0), Recipe(2000, 8, 500, 200, 9, 1.0, 3.25, 2**31 - 1)],
+)
+def test_name_and_recipe_are_the_same_thing(recipe):
+    assert Recipe.named(recipe.name) == recipe
+    assert _tidy(recipe.name) == recipe.name  # the folder carries it unchanged
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "synthetic-demo",
+        "../x",
+        Recipe().name + " ",
+        Recipe().name + "-",
+        Recipe().name.replace("q2", "q02"),
+    ],
+)
+def test_other_names_are_no_recipes(name):
+    assert Recipe.named(name) is None
+
+
+def test_equal_recipes_make_equal_data():
+    recipe = Recipe(queries=20, largest=20, seed=4)
+    assert recipe.make().digest == recipe.make().digest
+    assert recipe.make().digest != replace(recipe, noise=0.7).make().digest
+
+
+def test_expected_documents():
+    recipe = Recipe(queries=2000, features=1)
+    made = sum(part.n_documents for part in recipe.make().parts.values())
+    assert made == pytest.approx(recipe.expected_documents, rel=0.05)
+    assert Recipe(queries=7, smallest=4, largest=4).expected_documents == pytest.approx(31.4, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe(queries=2000, largest=500, features=200),
+        Recipe(smallest=9, largest=8),
+        Recipe(smallest=0),
+        Recipe(grades=1),
+    ],
+)
+def test_recipes_out_of_range(recipe):
+    with pytest.raises(ValueError, match=r"choose fewer|must be|at least"):
+        recipe.make()
+
+
+@pytest.mark.parametrize("name", PLANES)
+@pytest.mark.parametrize("each", [1, 2, 16, MOST_EACH])
+def test_documents_lie_in_the_square_and_are_repeatable(name: str, each: int) -> None:
+    data = make_plane(name, documents_per_query=each, seed=3)
+    assert data.X.shape == (3 * each, 2)
+    assert np.abs(data.X).max() <= 1
+    assert data.n_queries == 3
+    assert data.digest == make_plane(name, documents_per_query=each, seed=3).digest
+    if each > 2:
+        assert data.digest != make_plane(name, documents_per_query=each, seed=4).digest
+        assert all(np.ptp(data.y[data.query_slice(q)]) > 0 for q in range(3))
+
+
+def test_the_noisy_query_is_the_linear_set_with_its_last_grades_dealt_anew() -> None:
+    linear, noisy = make_plane("linear", seed=1), make_plane("noisy", seed=1)
+    assert np.array_equal(linear.X, noisy.X)
+    assert np.array_equal(linear.y[:32], noisy.y[:32])
+    assert not np.array_equal(linear.y[32:], noisy.y[32:])
+    assert sorted(linear.y[32:]) == sorted(noisy.y[32:])
+
+
+def test_xor_goes_by_the_signs() -> None:
+    data = make_plane("xor", documents_per_query=30, seed=2)
+    assert np.array_equal(data.y, (data.X.prod(axis=1) > 0).astype(int))
+
+
+@pytest.mark.parametrize("arguments", [{"name": "square"}, {"documents_per_query": 0}])
+def test_what_there_is_not_is_refused(arguments: dict[str, object]) -> None:
+    with pytest.raises(SettingError, match=r"plane='square'|documents_per_query=0"):
+        make_plane(**arguments)

@@ -18,7 +18,7 @@ from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.upload_folders import (
     KEEP_DAYS,
     STALE_SECONDS,
-    note_use,
+    record_visit,
     remove,
     remove_expired,
     uploads_folder,
@@ -220,7 +220,7 @@ def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(
     roots = [visitor_root(name) for name in ("gone", "here", "never")]
     for root in roots[:2]:
         (root / "mine" / "Fold1").mkdir(parents=True)
-    note_use(roots[2])
+    record_visit(roots[2])
     assert not roots[2].exists()
     day, now = 86400, time.time()
     os.utime(roots[0], (now - 31 * day, now - 31 * day))
@@ -228,7 +228,7 @@ def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(
     assert KEEP_DAYS == 30
     assert remove_expired() == 1
     assert not roots[0].parent.exists()
-    note_use(roots[1])
+    record_visit(roots[1])
     assert remove_expired(now + 29 * day) == 0
     assert remove_expired(now + 31 * day) == 1
     assert list(tmp_path.iterdir()) == []

@@ -11,8 +11,8 @@ from helpers import assert_no_errors_shown, sidebar
 from playwright.sync_api import Locator, Page, expect
 from test_uploads import GOOD
 
-from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import bytes_below
+from rankviz.datasets.synthetic import Recipe
+from rankviz.datasets.upload_folders import folder_bytes
 from tools.browser import Server, open_page, wait_settled
 
 PADDED = GOOD + "# padding\n" * 100_000
@@ -96,7 +96,7 @@ def test_of_two_uploads_at_once_one_is_kept_where_the_disk_has_room_for_one(
     for one in pages.values():
         wait_settled(one)
     (kept,) = in_place(uploads)
-    assert bytes_below(uploads) <= most
+    assert folder_bytes(uploads) <= most
     first, second = pages.pop(kept), next(iter(pages.values()))
     assert has(first, Path(kept).stem)
     assert_no_errors_shown(first)

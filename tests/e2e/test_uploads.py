@@ -5,7 +5,7 @@ from __future__ import annotations
 from helpers import assert_no_errors_shown, sidebar, tile, traces
 from playwright.sync_api import Page, expect
 
-from rankviz.datasets.recipes import Recipe
+from rankviz.datasets.synthetic import Recipe
 from tools.browser import Server, open_page, wait_settled
 
 GOOD = "".join(

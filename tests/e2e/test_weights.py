@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from rankviz import RankSVM, evaluate, load_demo
 from rankviz.datasets import normalise
 from rankviz.learning.pairs import preference_pairs
-from rankviz.metrics.margins import summary
+from rankviz.metrics.pairwise import summary
 from rankviz.runs.spec import DataSpec
 from tools.browser import Server, open_page, wait_settled
 

@@ -17,7 +17,7 @@ for name in LACKING:
     if name.startswith("os."):
         delattr(os, name.removeprefix("os."))
     elif name == "proc":
-        from rankviz.runs import processes
+        from rankviz.common import processes
 
         processes._HAS_PROC = False
     else:

@@ -7,12 +7,9 @@ import numpy as np
 from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs
 
 from rankviz.datasets import RankingData
-from rankviz.features.bases import IdentityBasis
-from rankviz.features.operator import FeatureOperator
-from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.cells import Cells
+from rankviz.features.operator import FeatureOperator, IdentityBasis
+from rankviz.models.low_rank.blocks import Blocks, Cells, FeatureGram, pair_curvature
 from rankviz.models.low_rank.factorized import FactorProblem
-from rankviz.models.low_rank.gram import FeatureGram, pair_curvature
 from rankviz.models.low_rank.regularized import RegularizedProblem
 
 PARTS = GRADES | {"empty query": (np.array([1, 0, 2, 0]), np.array([0, 2, 2, 4, 4]))}

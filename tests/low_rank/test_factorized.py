@@ -8,10 +8,8 @@ from naive_low_rank import PARTS, PROBLEMS, data_of, dual_optimum, factor_proble
 from naive_ranking import slow_pairs
 
 from rankviz.datasets import RankingData
-from rankviz.models.low_rank.cells import Cells
-from rankviz.models.low_rank.duals import factor_duals
-from rankviz.models.low_rank.factorized import FactorProblem, box_gap
-from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS
+from rankviz.models.low_rank.blocks import Cells, factor_duals
+from rankviz.models.low_rank.factorized import BoxedLBFGS, FactorProblem, box_gap
 
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
 

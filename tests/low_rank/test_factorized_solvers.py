@@ -11,12 +11,16 @@ from naive_low_rank import PROBLEMS, factor_problem, gram_of
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import RBF
 from rankviz.features.kernel_matrix import kernel_matrix
-from rankviz.learning.result import Status
-from rankviz.models.low_rank.cells import Cells
-from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS, FactorSolver, QuerySteps
-from rankviz.models.low_rank.gram import KernelGram
-from rankviz.models.low_rank.nested import Nested
+from rankviz.learning.objective import Status
+from rankviz.models.low_rank.blocks import Cells, KernelGram
+from rankviz.models.low_rank.factorized import (
+    BoxedLBFGS,
+    FactorPoint,
+    FactorProblem,
+    FactorSolver,
+    Nested,
+    QuerySteps,
+)
 from rankviz.models.low_rank.trace import LowRankResult
 
 SOLVERS = {"lbfgs": BoxedLBFGS, "nested": Nested, "query_steps": QuerySteps}

@@ -24,11 +24,11 @@ from rankviz import (
 )
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.kernels import rbf_kernel
-from rankviz.learning.result import Status
-from rankviz.models.low_rank import low_rank_ranker
+from rankviz.learning.objective import Status
+from rankviz.models.low_rank import estimators
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker
-from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank.estimators import LowRankRanker
+from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
 
 X, Y, PTR = problem(3, n_queries=8)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
@@ -217,7 +217,7 @@ def test_unknown_solvers_are_told_the_known_ones() -> None:
 
 def test_steps_by_query_are_refused_before_a_kernel_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
-    monkeypatch.setattr(low_rank_ranker, "kernel_matrix", lambda *args: pytest.fail("it was computed"))
+    monkeypatch.setattr(estimators, "kernel_matrix", lambda *args: pytest.fail("it was computed"))
     with pytest.raises(ValueError, match="Choose solver='lbfgs', or feature_map='nystroem'"):
         model("factorised, query_steps", "exact").fit_data(DATA)
 

@@ -9,11 +9,16 @@ import pytest
 from naive_low_rank import PARTS, PROBLEMS, factor_problem, gram_of, mask_of
 
 from rankviz.common.progress import Progress, StopRequested
-from rankviz.learning.result import Status
-from rankviz.models.low_rank.cells import Cells
-from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.models.low_rank.factorized_solvers import BoxedLBFGS
-from rankviz.models.low_rank.nested import Nested, copied, more_factors
+from rankviz.learning.objective import Status
+from rankviz.models.low_rank.blocks import Cells
+from rankviz.models.low_rank.factorized import (
+    BoxedLBFGS,
+    FactorPoint,
+    FactorProblem,
+    Nested,
+    copied,
+    more_factors,
+)
 
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
 

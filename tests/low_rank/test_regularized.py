@@ -21,8 +21,7 @@ from naive_ranking import slow_pairs
 
 from rankviz.models.low_rank import regularized
 from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.regularized import RegularizedProblem
-from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
+from rankviz.models.low_rank.regularized import Alternating, Fista, RegularizedProblem
 
 SETTINGS = {
     "thresholds bite": (0.05, 0.1, 5.0),

@@ -10,9 +10,8 @@ import pytest
 from naive_low_rank import PROBLEMS, explicit_curvature, regularized_problem
 
 from rankviz.common.progress import Progress, StopRequested
-from rankviz.learning.result import Status
-from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
-from rankviz.models.low_rank.regularized_solvers import Alternating, Fista
+from rankviz.learning.objective import Status
+from rankviz.models.low_rank.regularized import Alternating, DualPoint, Fista, RegularizedProblem
 from rankviz.models.low_rank.trace import LowRankResult
 
 SOLVERS = {"fista": Fista, "alternating": Alternating}

@@ -16,9 +16,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
+from rankviz.common.processes import start
 from rankviz.datasets import write_letor
-from rankviz.runs.processes import start
-from rankviz.store.roster import at_work
+from rankviz.store.execution import worker_processes
 from ui.shell import page
 from ui.shell.errors import LOG, errors_as_sentences
 from ui.shell.visitors import accounts_required
@@ -93,7 +93,7 @@ def own_folders(
         kept.cache_clear()
     FOLDS.clear()
     yield
-    for process in (process for execution in _opened for process in at_work(execution.store)):
+    for process in (process for execution in _opened for process in worker_processes(execution.store)):
         process.terminate()
         assert process.wait(60)
 

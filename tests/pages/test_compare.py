@@ -17,10 +17,10 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.analysis.comparison import compare
 from rankviz.analysis.contestants import contestants
-from rankviz.analysis.tables import as_latex, sheet
+from rankviz.analysis.tables import as_latex, printed_table
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.runs import Design, Values
-from rankviz.runs.choice import Choice
+from rankviz.runs.selection import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from ui.compare.controls import grouped, matching
@@ -230,7 +230,7 @@ def test_settings_are_those_that_differ(open_page: Opener) -> None:
 def test_the_table_is_there_to_copy(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Table")
     found = compare(contestants(made(), "vali"), [METRIC], "linear")
-    assert as_latex(sheet(found, "vali")).strip() in [code.value for code in app.code]
+    assert as_latex(printed_table(found, "vali")).strip() in [code.value for code in app.code]
 
 
 @pytest.mark.usefixtures("store")

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
 from rankviz.datasets.parts import cyclic_fold
-from rankviz.datasets.recipes import Recipe
+from rankviz.datasets.synthetic import Recipe
 from ui.work.folds import data_roots_of_visitor
 
 pytestmark = pytest.mark.usefixtures("every_tab")

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
-from rankviz.plots import metric_curve, metric_vs_m
+from rankviz.plots import metric_vs_m, model_comparison
 from ui.ndcg_vs_m.words import clause, in_words, together
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -38,7 +38,7 @@ def decoded(values: object) -> list[float]:
 def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
     app = open_page("train", m=50)
     linear, kernel = execute(SPEC.linear(2.0**-10)), execute(SPEC)
-    table = metric_curve.data([linear, kernel], "vali")
+    table = model_comparison.curve_data([linear, kernel], "vali")
     shown = lines(figures(app)[0])
     for label, rows in table.groupby("label"):
         assert shown[label] == pytest.approx(rows["value"].tolist())
@@ -48,7 +48,7 @@ def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
 def test_home_shows_what_the_library_computes(open_page: Opener) -> None:
     app = open_page(None, m=50)
     runs = [execute(SPEC.but(n_components=m)) for m in (5, 500)]
-    values = metric_vs_m.data(runs, "vali")["value"].tolist()
+    values = metric_vs_m.metric_data(runs, "vali")["value"].tolist()
     shown = lines(figures(app)[0])["Nyström"]
     assert [shown[0], shown[-1]] == pytest.approx(values)
 

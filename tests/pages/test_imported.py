@@ -14,7 +14,7 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute
-from rankviz.datasets.members import Upload
+from rankviz.datasets.archives import Upload
 from rankviz.store.exchange import LIST
 from ui.runs import actions
 from ui.runs.actions import CHOSEN

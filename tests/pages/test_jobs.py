@@ -14,9 +14,8 @@ from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
-from rankviz.runs.estimate import OVERHEAD, Estimate
-from rankviz.runs.shape import Shape
-from rankviz.store.job_status import JobStatus
+from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
+from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
 from ui.work import watching
 from ui.work.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow
@@ -117,7 +116,7 @@ def watched(app: AppTest) -> str:
 
 def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
     spec = RunSpec("demo", digest="some")
-    status = JobStatus(
+    status = WatchedStatus(
         id="some",
         owner="me",
         title="Curve",

@@ -15,15 +15,14 @@ from streamlit.testing.v1 import AppTest
 from test_every_page import EDGES
 from test_home_train import lines
 
-from rankviz.analysis.kernel_error import PAPERS, VARIANTS, kernel_errors
+from rankviz.analysis.kernel_error import PAPERS, VARIANTS, fitted_slope, kernel_errors, over_seeds
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
-from rankviz.analysis.kernel_summary import fitted_slope, over_seeds
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
 from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
-from rankviz.plots import kernel_variants
-from rankviz.plots.kernel_variants import choice_name
+from rankviz.plots import kernel_error
+from rankviz.plots.kernel_error import choice_name
 from ui.kernel_approximation import computations
 from ui.kernel_approximation.words import (
     SEEDS,
@@ -328,7 +327,7 @@ def test_the_race_says_what_it_asks() -> None:
     """The mean of the other map is no bound: its least error is; and one m that is better by luck is none."""
 
     def row(kind: str, m: int, mean: float, low: float, high: float) -> dict[str, object]:
-        ways = {"map": kind, "choice": kernel_variants.ways(kind)[0].choice, "m": m}
+        ways = {"map": kind, "choice": kernel_error.draws_of(kind)[0].choice, "m": m}
         return ways | {"mean": mean, "low": low, "high": high, "seconds": 0.01, "slowest": 0.01}
 
     others = [row("nystroem", 5, 0.04, 0.03, 0.045), row("nystroem", 25, 0.049, 0.04, 0.055)]

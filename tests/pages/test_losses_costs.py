@@ -9,8 +9,8 @@ from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
-from rankviz.learning.costs import RULES
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import RULES
 from ui.controls.link import query_params
 from ui.controls.setting_controls import CHOICES, costs_of, state_of_costs
 from ui.controls.settings import state_of

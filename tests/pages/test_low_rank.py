@@ -17,7 +17,7 @@ from rankviz.analysis.spectra import MATRICES, Spectra, spectra
 from rankviz.common.progress import Callback
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.learning.losses import LOSSES
-from rankviz.plots import dim_histogram
+from rankviz.plots import dual_energy
 from ui.low_rank.why import EXPONENTS, SOLVER_TOLERANCES
 from ui.low_rank.words import (
     NOTHING_HERE,
@@ -48,9 +48,9 @@ def found(matrix: str) -> Spectra:
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_low_rank_shows_what_the_library_computes(matrix: str, open_page: Opener) -> None:
     app, expected = open_page("low_rank", m=10, matrix=matrix, t="80 %", zero="10⁻²"), found(matrix)
-    needs = dim_histogram.needs(expected, expected, 0.8, 1e-2)
+    needs = dual_energy.dimensions_needed(expected, expected, 0.8, 1e-2)
     for drawn, measure in zip(figures(app)[2:], ("k", "rank"), strict=True):
-        bars = dim_histogram.data(needs, measure, "documents")
+        bars = dual_energy.histogram_data(needs, measure, "documents")
         assert lines(drawn)["this model"] == bars["queries"].tolist()
         assert lines(drawn)["largest rank that the grades allow"][1:-1:2] == bars["allowed"].tolist()
     k = int(needs["k"].quantile(0.5, "lower"))

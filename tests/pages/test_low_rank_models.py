@@ -17,8 +17,8 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.plots import rank_by_model
-from rankviz.plots.low_rank_style import MODELS
+from rankviz.plots import dual_ranks
+from rankviz.plots.low_rank_models import MODELS
 from rankviz.runs.record import RunRecord
 from ui.low_rank import sweeps as low_rank_sweeps
 from ui.low_rank.models import SIDEBAR
@@ -54,10 +54,10 @@ def found() -> Iterator[Spectra]:
 
 def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", **LINK)
-    expected = rank_by_model.data(dict(zip(MODELS, found(), strict=True)), 0.9, 1e-6)
+    expected = dual_ranks.models_data(dict(zip(MODELS, found(), strict=True)), 0.9, 1e-6)
     drawn = lines(figures(app)[2])
     for name in ("plain", "factorised", "regularised"):
-        assert drawn[name] == expected[f"rank_{name}"].clip(lower=rank_by_model.NOTHING).tolist()
+        assert drawn[name] == expected[f"rank_{name}"].clip(lower=dual_ranks.ZERO_AT).tolist()
     median = int(expected["rank_factorised"].quantile(0.5, "lower"))
     assert f"factorised {median}, regularised" in words(app)
     assert "All models here train the hinge with C = 2⁻⁶" in words(app)
@@ -106,7 +106,7 @@ def test_a_selection_holds_for_the_three_models(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", picked=".".join(map(str, chosen)), **LINK)
     assert "Median numerical rank of 2 selected queries: " in words(app)
     faded = figures(app)[2]["data"][0]["marker"]["opacity"]
-    assert faded.count(rank_by_model.STRONG) == 2
+    assert faded.count(dual_ranks.STRONG) == 2
 
 
 def test_thresholds_above_every_singular_value_are_explained(open_page: Opener) -> None:

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
 from rankviz import DataError, RunSpec, execute
-from rankviz.analysis.ranking_error import ranking_errors
+from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.common.settings import SEED
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS

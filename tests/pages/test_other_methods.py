@@ -15,7 +15,7 @@ from rankviz.analysis.model_duals import run_duals
 from rankviz.analysis.spectra import spectra_of
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.models.methods import METHODS
-from rankviz.plots import dim_histogram
+from rankviz.plots import dual_energy
 from rankviz.plots.style import style_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -84,7 +84,9 @@ def test_dual_variables_of_a_model_that_solves_for_them(method: str, open_page: 
     fold = open_fold(find_datasets()["synthetic-demo"], "Fold1")
     found = spectra_of(run_duals(execute(LOW_RANK[method], fold=fold), fold.train))
     app = open_page("low_rank", method=METHODS[method].label, **LINK)
-    bars = dim_histogram.data(dim_histogram.needs(found, found, 0.9, 1e-6), "rank", "documents")
+    bars = dual_energy.histogram_data(
+        dual_energy.dimensions_needed(found, found, 0.9, 1e-6), "rank", "documents"
+    )
     drawn = figures(app)
     assert lines(drawn[3])["this model"] == bars["queries"].tolist()
     assert drawn[2]["data"][0]["marker"]["color"] == style_of(method).colour

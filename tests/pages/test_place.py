@@ -9,10 +9,10 @@ import pytest
 from conftest_pages import words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.runs.processes import ProcessId
+from rankviz.common.processes import ProcessId
+from rankviz.store.environment import CLUSTER_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.making import Making
-from rankviz.store.places import CLUSTER_ENVIRONMENT
+from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.work.place import CLUSTER, cluster_words
 from ui.work.run_store import forget, run_store
@@ -25,15 +25,15 @@ WORKER = {"address": "tcp://one", "threads": 2, "memory": 1e9, "limit": 4e9, "ta
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A cluster is configured; nobody is started, the tests say themselves what is seen of it."""
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://nowhere:8786")
-    monkeypatch.setattr(LocalWorkers, "see_to_it", lambda self: None)
-    monkeypatch.setattr(LocalWorkers, "call", lambda self, place: None)
+    monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
+    monkeypatch.setattr(LocalWorkers, "start_dispatcher", lambda self, place: None)
     yield
     forget()
 
 
 def see(place: str, **told: object) -> None:
     run_store().queue.register("dispatcher", ProcessId.of(os.getpid()), place)
-    run_store().queue.tell("dispatcher", told)
+    run_store().queue.report_cluster("dispatcher", told)
 
 
 def button(app: AppTest, key: str) -> AppTest:
@@ -74,7 +74,7 @@ def test_runs_on_the_cluster_are_made_when_that_is_asked_for(open_page: Opener) 
     lease = run_store().queue.take("them", place=SHARDS)
     assert lease is not None
     assert lease.specs[0].get("C") == 8.0
-    Making(run_store()).make(lease)
+    FamilyRunner(run_store()).make(lease)
     app.run()
     assert not [one for one in app.button if one.key.startswith("train-there")]
     assert app.get("plotly_chart")
@@ -130,7 +130,9 @@ def test_a_sweep_is_asked_of_the_cluster(open_page: Opener) -> None:
 def test_a_sweep_whose_cluster_does_not_answer_goes_on_here_when_asked(open_page: Opener) -> None:
     see(TASKS)
     app = button(on_the_cluster(open_page("sweep", m=5), TASKS), "start-sweep")
-    run_store().queue.complain("dispatcher", "no Dask scheduler answers at *nowhere*; check the address")
+    run_store().queue.report_trouble(
+        "dispatcher", "no Dask scheduler answers at *nowhere*; check the address"
+    )
     app.run()
     assert any("No Dask scheduler answers at &#42;nowhere&#42;;" in one.value for one in app.warning)
     app = button(app, "sweep-here")

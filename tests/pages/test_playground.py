@@ -12,7 +12,7 @@ from conftest_pages import components, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets.letor import parse_letor
-from rankviz.datasets.plane import PLANES, make_plane
+from rankviz.datasets.synthetic import PLANES, make_plane
 from rankviz.whatif.plane import fit_plane
 from ui.playground import words as said
 from ui.playground.scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.common.errors import DataError
 from rankviz.datasets import make_fold
-from rankviz.datasets.members import Upload
+from rankviz.datasets.archives import Upload
 from rankviz.store import RunStore, Study
 from rankviz.store.exchange import export_runs
 from ui.runs import actions

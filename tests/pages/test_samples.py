@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
 from rankviz import RunRecord, RunSpec, execute_all
-from rankviz.metrics.crossed import crossed_interval
+from rankviz.metrics.significance import crossed_interval
 from rankviz.models.methods import METHODS
 from ui.ndcg_vs_m.words import INFOS
 from ui.work import jobs

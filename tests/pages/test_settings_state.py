@@ -16,10 +16,10 @@ from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Positive, Powers, Setting, Steps, Typed, Whole
 from rankviz.features import FEATURE_MAPS
+from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
-from rankviz.models.settings import FEATURE_MAP
 from ui.controls.link import VERSION, query_params
 from ui.controls.navigation import OF_COSTS
 from ui.controls.setting_controls import control_of, value_from, widget_values

@@ -13,7 +13,7 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute
-from rankviz.analysis.ranking_error import ranking_errors
+from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.significance import compare
 from ui.shell.figures import report_ties

@@ -19,8 +19,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.common.settings import Typed, Whole
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.solver_settings import TOL
-from rankviz.learning.solvers import SOLVERS
+from rankviz.learning.solvers import SOLVERS, TOL
 from rankviz.models.methods import METHODS
 
 pytestmark = pytest.mark.usefixtures("every_tab")

@@ -19,12 +19,11 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec
 from rankviz.models.methods import METHODS
 from rankviz.runs import Design, select
-from rankviz.runs.choice import Choice
-from rankviz.runs.rules import candidates
 from rankviz.runs.run import execute_all
+from rankviz.runs.selection import Choice, candidates
 from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.making import Making
+from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
 from ui.sweep.studies import Sweep
 from ui.work.folds import digest_of
@@ -38,7 +37,7 @@ SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
 @pytest.fixture(autouse=True)
 def no_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nobody works on studies but the test itself."""
-    monkeypatch.setattr(LocalWorkers, "see_to_it", lambda self: None)
+    monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
     yield
     forget()
 
@@ -83,7 +82,7 @@ def study_of(app: AppTest) -> str:
 
 def make(app: AppTest, families: int = 100) -> AppTest:
     """Make runs as a worker does, and look at the page again."""
-    making = Making(run_store())
+    making = FamilyRunner(run_store())
     for _ in range(families):
         lease = run_store().queue.take("tester")
         if lease is None:

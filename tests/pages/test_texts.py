@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from streamlit.runtime import caching
 from streamlit.testing.v1 import AppTest
 
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv
 from rankviz.datasets import RankingData
-from rankviz.plots.labels import shown_documents
+from rankviz.plots.style import shown_documents
 from ui.shell.texts import escaped, plain
 from ui.work.runs import _memory
 

@@ -19,7 +19,7 @@ from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.runs.run import model_from
 from rankviz.whatif.crossings import swaps as turn_at
 from rankviz.whatif.estimates import margins_without_queries
-from rankviz.whatif.landmarks import landmark_shares
+from rankviz.whatif.explanations import landmark_shares
 from rankviz.whatif.refits import refits_of
 from ui.controls import feature_names, selection
 from ui.shell.texts import escaped

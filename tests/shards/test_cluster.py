@@ -22,12 +22,11 @@ from distributed import Client
 import rankviz
 from rankviz import DataError, Progress, RankingData, RankSVM
 from rankviz.common.errors import SettingError
-from rankviz.learning.costs import PLAIN
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import PLAIN
 from rankviz.shards import Part
-from rankviz.shards.cluster import ClusterLost, OnCluster, local_cluster, same
-from rankviz.shards.cutting import cut
-from rankviz.shards.sending import ByPath, digest
+from rankviz.shards.cluster import ByPath, ClusterLost, OnCluster, digest, local_cluster, same
+from rankviz.shards.part import cut
 
 DATA = awkward_data()
 WHOLE: dict[str, Any] = {"feature_map": "nystroem", "n_components": 40, "gamma": 0.3, "C": 0.02}
@@ -93,8 +92,8 @@ def mapped(folder: Path) -> RankingData:
 
 def test_workers_open_a_file_that_they_see(tmp_path: Path, cluster: OnCluster) -> None:
     data = mapped(tmp_path)
-    held = cluster.deal(cut(data, 5, LOSSES["squared_hinge"], PLAIN))
-    said = cluster.bring(_how, held)
+    held = cluster.scatter(cut(data, 5, LOSSES["squared_hinge"], PLAIN))
+    said = cluster.gather(_how, held)
     assert said == ["memmap"] * 5
     one = RankSVM(**WHOLE).fit_data(DATA)
     model = RankSVM(**WHOLE).fit_in_shards(data, cluster)
@@ -102,8 +101,8 @@ def test_workers_open_a_file_that_they_see(tmp_path: Path, cluster: OnCluster) -
 
 
 def test_documents_without_a_file_are_sent(cluster: OnCluster) -> None:
-    held = cluster.deal(cut(DATA, 5, LOSSES["squared_hinge"], PLAIN))
-    assert cluster.bring(_how, held) == ["ndarray"] * 5
+    held = cluster.scatter(cut(DATA, 5, LOSSES["squared_hinge"], PLAIN))
+    assert cluster.gather(_how, held) == ["ndarray"] * 5
 
 
 def test_documents_are_sent_once_for_all_fits_on_them(
@@ -121,10 +120,10 @@ def test_documents_are_sent_once_for_all_fits_on_them(
         RankSVM(**(WHOLE | settings)).fit_in_shards(DATA, cluster)
     assert sum(gone) == len(DATA.X)
     other = RankingData(DATA.X + 1, DATA.y, DATA.ptr, DATA.query_ids)
-    held = cluster.deal(cut(other, 5, LOSSES["squared_hinge"], PLAIN))
+    held = cluster.scatter(cut(other, 5, LOSSES["squared_hinge"], PLAIN))
     assert sum(gone) == 2 * len(DATA.X), "others are sent, and the first ones go"
     assert held_at_last(cluster, 5) == 5
-    np.testing.assert_array_equal(np.concatenate(cluster.bring(_features, held)), other.X)
+    np.testing.assert_array_equal(np.concatenate(cluster.gather(_features, held)), other.X)
 
 
 def test_documents_are_known_by_their_shape_and_by_every_number() -> None:
@@ -167,8 +166,8 @@ def test_documents_whose_file_has_gone_are_sent(tmp_path: Path, cluster: OnClust
     (tmp_path / "X.bin").unlink()
     parts = cut(data, 5, LOSSES["squared_hinge"], PLAIN)
     assert ByPath.of(parts[0]) is None
-    assert set(cluster.bring(_how, cluster.deal(parts))) <= {"ndarray", "memmap"}
-    np.testing.assert_array_equal(np.concatenate(cluster.bring(_features, cluster.deal(parts))), DATA.X)
+    assert set(cluster.gather(_how, cluster.scatter(parts))) <= {"ndarray", "memmap"}
+    np.testing.assert_array_equal(np.concatenate(cluster.gather(_features, cluster.scatter(parts))), DATA.X)
 
 
 def _features(part: Part) -> np.ndarray:
@@ -177,7 +176,7 @@ def _features(part: Part) -> np.ndarray:
 
 def test_what_goes_wrong_on_a_worker_is_raised_here(cluster: OnCluster) -> None:
     with pytest.raises(DataError, match="seven"):
-        cluster.bring(_fail, cluster.deal(range(10)))
+        cluster.gather(_fail, cluster.scatter(range(10)))
 
 
 def _fail(item: int) -> int:
@@ -199,7 +198,7 @@ def test_a_worker_that_is_killed_changes_nothing(step: int, cluster: OnCluster) 
 
     def kill_one(progress: Progress) -> None:
         if progress.record is not None and progress.record["iteration"] == step and not killed:
-            killed.append(next(iter(cluster.bring(_process, cluster.deal([0])))))
+            killed.append(next(iter(cluster.gather(_process, cluster.scatter([0])))))
             os.kill(killed[0], signal.SIGKILL)
 
     one = RankSVM(**WHOLE).fit_data(DATA)

@@ -16,8 +16,8 @@ from rankviz.common.errors import SettingError
 from rankviz.datasets import make_data
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import TrainingSizes
-from rankviz.shards import Backend, Here, plan
-from rankviz.shards.keeping import NotKept
+from rankviz.shards import Backend, Here, storage
+from rankviz.shards.storage import NoStorage
 
 DATA = awkward_data()
 SETTINGS: list[dict[str, Any]] = [
@@ -105,7 +105,7 @@ def test_what_goes_wrong_in_a_shard_is_raised_here() -> None:
 
     where = Here(10, threads=2)
     with pytest.raises(DataError, match="seven"):
-        where.each(fail, where.deal(range(10)))
+        where.map(fail, where.scatter(range(10)))
 
 
 def test_progress_of_features_is_told_by_shard() -> None:
@@ -189,13 +189,13 @@ def test_a_fit_in_one_piece_that_memory_refuses_says_that_shards_would_do() -> N
 
 
 def test_features_that_pass_are_cut_into_smaller_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = DATA, "nystroem", "rbf", 100, "squared_hinge", Here(3, threads=2), None, (NotKept(),)
-    large = plan.plan_for(*asked)
-    monkeypatch.setattr(plan, "PASSING", 8 * 100 * 50)
-    small = plan.plan_for(*asked)
+    asked = DATA, "nystroem", "rbf", 100, "squared_hinge", Here(3, threads=2), None, (NoStorage(),)
+    large = storage.plan_for(*asked)
+    monkeypatch.setattr(storage, "MOST_TEMPORARY", 8 * 100 * 50)
+    small = storage.plan_for(*asked)
     assert (large.shards, small.shards) == (3, math.ceil(DATA.n_documents / 50))
-    passing = 8 * 100 * DATA.n_documents
-    assert large.need - small.need == 2 * passing // 3 - 2 * passing // small.shards
+    temporary = 8 * 100 * DATA.n_documents
+    assert large.need - small.need == 2 * temporary // 3 - 2 * temporary // small.shards
 
 
 def test_how_many_workers_would_do_is_said() -> None:
@@ -203,7 +203,7 @@ def test_how_many_workers_would_do_is_said() -> None:
     need = sizes.bytes - sizes.base_bytes
     workers = math.ceil(need / (0.7 * 16e9))
     assert workers > 2
-    assert f"a cluster with {workers} workers of 16.0 GB" in plan._remedy("squared_hinge", 0, need)
+    assert f"a cluster with {workers} workers of 16.0 GB" in storage._remedy("squared_hinge", 0, need)
 
 
 def test_a_loss_that_lists_its_pairs_says_what_would_do() -> None:

@@ -12,16 +12,16 @@ from rankviz import RankSVM
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 from rankviz.features import RBF
-from rankviz.features.family import MapFamily
-from rankviz.learning import PairRisk, adapted_risk, risk_of, smoothed_risk
-from rankviz.learning.costs import frozen_costs, pair_costs
-from rankviz.learning.feature_space import RankObjective, certificate
+from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.spaces import FeatureSpace, Task
+from rankviz.learning.objective import certificate
+from rankviz.learning.pairs import frozen_costs, pair_costs
+from rankviz.learning.risk import PairRisk, adapted_risk, smoothed_risk
+from rankviz.learning.sorted_risk import risk_of
+from rankviz.learning.training import FeatureSpace, MapFamily, Task
 from rankviz.shards import Backend, Here, ShardedObjective, ShardedSpace
-from rankviz.shards.cutting import borders, cut
-from rankviz.shards.keeping import AsComputed, InSingle, Keeping, NotKept, Recomputed
-from rankviz.shards.plan import Plan
+from rankviz.shards.part import borders, cut
+from rankviz.shards.storage import DoubleStorage, FeatureStorage, NoStorage, Plan, Recomputed, SingleStorage
 
 DATA = awkward_data()
 TABLE = [[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 1.5, 2.5], [2.0, 1.5, 0.0, 1.0], [3.0, 2.5, 1.0, 0.0]]
@@ -54,10 +54,10 @@ def plain(model: RankSVM) -> RankObjective:
     return space.objective(task_of(model), adapted_risk(risk, model.C), 0)
 
 
-def sharded(model: RankSVM, where: Backend, keeping: Keeping | None = None) -> ShardedObjective:
+def sharded(model: RankSVM, where: Backend, storage: FeatureStorage | None = None) -> ShardedObjective:
     """The same over shards."""
     costs = pair_costs(frozen_costs(model.costs), DATA.y, DATA.ptr)
-    plan = Plan(where.count(DATA.n_documents), keeping or AsComputed(), 0, 0.0)
+    plan = Plan(where.count(DATA.n_documents), storage or DoubleStorage(), 0, 0.0)
     family = MapFamily(model.unfitted_map(1.0, 0), DATA.X)
     space = ShardedSpace(family, DATA, LOSSES[model.loss].surrogate(), costs, where, plan)
     return space.objective(task_of(model), adapted_risk(space.risk(), model.C), 0)
@@ -112,7 +112,7 @@ def test_the_hinge_smoothed_less_is_that_in_shards_too(here: Backend) -> None:
 @pytest.mark.parametrize("settings", MAPS, ids=name_of)
 def test_features_that_are_computed_again_are_the_same(settings: dict[str, Any]) -> None:
     model = RankSVM(C=0.02, **settings)
-    agree(plain(model), sharded(model, Here(5), NotKept()))
+    agree(plain(model), sharded(model, Here(5), NoStorage()))
 
 
 def test_features_that_are_not_kept_are_computed_once_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_features_that_are_not_kept_are_computed_once_a_product(monkeypatch: pyt
 
     monkeypatch.setattr(Recomputed, "of", noting)
     model = RankSVM("nystroem", n_components=40, gamma=0.3, C=0.02)
-    objective = sharded(model, Here(5, threads=1), NotKept())
+    objective = sharded(model, Here(5, threads=1), NoStorage())
     point = objective.at(objective.start())
     assert sum(computed) == DATA.n_documents
     objective.hessian_product(point, np.ones(40))
@@ -157,7 +157,7 @@ def test_no_more_columns_are_computed_than_are_asked_for(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("settings", MAPS, ids=name_of)
 def test_features_in_single_precision_are_the_same_to_it(settings: dict[str, Any]) -> None:
     model = RankSVM(C=0.02, **settings)
-    agree(plain(model), sharded(model, Here(5), InSingle()), rtol=2e-6)
+    agree(plain(model), sharded(model, Here(5), SingleStorage()), rtol=2e-6)
 
 
 def test_columns_far_from_zero_are_moved_as_in_one_piece(
@@ -212,7 +212,7 @@ def test_shards_are_sampled_in_proportion_to_their_active_pairs() -> None:
     objective = sharded(model, Here(5))
     point, drawn = objective.at(objective.start()), []
     assert point.risk.n_active == objective.n_pairs > 3000
-    real = objective.bring
+    real = objective.gather
 
     def noting(do: Any, *arguments: Any) -> list[Any]:
         found = real(do, *arguments)
@@ -220,7 +220,7 @@ def test_shards_are_sampled_in_proportion_to_their_active_pairs() -> None:
             drawn.append([len(rows) for rows in found])
         return found
 
-    objective.bring = noting  # type: ignore[method-assign]
+    objective.gather = noting  # type: ignore[method-assign]
     for _ in range(30):
         objective.preconditioner(point)
     m = objective.basis.shape[1]

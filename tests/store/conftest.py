@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import SPEC, end_workers
+from conftest_store import Command, Sleeper
 from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.__main__ import main
+from rankviz.common.processes import ProcessId, start
 from rankviz.datasets import Fold, find_datasets, open_fold
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
+from rankviz.store.environment import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.places import FOLDER_ENVIRONMENT, WORKERS_ENVIRONMENT
+from rankviz.store.watched import WatchedStudies
 
 POSTGRES = "RANKVIZ_TEST_POSTGRES"
 """Address of a PostgreSQL server on which tests may make databases; `make test-postgres` starts one."""
@@ -56,13 +59,13 @@ def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 @pytest.fixture
-def jobs(store: RunStore) -> Jobs:
+def jobs(store: RunStore) -> WatchedStudies:
     """What pages ask for jobs, with one worker at once."""
-    return Jobs(LocalWorkers(store, 1))
+    return WatchedStudies(LocalWorkers(store, 1))
 
 
 @pytest.fixture
-def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
+def submit(jobs: WatchedStudies, root: Path) -> Callable[..., str]:
     def submitted(specs: Sequence[RunSpec] = (SPEC,), owner: str = "me") -> str:
         return jobs.submit(specs, owner=owner, title="A job", roots=[root])
 
@@ -73,6 +76,38 @@ def submit(jobs: Jobs, root: Path) -> Callable[..., str]:
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker is started: the test itself takes what is to be made."""
     monkeypatch.setattr(LocalWorkers, "_missing", lambda *_: 0)
+
+
+@pytest.fixture
+def interrupted(command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Do a sweep that is interrupted while it waits; return what it says."""
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    def done(*words: str) -> str:
+        with monkeypatch.context() as patch:
+            patch.setattr("rankviz.command.sweep.time.sleep", interrupt)
+            status, _, err = command("sweep", *words)
+        assert status == 130
+        return err
+
+    return done
+
+
+@pytest.fixture
+def sleepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sleeper]]:
+    """Processes that sleep are started in place of workers; they are noted here, and ended afterwards."""
+    found = list[Sleeper]()
+
+    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
+        found.append(Sleeper(start(["sleep", "60"], environment, log), command[-1], environment))
+        return found[-1].process
+
+    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
+    yield found
+    for one in found:
+        one.process.terminate()
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +129,17 @@ def specs(base: RunSpec) -> list[RunSpec]:
 @pytest.fixture(scope="module")
 def made(specs: list[RunSpec], fold: Fold) -> dict[RunSpec, RunRecord]:
     return dict(execute_all(specs, fold=fold))
+
+
+@pytest.fixture
+def command(root: Path, store: RunStore, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Do a command as typed; its exit status, and what it has printed on both streams."""
+
+    def done(name: str, *words: str) -> tuple[int, str, str]:
+        data = ["--data-dir", str(root)] if name in ("train", "sweep") else []
+        with pytest.raises(SystemExit) as ended:
+            main([name, *words, *data])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return done

@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from conftest_store import MODEL, SQLITE, Command, as_json
 
 from rankviz import RunSpec
-from rankviz.__main__ import main
 from rankviz.command import sweep
-from rankviz.command.values import number, settings_of, value_of
+from rankviz.command.values import parse_number, parse_value, settings_of
 from rankviz.common.errors import SettingError
+from rankviz.shards import Here
+from rankviz.shards.backend import place_of
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.store.execution import worker_processes
 from tools.disks import NotAllowed, small_disk
-
-Command = Callable[..., tuple[int, str, str]]
-SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-"""What commands say does not depend on the database."""
-MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
-
-
-@pytest.fixture
-def command(root: Path, store: RunStore, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Do a command as typed; its exit status, and what it has printed on both streams."""
-
-    def done(name: str, *words: str) -> tuple[int, str, str]:
-        data = ["--data-dir", str(root)] if name in ("train", "sweep") else []
-        with pytest.raises(SystemExit) as ended:
-            main([name, *words, *data])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return done
-
-
-def as_json(done: tuple[int, str, str]) -> Any:
-    assert done[0] == 0, done[2]
-    return json.loads(done[1])
 
 
 @SQLITE
@@ -100,16 +76,10 @@ def test_drawn_designs_take_ranges(command: Command) -> None:
 
 @SQLITE
 def test_interrupted_a_sweep_is_paused_and_goes_on_when_asked(
-    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch
+    command: Command, store: RunStore, interrupted: Callable[..., str]
 ) -> None:
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sweep.time, "sleep", interrupt)
-        status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0")
+    err = interrupted(*MODEL, "--axis", "C=2^-2..2^0")
     (study,) = store.studies.every()
-    assert status == 130
     assert study.asked == "paused"
     assert f"rankviz sweep --resume {study.id}" in err
     assert as_json(command("sweep", "--resume", study.id, "--json"))["runs"] == {"done": 3}
@@ -120,7 +90,7 @@ def test_detached_a_sweep_goes_on_by_itself(command: Command, store: RunStore) -
     study = as_json(command("sweep", *MODEL, "--axis", "C=1,2", "--detach", "--json"))["study"]
     assert store.studies.status(study).total == 2
     assert as_json(command("sweep", "--resume", study, "--json"))["runs"] == {"done": 2}
-    assert at_work(store)
+    assert worker_processes(store)
 
 
 @pytest.mark.parametrize("good", [0, 1])
@@ -129,13 +99,13 @@ def test_runs_that_fail_are_said_and_the_status_is_1(
     command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, good: int
 ) -> None:
     """Those that fail mean other data, which are not there."""
-    pinned = sweep.pinned
+    pinned = sweep.with_digests
 
     def elsewhere(specs: Sequence[RunSpec], chosen: Namespace) -> list[RunSpec]:
         there = pinned(specs, chosen)
         return [*there[:good], *(spec.but(digest="0" * 32) for spec in there[good:])]
 
-    monkeypatch.setattr(sweep, "pinned", elsewhere)
+    monkeypatch.setattr(sweep, "with_digests", elsewhere)
     status, out, err = command("sweep", *MODEL, "--axis", "C=1,2")
     assert status == 1
     assert f"{2 - good} cannot be made" in err
@@ -270,7 +240,7 @@ def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
 ) -> None:
     """It is said before anything is trained or asked for."""
     monkeypatch.setattr("rankviz.command.train.execute", None)
-    monkeypatch.setattr(sweep.LocalWorkers, "see_to_it", None)
+    monkeypatch.setattr(sweep.LocalWorkers, "maintain", None)
     status, out, err = command(*words)
     assert store.studies.every() == []
     assert (status, out) == (2, "")
@@ -291,13 +261,13 @@ def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
     ],
 )
 def test_values_are_read_by_their_settings(name: str, text: str, value: object) -> None:
-    assert value_of(settings_of("ranksvm")[name], text) == value
+    assert parse_value(settings_of("ranksvm")[name], text) == value
 
 
 def test_what_is_no_number_is_none() -> None:
-    assert number("abc") is None
+    assert parse_number("abc") is None
     with pytest.raises(SettingError):
-        value_of(settings_of("ranksvm")["C"], "abc")
+        parse_value(settings_of("ranksvm")["C"], "abc")
 
 
 @SQLITE
@@ -367,3 +337,56 @@ def test_a_reader_who_goes_is_no_fault(command: Command, store: RunStore) -> Non
 def test_whole_numbers_have_ranges_too(command: Command) -> None:
     words = ("--axis", "n_components=5..50", "--kind", "random", "--points", "3", "--plan", "--json")
     assert as_json(command("sweep", "small", *words))["runs"] == 3
+
+
+@SQLITE
+def test_training_in_shards_is_the_same_run_and_says_its_plan_before(
+    command: Command, store: RunStore
+) -> None:
+    status, _, err = command("train", *MODEL, "--shards", "3")
+    assert status == 0
+    assert "Fold1: 3 shards, features in double precision: about" in err
+    (row,) = as_json(command("train", *MODEL, "--json"))  # without: found, for it is the same run
+    assert len(store.listing.every()) == 1
+    assert row["run"] == store.listing.every().index[0]
+
+
+@SQLITE
+def test_a_model_that_shards_cannot_train_is_refused(command: Command) -> None:
+    status, _, err = command("train", "small", "--method", "factorized", "--where", "here")
+    assert status != 0
+    assert "not trained in shards" in err
+
+
+@SQLITE
+@pytest.mark.parametrize("where", ["local:0", "local:two", "local:-1", "local:99999"])
+def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
+    status, _, err = command("train", *MODEL, "--where", where)
+    assert status != 0
+    assert "names no number of workers" in err
+
+
+@SQLITE
+def test_a_sweep_on_a_cluster(command: Command, store: RunStore) -> None:
+    status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2")
+    assert status == 0
+    assert "3 of 3 runs made" in err
+
+
+@SQLITE
+def test_a_cluster_is_not_left_to_itself(command: Command) -> None:
+    status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2", "--detach")
+    assert status != 0
+    assert "while somebody waits" in err
+
+
+def test_here_is_this_process() -> None:
+    with place_of("here", 5) as where:
+        assert isinstance(where, Here)
+        assert where.count(10) == 5
+
+
+def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.shards.backend.find_spec", lambda name: None)
+    with pytest.raises(SettingError, match=r"rankviz\[dask\]"), place_of("tcp://127.0.0.1:1"):
+        pass

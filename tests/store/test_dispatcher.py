@@ -10,19 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest_jobs import ended, wait_for
+from conftest_store import SQLITE
 
 from rankviz import RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.datasets import Fold
 from rankviz.shards.cluster import OnCluster, local_cluster
 from rankviz.store import RunStore, Study
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.places import CLUSTER_ENVIRONMENT, cluster_address
-from rankviz.store.roster import at_work, cluster_seen
+from rankviz.store.cluster import ClusterWorkers
+from rankviz.store.environment import CLUSTER_ENVIRONMENT, cluster_address
+from rankviz.store.execution import LocalWorkers, cluster_seen, worker_processes
 from rankviz.store.study import DONE, HERE, SHARDS, TASKS
+from rankviz.store.watched import WatchedStudies
 
-pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+pytestmark = SQLITE
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_each_place_takes_its_own_studies(store: RunStore, base: RunSpec, root: 
         assert lease.place == place
         assert store.studies.status(lease.study).study.title == place
         assert store.queue.take("w", place=place) is None
-        assert not store.queue.gives_way(lease)
+        assert not store.queue.must_yield(lease)
 
 
 def test_a_study_moves_to_another_place(store: RunStore, base: RunSpec, root: Path) -> None:
@@ -78,12 +79,12 @@ def test_without_a_cluster_nobody_is_started_and_why_is_said(
     monkeypatch.delenv(CLUSTER_ENVIRONMENT, raising=False)
     execution = LocalWorkers(store, 1)
     execution.submit(study(root, TASKS), [base])
-    assert at_work(store) == []
+    assert worker_processes(store) == []
     assert "RANKVIZ_CLUSTER" in execution.trouble(TASKS)
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://127.0.0.1:1")
     monkeypatch.setattr("rankviz.store.execution.find_spec", lambda name: None)
-    execution.see_to_it()
-    assert at_work(store) == []
+    execution.maintain()
+    assert worker_processes(store) == []
     assert "rankviz[dask]" in execution.trouble(TASKS)
     assert execution.trouble() == ""
 
@@ -103,7 +104,7 @@ def test_a_sweep_is_made_by_the_workers_of_the_cluster(
 def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(
     store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, fold: Fold
 ) -> None:
-    jobs = Jobs(execution)
+    jobs = WatchedStudies(execution)
     specs = [base.but(C=1.0 + k / 1e4, tol=1e-9) for k in range(1000)]
     job = jobs.submit(specs, owner="me", title="A job", roots=[root], place=SHARDS)
     wait_for(lambda: any("2 shards" in news.get("plan", "") for news in jobs.status(job).news))
@@ -120,7 +121,7 @@ def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(
 def test_what_shards_cannot_train_fails_with_the_reason(
     execution: LocalWorkers, base: RunSpec, root: Path
 ) -> None:
-    jobs = Jobs(execution)
+    jobs = WatchedStudies(execution)
     job = jobs.submit([base.but(solver="sgd_pair")], owner="me", title="A job", roots=[root], place=SHARDS)
     status = ended(jobs, job)
     assert status.state == "failed"
@@ -154,3 +155,61 @@ def test_a_cluster_that_does_not_answer_is_said_and_waited_for(
     store.studies.move(study_id, "me", HERE)
     wait_for(lambda: not execution.watch(study_id).left)
     assert store.studies.status(study_id).counts == {DONE: 1}
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[OnCluster]:
+    with local_cluster(2, 1e9) as address, OnCluster(address) as place:
+        yield place
+
+
+@pytest.fixture
+def tasks(store: RunStore, place: OnCluster) -> ClusterWorkers:
+    return ClusterWorkers(store, place)
+
+
+def many(base: RunSpec, runs: int) -> list[RunSpec]:
+    """Families of ten runs."""
+    return [base.but(seed=k // 10, C=2.0 ** -(k % 10)) for k in range(runs)]
+
+
+def test_every_run_is_made_once_and_is_that_of_one_piece(
+    store: RunStore, tasks: ClusterWorkers, base: RunSpec, root: Path, fold: Fold
+) -> None:
+    specs = many(base, 40)
+    study = tasks.submit(Study("me", "a grid", roots=(str(root),)), specs)
+    wait_for(lambda: not tasks.watch(study).left)
+    assert store.studies.status(study).counts == {DONE: 40}
+    found = store.records.find(specs)
+    assert len(found) == 40
+    assert store.studies.status(study).study.place == TASKS
+    alone = execute(specs[13], fold=fold)
+    assert found[specs[13]].objective == pytest.approx(alone.objective, rel=1e-5)
+
+
+def test_a_killed_workers_family_is_made_by_another(
+    store: RunStore, tasks: ClusterWorkers, place: OnCluster, base: RunSpec, root: Path
+) -> None:
+    specs = many(base, 150)
+    study = tasks.submit(Study("me", "a grid", roots=(str(root),)), specs)
+    wait_for(lambda: tasks.watch(study).counts.get(DONE, 0) > 20)
+    os.kill(place.on_workers(os.getpid)[0], signal.SIGKILL)
+    wait_for(lambda: not tasks.watch(study).left)
+    assert store.studies.status(study).counts == {DONE: 150}
+
+
+def test_stop_stops(store: RunStore, tasks: ClusterWorkers, base: RunSpec, root: Path) -> None:
+    study = tasks.submit(Study("me", "a grid", roots=(str(root),)), many(base, 600))
+    wait_for(lambda: tasks.watch(study).counts.get(DONE, 0) > 5)
+    tasks.stop(study, "me")
+    wait_for(lambda: not tasks.watch(study).left)
+    assert store.studies.status(study).counts[DONE] < 600
+
+
+def test_a_file_of_this_machine_is_none_of_others(
+    store: RunStore, place: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankviz.store.cluster.host", lambda: "elsewhere")
+    monkeypatch.setattr(place, "on_workers", lambda ask: ["far away"], raising=False)
+    with pytest.raises(SettingError, match="far away"):
+        ClusterWorkers(store, place)

@@ -10,9 +10,9 @@ from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 
 from rankviz import RunSpec
 from rankviz.store import RunStore, StoreOutOfReach
+from rankviz.store.environment import FOLDER_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.places import FOLDER_ENVIRONMENT
+from rankviz.store.watched import WatchedStudies
 from tools.disks import Disk, NotAllowed, small_disk
 
 FULL = "The database of runs cannot be used: its disk is full."
@@ -33,13 +33,13 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
         pytest.skip(str(why))
 
 
-def submit(jobs: Jobs, root: Path, specs: Sequence[RunSpec] = (SPEC,), owner: str = "me") -> str:
+def submit(jobs: WatchedStudies, root: Path, specs: Sequence[RunSpec] = (SPEC,), owner: str = "me") -> str:
     return jobs.submit(specs, owner=owner, title="A job", roots=[root])
 
 
 def test_a_disk_that_fills_up_while_a_job_runs(disk: Disk, root: Path) -> None:
     """What could not be written is said; it goes on by itself once there is room."""
-    jobs = Jobs(LocalWorkers(RunStore(), 1))
+    jobs = WatchedStudies(LocalWorkers(RunStore(), 1))
     some = MANY[:400]
     job, waits = submit(jobs, root, some), submit(jobs, root, (SPEC.but(C=7.0),), owner="you")
     wait_for(lambda: jobs.status(job).finished)
@@ -63,7 +63,7 @@ def test_a_disk_that_fills_up_while_a_job_runs(disk: Disk, root: Path) -> None:
 
 
 def test_jobs_alone_fill_a_disk(disk: Disk, root: Path) -> None:
-    jobs = Jobs(LocalWorkers(RunStore(), 1))
+    jobs = WatchedStudies(LocalWorkers(RunStore(), 1))
     status = ended(jobs, submit(jobs, root, MANY))
     assert status.state == "failed"
     assert status.reason.startswith(FULL)
@@ -71,7 +71,7 @@ def test_jobs_alone_fill_a_disk(disk: Disk, root: Path) -> None:
 
 
 def test_a_disk_that_is_mounted_read_only(disk: Disk, root: Path) -> None:
-    jobs = Jobs(LocalWorkers(RunStore(), 1))
+    jobs = WatchedStudies(LocalWorkers(RunStore(), 1))
     job = submit(jobs, root)
     assert ended(jobs, job).state == "finished"
     end_workers(jobs._execution.store)
@@ -80,7 +80,7 @@ def test_a_disk_that_is_mounted_read_only(disk: Disk, root: Path) -> None:
     with pytest.raises(StoreOutOfReach, match="cannot be used: it cannot be opened"):
         RunStore()
     disk.mount_again("rw")
-    after = Jobs(LocalWorkers(RunStore(), 1))
+    after = WatchedStudies(LocalWorkers(RunStore(), 1))
     assert after._execution.store.records.find([SPEC])
     after.delete(job, "me")
     assert ended(after, submit(after, root, (SPEC.but(C=9.0),))).state == "finished"

@@ -19,14 +19,13 @@ from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from rankviz import execute
-from rankviz.runs.processes import ProcessId, start
-from rankviz.store import RunStore, Study, execution, leases, worker
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.making import Making
-from rankviz.store.places import FOLDER_ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.common.processes import ProcessId, start
+from rankviz.store import RunStore, Study, execution, queue, worker
+from rankviz.store.environment import FOLDER_ENVIRONMENT
+from rankviz.store.execution import LocalWorkers, worker_processes
+from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.tables import families, records, runs, workers
+from rankviz.store.watched import WatchedStudies
 
 pytestmark = [
     pytest.mark.usefixtures("own_cache"),
@@ -66,7 +65,7 @@ def sleeps(command: list[str], environment: dict[str, str], log: Path) -> Proces
 
 
 @pytest.fixture
-def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jobs]:
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedStudies]:
     """One store after the other is put here; SQLite alone, for what is tested is the order of our steps."""
     monkeypatch.setenv(FOLDER_ENVIRONMENT, str(tmp_path))
     monkeypatch.setenv("RANKVIZ_STORE", "")
@@ -74,11 +73,11 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jobs]:
     end_workers(RunStore())
 
 
-def fresh(folder: Path) -> Jobs:
+def fresh(folder: Path) -> WatchedStudies:
     """An empty store."""
     for path in folder.glob("runs.sqlite*"):
         path.unlink()
-    return Jobs(LocalWorkers(RunStore(), 1))
+    return WatchedStudies(LocalWorkers(RunStore(), 1))
 
 
 # --- what is done, in a process of its own ------------------------------------------------------------------
@@ -86,27 +85,27 @@ def fresh(folder: Path) -> Jobs:
 
 def submits(_: str) -> None:
     execution.start = sleeps
-    Jobs(LocalWorkers(RunStore(), 1)).submit([FOURIER, SPEC], owner="c", title="A job", roots=[])
+    WatchedStudies(LocalWorkers(RunStore(), 1)).submit([FOURIER, SPEC], owner="c", title="A job", roots=[])
 
 
 def joins(_: str) -> None:
     execution.start = sleeps
-    Jobs(LocalWorkers(RunStore(), 1)).join([FOURIER, SPEC], owner="c", title="A job", roots=[])
+    WatchedStudies(LocalWorkers(RunStore(), 1)).join([FOURIER, SPEC], owner="c", title="A job", roots=[])
 
 
 def looks(_: str) -> None:
     execution.start = sleeps
-    LocalWorkers(RunStore(), 1).see_to_it()
+    LocalWorkers(RunStore(), 1).maintain()
 
 
 def stops(job: str) -> None:
     execution.start = sleeps
-    Jobs(LocalWorkers(RunStore(), 1)).stop(job, "a")
+    WatchedStudies(LocalWorkers(RunStore(), 1)).stop(job, "a")
 
 
 def deletes(job: str) -> None:
     execution.start = sleeps
-    Jobs(LocalWorkers(RunStore(), 1)).delete(job, "a")
+    WatchedStudies(LocalWorkers(RunStore(), 1)).delete(job, "a")
 
 
 def takes(_: str) -> None:
@@ -114,19 +113,19 @@ def takes(_: str) -> None:
 
 
 def works(_: str) -> None:
-    worker.go_first = lambda: None
+    worker.prefer_oom_kill = lambda: None
     worker.main(["w"])
 
 
 # --- what was before ----------------------------------------------------------------------------------------
 
 
-def waiting(jobs: Jobs, root: Path) -> str:
+def waiting(jobs: WatchedStudies, root: Path) -> str:
     """A job that waits."""
     return jobs.submit([SPEC, OTHER, FOURIER], owner="a", title="A job", roots=[root])
 
 
-def half_made(jobs: Jobs, root: Path) -> str:
+def half_made(jobs: WatchedStudies, root: Path) -> str:
     """A job of which a worker of another machine holds the first family, and has made one run."""
     job = waiting(jobs, root)
     assert jobs._execution.store.queue.take("elsewhere") is not None
@@ -134,7 +133,7 @@ def half_made(jobs: Jobs, root: Path) -> str:
     return job
 
 
-def left_behind(jobs: Jobs, root: Path) -> str:
+def left_behind(jobs: WatchedStudies, root: Path) -> str:
     """The same, where that worker is gone."""
     job = half_made(jobs, root)
     with jobs._execution.store.database.writing() as connection:
@@ -162,12 +161,12 @@ CASES = [
 def test_who_changes_the_store_is_killed_at_each_step(
     act: Callable[..., Any],
     before: Callable[..., str],
-    jobs: Jobs,
+    jobs: WatchedStudies,
     root: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(leases, "STOP_PATIENCE", 0.0)
+    monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     step, going_on = 1, True
     while going_on:
         with monkeypatch.context() as nobody:
@@ -180,21 +179,21 @@ def test_who_changes_the_store_is_killed_at_each_step(
     assert step > 5
 
 
-def assert_all_ends(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def assert_all_ends(jobs: WatchedStudies, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever looks next brings every job to its end; each run is made once, none is left in between."""
     store = jobs._execution.store
-    for process in at_work(store):
+    for process in worker_processes(store):
         process.terminate()
     with monkeypatch.context() as here:
         here.setattr(LocalWorkers, "_missing", lambda *_: 0)
-        here.setattr("rankviz.store.making.limit_threads", lambda _: None)
+        here.setattr("rankviz.store.family_runner.limit_threads", lambda _: None)
         with store.database.writing() as connection:
             assert set(connection.execute(select(families.c.worker)).scalars()) <= {None, "elsewhere", "w"}
             connection.execute(families.update().where(families.c.worker.is_not(None)).values(until=0.0))
-        fresh_look = Jobs(LocalWorkers(RunStore(), 1))
-        fresh_look._execution.see_to_it()
+        fresh_look = WatchedStudies(LocalWorkers(RunStore(), 1))
+        fresh_look._execution.maintain()
         while (lease := store.queue.take("next")) is not None:
-            Making(store).make(lease)
+            FamilyRunner(store).make(lease)
         for status in [one for owner in "ac" for one in fresh_look.of(owner)]:
             assert not status.live
             assert status.reason.endswith(".")
@@ -209,7 +208,7 @@ def assert_all_ends(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_worker_is_killed_at_each_step(
-    jobs: Jobs,
+    jobs: WatchedStudies,
     root: Path,
     tmp_path: Path,
     bounded: Callable[..., None],
@@ -231,7 +230,11 @@ def test_a_worker_is_killed_at_each_step(
 
 
 def test_a_sweep_is_made_whole_wherever_its_worker_is_killed(
-    jobs: Jobs, root: Path, tmp_path: Path, bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    jobs: WatchedStudies,
+    root: Path,
+    tmp_path: Path,
+    bounded: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bounded(idle_seconds=0.02)
     monkeypatch.setattr(LocalWorkers, "_missing", lambda *_: 0)
@@ -240,5 +243,5 @@ def test_a_sweep_is_made_whole_wherever_its_worker_is_killed(
         study = store.studies.submit(Study("a", "a grid", roots=(str(root),)), [SPEC, OTHER, FOURIER])
         killed(step, works, study)
         with monkeypatch.context() as here:
-            assert_all_ends(Jobs(LocalWorkers(store, 1)), here)
+            assert_all_ends(WatchedStudies(LocalWorkers(store, 1)), here)
         assert store.studies.status(study).counts == {"done": 3}

@@ -1,4 +1,4 @@
-"""Workers and servers killed at random moments: every job ends; nothing is lost, made twice or left over."""
+"""Random kills of workers, of servers and in sweeps: every job ends; nothing is lost or made twice."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from conftest_jobs import SPEC, end_workers, wait_for
 from conftest_kills import apart
 from sqlalchemy import select
 
+from benchmarks.store_kills import trials
 from rankviz.store import RunStore, StoreError
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.jobs import Jobs
-from rankviz.store.leases import LEASE_SECONDS, process_from
-from rankviz.store.places import FOLDER_ENVIRONMENT
-from rankviz.store.roster import at_work
+from rankviz.store.database import ENVIRONMENT
+from rankviz.store.environment import FOLDER_ENVIRONMENT
+from rankviz.store.execution import LocalWorkers, worker_processes
+from rankviz.store.queue import LEASE_SECONDS, parse_process
 from rankviz.store.tables import families, records, runs, workers
+from rankviz.store.watched import WatchedStudies
 
 pytestmark = [
     pytest.mark.usefixtures("own_cache"),
@@ -35,7 +36,7 @@ KILLS = Counter(server=32, importing=12, training=10, waiting=6)
 
 def serve(root: Path, seed: int) -> None:
     """What a server does for its visitors, without a pause, until it is killed."""
-    rng, jobs = random.Random(seed), Jobs(LocalWorkers(RunStore(), 2))
+    rng, jobs = random.Random(seed), WatchedStudies(LocalWorkers(RunStore(), 2))
     while True:
         live = jobs.live()
         if len(live) < 3:
@@ -56,7 +57,7 @@ def doing(store: RunStore, what: str) -> list[int]:
         rows = connection.execute(select(workers)).all()
     found = dict[str, list[int]](importing=[], training=[], waiting=[])
     for row in rows:
-        process = process_from(row.process)
+        process = parse_process(row.process)
         if process is None or not process.alive():
             continue
         importing = row.until > time.time() + LEASE_SECONDS  # it has not said yet that it is there
@@ -96,7 +97,7 @@ def test_sixty_kills(store: RunStore, root: Path, bounded: Callable[..., None]) 
             time.sleep(rng.uniform(0, 0.1))
             kill(rng.choice(pids))
         killed[what] += 1
-    jobs = Jobs(LocalWorkers(RunStore(), 2))
+    jobs = WatchedStudies(LocalWorkers(RunStore(), 2))
     wait_for(lambda: sum(job.state == "finished" for job in every(jobs)) > 10)
     for server in servers:
         server.kill()
@@ -105,11 +106,11 @@ def test_sixty_kills(store: RunStore, root: Path, bounded: Callable[..., None]) 
     assert_all_is_well(jobs, killed.total() - killed["server"])
 
 
-def every(jobs: Jobs) -> list[Any]:
+def every(jobs: WatchedStudies) -> list[Any]:
     return [job for owner in "abc" for job in jobs.of(owner)]
 
 
-def assert_all_is_well(jobs: Jobs, worker_kills: int) -> None:
+def assert_all_is_well(jobs: WatchedStudies, worker_kills: int) -> None:
     wait_for(lambda: not jobs.live())
     store, found = jobs._execution.store, every(jobs)
     ways = Counter(job.state for job in found)
@@ -129,4 +130,16 @@ def assert_all_is_well(jobs: Jobs, worker_kills: int) -> None:
         kept = connection.execute(select(records.c.run)).scalars().all()
         held = connection.execute(select(families.c.id).where(families.c.worker.is_not(None))).all()
     assert (sorted(made), held) == (sorted(kept), []), "a record for each run, and no lease is left"
-    wait_for(lambda: not at_work(store))
+    wait_for(lambda: not worker_processes(store))
+
+
+@pytest.mark.parametrize("kind", ["worker", "app", pytest.param("database", id="postgresql")])
+def test_a_sweep_outlives_a_kill(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if kind == "database" and "RANKVIZ_TEST_POSTGRES" not in os.environ:
+        pytest.skip("RANKVIZ_TEST_POSTGRES is not set: make test-postgres starts a server")
+    monkeypatch.setenv(ENVIRONMENT, "")  # put back afterwards
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
+    (trial,) = trials(kind, [0.3], tmp_path)
+    assert (trial.lost, trial.doubled, trial.unmade) == (0, 0, 0)
+    assert 0 < trial.at < 360
+    assert trial.seconds < 30

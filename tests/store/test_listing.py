@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import RunStore, StoreOutOfReach, listing
-from rankviz.store.common import keep_for_all
+from rankviz.store.run_store import keep_for_all
 
 
 def test_a_table_is_read_again_where_anybody_has_written(

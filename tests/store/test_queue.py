@@ -11,9 +11,9 @@ from conftest_store import GRID, end_of_lease, save_all, states, taken
 from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
-from rankviz.runs.processes import ProcessId
+from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
-from rankviz.store.making import Making
+from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.tables import workers
 
 
@@ -73,9 +73,9 @@ def test_the_lease_of_a_process_that_has_ended_goes_to_another_at_once(
     for name, child in zip(("w1", "w2"), children, strict=True):
         store.queue.register(name, ProcessId.of(child.pid))
     taken(store, "w1")
-    assert not store.queue.idle("w2")
+    assert not store.queue.has_work_for("w2")
     children[0].communicate(b"\n")
-    assert store.queue.idle("w2")
+    assert store.queue.has_work_for("w2")
     assert len(taken(store, "w2").specs) == 3
     children[1].communicate(b"\n")
 
@@ -187,7 +187,7 @@ def test_runs_that_ended_without_a_record_are_tried_again_for_a_new_study(
 
 def test_a_family_is_made_as_a_whole(store: RunStore, specs: list[RunSpec], root: Path) -> None:
     study = store.studies.submit(Study("me", "a grid", roots=(str(root),)), specs[:3])
-    Making(store).make(taken(store, "w"))
+    FamilyRunner(store).make(taken(store, "w"))
     assert states(store, study) == {"done": 3}
 
 

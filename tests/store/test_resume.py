@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
-from test_commands import SQLITE, Command, as_json, command  # noqa: F401 - a fixture
+from conftest_store import SQLITE, Command, as_json
 
 from rankviz import RunSpec
-from rankviz.command import sweep
 from rankviz.common.errors import SettingError
 from rankviz.runs import Design, Values, select
-from rankviz.runs.choice import Choice
+from rankviz.runs.selection import Choice
 from rankviz.store import RunStore, Study
 
 SWEEP = ("small", "--set", "feature_map=linear", "--axis", "C=2^-8,2^-4,1,16")
 
 
 @pytest.fixture
-def paused(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    monkeypatch: pytest.MonkeyPatch,
-) -> str:
+def paused(store: RunStore, interrupted: Callable[..., str]) -> str:
     """The id of a sweep by NDCG@3, for each fold, that was interrupted."""
-
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sweep.time, "sleep", interrupt)
-        words = (*SWEEP, "--metric", "NDCG@3", "--per-fold", "--title", "Mine")
-        status, _, err = command("sweep", *words)
+    err = interrupted(*SWEEP, "--metric", "NDCG@3", "--per-fold", "--title", "Mine")
     (study,) = store.studies.every()
-    assert status == 130
     assert f"rankviz sweep --resume {study.id}" in err
     return study.id
 
 
 @SQLITE
 def test_what_was_chosen_by_is_chosen_by_after_the_resume(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    paused: str,
+    command: Command, store: RunStore, paused: str
 ) -> None:
     found = as_json(command("sweep", "--resume", paused, "--json"))
     table, design = store.listing.of_studies([paused]), design_of(store, paused)
@@ -78,11 +64,7 @@ def test_what_was_chosen_by_is_chosen_by_after_the_resume(
     ],
 )
 def test_an_argument_that_differs_is_refused_before_anything_goes_on(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    paused: str,
-    words: tuple[str, ...],
-    own: str,
+    command: Command, store: RunStore, paused: str, words: tuple[str, ...], own: str
 ) -> None:
     status, out, err = command("sweep", "--resume", paused, *words)
     assert (status, out, len(err.splitlines())) == (2, "", 1)
@@ -93,10 +75,7 @@ def test_an_argument_that_differs_is_refused_before_anything_goes_on(
 
 
 @SQLITE
-def test_equal_arguments_and_those_of_how_to_wait_are_fine(
-    command: Command,  # noqa: F811
-    paused: str,
-) -> None:
+def test_equal_arguments_and_those_of_how_to_wait_are_fine(command: Command, paused: str) -> None:
     same = (*SWEEP, "--metric", "NDCG@3", "--rule", "best", "--per-fold", "--title", "Mine", "--all-folds")
     more = ("--fold", "Fold1", "--method", "ranksvm", "--normalisation", "none", "--kind", "grid")
     how = ("--workers", "1", "--where", "here", "--json")
@@ -104,34 +83,21 @@ def test_equal_arguments_and_those_of_how_to_wait_are_fine(
 
 
 @SQLITE
-def test_another_axis_of_the_same_values_and_a_plan(
-    command: Command,  # noqa: F811
-    paused: str,
-) -> None:
+def test_another_axis_of_the_same_values_and_a_plan(command: Command, paused: str) -> None:
     status, _, err = command("sweep", "--resume", paused, "--plan", "--axis", "C=0.00390625,2^-4,1,16")
     assert (status, len(err.splitlines())) == (2, 1)
     assert "--plan beside --resume" in err
 
 
 @SQLITE
-def test_where_a_cluster_worked_the_pause_says_so(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def interrupt(_: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sweep.time, "sleep", interrupt)
-    _, _, err = command("sweep", *SWEEP, "--where", "local:1")
+def test_where_a_cluster_worked_the_pause_says_so(store: RunStore, interrupted: Callable[..., str]) -> None:
+    err = interrupted(*SWEEP, "--where", "local:1")
     assert f"--resume {store.studies.every()[0].id} --where local:1" in err
 
 
 @SQLITE
 def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    paused: str,
+    command: Command, store: RunStore, paused: str
 ) -> None:
     """As those of earlier versions and of the app."""
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
@@ -147,9 +113,7 @@ def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
 
 @SQLITE
 def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    paused: str,
+    command: Command, store: RunStore, paused: str
 ) -> None:
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
     for words, said in (
@@ -163,11 +127,7 @@ def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(
 
 
 @SQLITE
-def test_a_study_that_is_no_sweep_is_a_sentence(
-    command: Command,  # noqa: F811
-    store: RunStore,
-    paused: str,
-) -> None:
+def test_a_study_that_is_no_sweep_is_a_sentence(command: Command, store: RunStore, paused: str) -> None:
     job = store.studies.submit(Study("you", "A job", kind="job"), store.studies.specs(paused))
     status, _, err = command("sweep", "--resume", job)
     assert (status, len(err.splitlines())) == (2, 1)
@@ -189,7 +149,7 @@ def design_of(store: RunStore, study: str) -> Design:
 
 
 @SQLITE
-def test_a_preset_chooses_as_its_paper_did(command: Command, store: RunStore) -> None:  # noqa: F811
+def test_a_preset_chooses_as_its_paper_did(command: Command, store: RunStore) -> None:
     """Each fold has a C of its own, by NDCG@10; what is typed goes first."""
     paper = ("small", "--preset", "chapelle2010", "--json")
     found = as_json(command("sweep", *paper))

@@ -12,10 +12,10 @@ from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.store import RunStore, StoreError, Study
-from rankviz.store.common import keep_for_all, kept_for_all
-from rankviz.store.jobs import Jobs
-from rankviz.store.room import DAY, UNDO_SECONDS, bytes_of, make_room, purge
+from rankviz.store.room import DAY, UNDO_SECONDS, make_room, purge, total_bytes
+from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, runs, studies
+from rankviz.store.watched import WatchedStudies
 
 SPECS = tuple(SPEC.but(C=0.5 + number) for number in range(4))
 Bounded = Callable[..., None]
@@ -54,7 +54,7 @@ def ask(store: RunStore, owner: str) -> None:
 def test_the_bytes_of_records_are_known(store: RunStore, made: Sequence[RunRecord]) -> None:
     store.records.keep(made[:2], "me")
     with store.database.reading() as connection:
-        assert bytes_of(connection) == sum(len(record.to_bytes()) for record in made[:2])
+        assert total_bytes(connection) == sum(len(record.to_bytes()) for record in made[:2])
 
 
 def test_while_there_is_room_nothing_goes(
@@ -124,7 +124,7 @@ def test_what_a_job_waits_for_stays_and_jobs_that_ended_go_with_their_runs(
     store: RunStore,
     made: Sequence[RunRecord],
     bounded: Bounded,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     nobody: None,
 ) -> None:

@@ -14,22 +14,18 @@ from pathlib import Path
 import pytest
 from conftest_jobs import MANY, SPEC, wait_for
 from conftest_jobs import ended as ended_job
+from conftest_store import SQLITE, Sleeper
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
-from rankviz.runs.processes import ProcessId, start
-from rankviz.store import RunStore, Study, StudyStatus, workplace
-from rankviz.store.errors import StoreOutOfReach
-from rankviz.store.execution import LocalWorkers, log_folder
-from rankviz.store.jobs import Jobs
-from rankviz.store.leases import host
-from rankviz.store.places import default_niceness
-from rankviz.store.roster import at_work, untold
+from rankviz.common.processes import ProcessId, start
+from rankviz.store import RunStore, Study, StudyStatus, environment
+from rankviz.store.environment import SERVER_ENVIRONMENT, default_niceness, environment_of_worker
+from rankviz.store.execution import LocalWorkers, log_folder, unrecorded, worker_processes
+from rankviz.store.queue import host
+from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import workers
-from rankviz.store.workplace import SERVER_ENVIRONMENT, environment_of_worker
-
-processes_alone = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-"""What is tried is what processes do, whatever the database."""
+from rankviz.store.watched import WatchedStudies
 
 
 @pytest.fixture
@@ -56,11 +52,13 @@ def test_everything_is_made_and_the_workers_stay_for_more(
     status = ended(execution, study)
     assert status.counts == {"done": 6}
     assert status.ended is not None
-    processes = at_work(execution.store)
+    processes = worker_processes(execution.store)
     assert 0 < len(processes) <= 2
     again = execution.submit(asked(root), [spec.but(C=8.0) for spec in specs])
     assert ended(execution, again).counts == {"done": 2}
-    assert {process.pid for process in at_work(execution.store)} >= {process.pid for process in processes}
+    assert {process.pid for process in worker_processes(execution.store)} >= {
+        process.pid for process in processes
+    }
 
 
 def test_a_run_that_cannot_be_made_fails_alone(
@@ -81,13 +79,13 @@ def test_what_a_killed_worker_was_making_is_made_by_another(
     specs = [base.but(C=2.0**C, gamma=2.0**g) for C in range(-6, 6) for g in range(-6, 2)]
     study = execution.submit(asked(root), specs)
     wait_for(lambda: execution.watch(study).done)
-    for process in at_work(execution.store):
+    for process in worker_processes(execution.store):
         os.kill(process.pid, signal.SIGKILL)
     status = ended(execution, study)
     assert status.counts == {"done": len(specs)}
 
 
-@processes_alone
+@SQLITE
 def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,20 +114,20 @@ def test_the_address_of_the_database_is_not_on_the_command_line(
     execution: LocalWorkers, specs: list[RunSpec], root: Path
 ) -> None:
     execution.submit(asked(root), specs)
-    process = wait_for(lambda: at_work(execution.store))[0]
+    process = wait_for(lambda: worker_processes(execution.store))[0]
     command = Path(f"/proc/{process.pid}/cmdline")
     if command.exists():
         assert b"runs.sqlite" not in command.read_bytes()
         assert b"postgresql" not in command.read_bytes()
 
 
-@processes_alone
+@SQLITE
 def test_workers_leave_no_logs_where_nothing_went_wrong(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, bounded: object
 ) -> None:
     bounded(idle_seconds=0.2)  # type: ignore[operator]
     ended(execution, execution.submit(asked(root), specs))
-    wait_for(lambda: not at_work(execution.store))
+    wait_for(lambda: not worker_processes(execution.store))
     assert not list(log_folder(execution.store).glob("*.log"))
 
 
@@ -146,12 +144,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
     return found
 
 
-@processes_alone
+@SQLITE
 @pytest.mark.parametrize(
     ("most", "processes"), [({"idle_seconds": 60}, 1), ({"worker_jobs": 2}, 2), ({"worker_bytes": 1}, 3)]
 )
 def test_a_worker_stays_until_it_has_made_or_taken_much(
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     bounded: Callable[..., None],
     started: list[ProcessId],
@@ -164,19 +162,19 @@ def test_a_worker_stays_until_it_has_made_or_taken_much(
     assert len(started) == processes
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_nobody_needs_ends(
-    store: RunStore, jobs: Jobs, submit: Callable[..., str], bounded: Callable[..., None]
+    store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None]
 ) -> None:
     bounded(idle_seconds=0.2)
     ended_job(jobs, submit())
-    assert wait_for(lambda: not at_work(store))
+    assert wait_for(lambda: not worker_processes(store))
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
     store: RunStore,
-    jobs: Jobs,
+    jobs: WatchedStudies,
     submit: Callable[..., str],
     bounded: Callable[..., None],
     tmp_path: Path,
@@ -189,7 +187,7 @@ def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
     job = submit()
     server.terminate()
     assert ended_job(jobs, job).state == "finished"
-    assert wait_for(lambda: not at_work(store))
+    assert wait_for(lambda: not worker_processes(store))
 
 
 def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,48 +198,49 @@ def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyP
     assert environment_of_worker(1, 1)[SERVER_ENVIRONMENT] == other
 
 
-@processes_alone
+@SQLITE
 def test_cores_are_shared_out(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch, specs: list[RunSpec], root: Path
+    store: RunStore,
+    monkeypatch: pytest.MonkeyPatch,
+    specs: list[RunSpec],
+    root: Path,
+    sleepers: list[Sleeper],
 ) -> None:
-    environments = list[dict[str, str]]()
-
-    def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        environments.append(environment)
-        return start(["sleep", "60"], environment, log)
-
     monkeypatch.setattr("rankviz.store.execution.cores", lambda: 9)
-    monkeypatch.setattr("rankviz.store.execution.start", noting)
     for number, at_once in enumerate((2, 20)):
         LocalWorkers(store, at_once).submit(asked(root), [specs[number]])
     names = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "RANKVIZ_THREADS"
-    assert {environments[0][name] for name in names} == {"4"}
-    assert {environments[-1][name] for name in names} == {"1"}
+    assert {sleepers[0].environment[name] for name in names} == {"4"}
+    assert {sleepers[-1].environment[name] for name in names} == {"1"}
 
 
 def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text("1")
-    monkeypatch.setattr(workplace, "PACKAGE", tmp_path)
-    before = workplace.code()
-    assert workplace.code() == before
+    monkeypatch.setattr(environment, "PACKAGE", tmp_path)
+    before = environment.code_digest()
+    assert environment.code_digest() == before
     os.utime(tmp_path / "module.py", (1, 1))
-    assert workplace.code() != before
+    assert environment.code_digest() != before
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
-    store: RunStore, jobs: Jobs, submit: Callable[..., str]
+    store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
     ended_job(jobs, submit())
-    (process,) = at_work(store)
+    (process,) = worker_processes(store)
     os.kill(process.pid, signal.SIGKILL)
     wait_for(lambda: not process.alive())
     assert ended_job(jobs, submit((SPEC.but(C=0.125),))).state == "finished"
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_place(
-    store: RunStore, jobs: Jobs, submit: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gone = start(["true"], dict(os.environ), tmp_path / "gone.log")
     wait_for(lambda: not gone.alive())
@@ -249,44 +248,42 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
     with store.database.writing() as connection:
         noted = {"id": "never", "host": host(), "process": starter, "until": time.time() + 999}
         connection.execute(insert(workers).values(**noted))
-    assert at_work(store) == []
+    assert worker_processes(store) == []
     assert ended_job(jobs, submit()).state == "finished"
 
 
-@processes_alone
+@SQLITE
 def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_it_lives(
-    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, sleepers: list[Sleeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execution, begun = LocalWorkers(store, 2), list[ProcessId]()
+    execution = LocalWorkers(store, 2)
     for number in range(2):
         store.studies.submit(Study("me", "a grid"), [SPEC.but(C=1.0 + number)])
-
-    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        begun.append(start(["sleep", "60"], environment, log))
-        return begun[-1]
 
     def full(*_: object) -> None:
         raise StoreOutOfReach("its disk is full")
 
-    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
     with monkeypatch.context() as patched:
-        patched.setattr("rankviz.store.execution.note_process", full)
+        patched.setattr("rankviz.store.execution.record_process", full)
         with pytest.raises(StoreOutOfReach):
-            execution.see_to_it()
-    assert len(begun) == 1, "the other one of the two was not started"
-    execution.see_to_it()
-    execution.see_to_it()
-    assert len(begun) == 2, "the first one lives, and has one place"
-    begun[0].terminate()
-    wait_for(lambda: not begun[0].alive())
-    execution.see_to_it()
-    execution.see_to_it()
-    assert len(begun) == 3
-    for process in begun:
-        process.terminate()
-    wait_for(lambda: not any(process.alive() for process in begun))
-    execution.see_to_it()
-    assert not untold.keys() & set(names_of(store))
+            execution.maintain()
+    assert len(sleepers) == 1, "the other one of the two was not started"
+    execution.maintain()
+    execution.maintain()
+    assert len(sleepers) == 2, "the first one lives, and has one place"
+    end(sleepers[:1])
+    execution.maintain()
+    execution.maintain()
+    assert len(sleepers) == 3
+    end(sleepers)
+    execution.maintain()
+    assert not unrecorded.keys() & set(names_of(store))
+
+
+def end(sleepers: list[Sleeper]) -> None:
+    for one in sleepers:
+        one.process.terminate()
+    wait_for(lambda: not any(one.process.alive() for one in sleepers))
 
 
 def names_of(store: RunStore) -> list[str]:
@@ -295,32 +292,25 @@ def names_of(store: RunStore) -> list[str]:
 
 
 def test_two_that_look_at_once_start_one_worker(
-    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, submit: Callable[..., str], sleepers: list[Sleeper]
 ) -> None:
-    started = list[str]()
-
-    def sleeps(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        started.append(command[-1])
-        return start(["sleep", "60"], environment, log)
-
-    monkeypatch.setattr("rankviz.store.execution.start", sleeps)
     for number in range(3):
         submit((SPEC.but(C=1.0 + number),))
     stores = [RunStore(store.database.address) for _ in range(4)]
     many = [LocalWorkers(one, 1) for one in stores]
-    threads = [threading.Thread(target=lambda one=one: [one.see_to_it() for _ in range(20)]) for one in many]
+    threads = [threading.Thread(target=lambda one=one: [one.maintain() for _ in range(20)]) for one in many]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(started) == 1
+    assert len(sleepers) == 1
     for one in stores:
         one.close()
 
 
 def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:
-    execution.see_to_it()
-    assert at_work(execution.store) == []
+    execution.maintain()
+    assert worker_processes(execution.store) == []
 
 
 @pytest.mark.parametrize(
@@ -333,13 +323,13 @@ def test_how_far_workers_stand_back_is_asked_for(
     assert default_niceness() == niceness
 
 
-@processes_alone
+@SQLITE
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such order")
 def test_workers_stand_back_as_far_as_asked(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANKVIZ_NICE", "3")
     submit(MANY)
-    (process,) = wait_for(lambda: at_work(store))
+    (process,) = wait_for(lambda: worker_processes(store))
     own = os.getpriority(os.PRIO_PROCESS, 0)
     wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, own + 3))

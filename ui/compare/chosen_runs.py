@@ -10,10 +10,9 @@ import streamlit as st
 from rankviz.analysis.contestants import Contestant, Run, contestants
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
 from rankviz.runs.record import NOT_MADE_HERE, RunRecord
-from rankviz.runs.selection import select
+from rankviz.runs.selection import Choice, select
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus

@@ -17,7 +17,7 @@ from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting, every
 from rankviz.features import LINEAR
 from rankviz.models.methods import METHODS
-from rankviz.runs.labels import look_of
+from rankviz.runs.description import look_of
 from rankviz.store import StoreError
 from rankviz.store.study import DONE
 from ui.compare import words

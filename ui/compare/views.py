@@ -9,23 +9,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.chosen import best_of
-from rankviz.analysis.comparison import Comparison, compare
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant
-from rankviz.analysis.cutoffs import cutoffs
-from rankviz.analysis.front import front
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, sheet
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
-from rankviz.plots import (
-    compared_deltas,
-    compared_metrics,
-    compared_slices,
-    metric_curve,
-    query_differences,
-    time_and_quality,
-)
+from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.spec import RunSpec
 from ui.compare import words
@@ -76,10 +66,10 @@ def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Conte
 
 def differences(found: Comparison, asked: Asked, part: str) -> None:
     """Draw every model's difference to the baseline by the leading metric."""
-    table = compared_deltas.data(found)
+    table = model_comparison.deltas_data(found)
     about = words.about(found.matched.contestants, part)
     show_figure(
-        compared_deltas.figure(table[table["metric"] == asked.metric]),
+        model_comparison.deltas_figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
         alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
@@ -103,9 +93,9 @@ def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) 
 
 def alone(one: Contestant, asked: Asked, part: str) -> None:
     """Draw the metrics of a single model."""
-    table = compared_metrics.data_of_one(one, asked.metrics)
+    table = model_comparison.single_data(one, asked.metrics)
     show_figure(
-        compared_metrics.figure(table),
+        model_comparison.metrics_figure(table),
         table,
         key="compared-alone",
         alt="Means with intervals.",
@@ -116,9 +106,9 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
 
 def metrics(found: Comparison, part: str) -> None:
     """Draw means with intervals for all metrics, and their spread over folds and seeds."""
-    table = compared_metrics.data(found)
+    table = model_comparison.metrics_data(found)
     show_figure(
-        compared_metrics.figure(table),
+        model_comparison.metrics_figure(table),
         table,
         key="compared-metrics",
         alt="Means by metric.",
@@ -142,10 +132,10 @@ def metrics(found: Comparison, part: str) -> None:
 
 def by_cutoff(found: Comparison, part: str) -> None:
     """Draw NDCG@k for every k."""
-    table, models = cutoffs(found.matched), len(found.matched.contestants)
+    table, models = metric_by_cutoff(found.matched), len(found.matched.contestants)
     banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
-        metric_curve.figure(banded),
+        model_comparison.curve_figure(banded),
         table,
         key="compared-cutoffs",
         alt=words.CUTOFFS_ALT,
@@ -156,9 +146,9 @@ def by_cutoff(found: Comparison, part: str) -> None:
 def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
     """Draw training seconds against the leading metric."""
     told = front(found.matched, asked.metric)
-    table = time_and_quality.data(told)
+    table = model_comparison.time_data(told)
     show_figure(
-        time_and_quality.figure(table, asked.metric),
+        model_comparison.time_figure(table, asked.metric),
         table,
         key="compared-time",
         alt=words.TIMES_ALT.format(metric=asked.metric),
@@ -205,9 +195,9 @@ def slices(found: Comparison, asked: Asked, part: str) -> None:
             st.info(words.NAME_QUERIES)
             return
     slicing = _slicing(found, asked, part, kind, text)
-    table = compared_slices.data(found.matched, asked.metric, asked.baseline, slicing)
+    table = model_comparison.slices_data(found.matched, asked.metric, asked.baseline, slicing)
     show_figure(
-        compared_slices.figure(table, asked.metric),
+        model_comparison.slices_figure(table, asked.metric),
         table,
         key="compared-slices",
         alt=words.SLICES_ALT.format(metric=asked.metric),
@@ -272,10 +262,10 @@ def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
     """Draw the differences of one model by query, the tests of all, and the queries."""
     other = _other(found, asked)
     pair = found.matched.pair(asked.metric, other.label, asked.baseline)
-    table = query_differences.data({part: pair})
+    table = per_query.difference_data({part: pair})
     colour = style_of(found.matched.looks[other.label]).colour
     show_figure(
-        query_differences.figure(table, asked.metric, colour),
+        per_query.difference_figure(table, asked.metric, colour),
         table,
         key="compared-queries",
         alt=f"{asked.metric} differences, sorted.",
@@ -383,4 +373,4 @@ def export(found: Comparison, part: str) -> None:
 def _written(found: Comparison, part: str, name: str) -> str:
     if name == "CSV":
         return comparison_csv(found)
-    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](sheet(found, part))
+    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](printed_table(found, part))

@@ -9,9 +9,8 @@ from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.metrics.significance import queries_in_words, tied
-from rankviz.runs.choice import Choice
 from rankviz.runs.description import PART_NAMES
-from rankviz.runs.rules import RULES
+from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
 

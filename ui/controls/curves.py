@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.errors import SettingError
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.plots.style import approximations, look_of, style_of
-from rankviz.runs.description import Description
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.plots.style import approximations, style_of
+from rankviz.runs.description import Description, look_of
 from rankviz.runs.spec import RunSpec
 from ui.controls.settings import spec_from_state
 from ui.shell.texts import describe, escaped

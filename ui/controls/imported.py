@@ -8,7 +8,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.store.imports import Verdict
+from rankviz.store.exchange import Verdict
 from ui.controls.settings import open_run, state_of
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences

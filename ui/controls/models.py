@@ -14,11 +14,9 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
-from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.offers import WORDS
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import in_a_sentence
-from rankviz.runs.labels import distinct_labels, short_labels
+from rankviz.models.methods import METHODS, USUAL, WORDS
+from rankviz.plots.style import style_of
+from rankviz.runs.description import distinct_labels, in_a_sentence, look_of, short_labels
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
 from ui.controls.compared import choose, chosen

@@ -15,10 +15,10 @@ import streamlit as st
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import SEED, Setting, every
 from rankviz.features import FEATURE_MAPS, LINEAR
-from rankviz.features.settings import KERNEL
-from rankviz.learning.risk_settings import COSTS, LOSS_WEIGHT
+from rankviz.features.registry import FEATURE_MAP, KERNEL
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.learning.pairs import COSTS
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import RunSpec
 from ui.controls.settings import BASELINE_C, NORMALISATION, baseline_is_set, spec_from_state
 from ui.controls.widgets import ALL, THIS
@@ -165,14 +165,7 @@ ENTRIES = (
     Entry("Low rank", "grid_on", "low_rank", ": dual variables"),
     Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),
     Entry("Compare", "rule", "compare", ": models over folds and seeds", not_used, own=True),
-    Entry(
-        "Runs",
-        "history",
-        "runs",
-        ": search, compare and share",
-        not_used,
-        own=True,
-    ),
+    Entry("Runs", "history", "runs", ": search, compare and share", not_used, own=True),
 )
 """All pages in the order of the menu, the start page first."""
 

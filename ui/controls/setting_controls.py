@@ -18,8 +18,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import superscript
 from rankviz.common.settings import Powers, Setting, Steps, Typed
 from rankviz.datasets import DataError
-from rankviz.learning.costs import RULES, Costs, triangle
-from rankviz.learning.risk_settings import COSTS
+from rankviz.learning.pairs import COSTS, RULES, Costs, triangle
 from ui.controls.widgets import Bound
 from ui.shell import words
 from ui.shell.figures import capital

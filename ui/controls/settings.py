@@ -18,10 +18,10 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Setting, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.features import LINEAR
-from rankviz.features.settings import GAMMA, N_COMPONENTS
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import DataSpec, RunSpec
 from ui.controls.setting_controls import initial_value, value_from, widget_values
 from ui.shell import words

@@ -20,13 +20,12 @@ from rankviz.common.settings import SEED, Setting
 from rankviz.datasets import NORMALISATIONS, Dataset
 from rankviz.datasets.folds import BUNDLED
 from rankviz.features import FEATURE_MAPS
-from rankviz.features.settings import FREQUENCY_CHOICE, GAMMA, LANDMARK_CHOICE, N_COMPONENTS, RANK
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.risk_settings import COSTS, LOSS, LOSS_WEIGHT
-from rankviz.learning.solver_settings import TOL
-from rankviz.learning.solvers import SOLVER
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CHOICE, N_COMPONENTS, RANK
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.learning.pairs import COSTS
+from rankviz.learning.solvers import SOLVER, TOL
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.settings import FEATURE_MAP
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button

@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.settings import Powers, Steps
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
 from ui.shell.page import head

@@ -12,9 +12,9 @@ from rankviz.datasets import Fold, RankingData
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.metrics import evaluate
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.plots import playback as plot
-from rankviz.plots.style import look_of
-from rankviz.runs.playback import Playback, play, playable
+from rankviz.plots import margins as plot
+from rankviz.runs.description import look_of
+from rankviz.runs.run import Playback, play, playable
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import Bound
 from ui.convergence import words
@@ -43,13 +43,13 @@ def playback(spec: RunSpec) -> None:
         return
     train = fold.train
     query = _query(train)
-    rows = plot.documents(found.scores, train, query)
-    counts = plot.bins(found.scores, train)
-    ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.kept(len(found.scores))}
+    rows = plot.playback_documents(found.scores, train, query)
+    counts = plot.playback_bins(found.scores, train)
+    ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.shown_iterations(len(found.scores))}
     top = min(TOP, int(rows["rank"].max()))
     FIGURES.show(
         "playback",
-        plot.figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
+        plot.playback_figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
         rows,
         words.settled(rows, ndcg, top),
         query=train.query_ids[query],

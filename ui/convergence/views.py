@@ -13,11 +13,9 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import small
-from rankviz.learning.solver_settings import PRECONDITIONER, PRECONDITIONERS
-from rankviz.learning.solvers import SolverChoice
+from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS, SolverChoice
 from rankviz.plots import convergence as plot
-from rankviz.plots.convergence import AXES, QUANTITIES, REFERENCE_TOL
-from rankviz.plots.convergence_words import race, reading
+from rankviz.plots.convergence import AXES, QUANTITIES, REFERENCE_TOL, effort_sentence, race_sentence
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import execute
@@ -209,7 +207,7 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
         told = in_a_sentence(choice.specs[0])
         st.info(words.INFOS["current"].format(model=capital(told)), icon=WAITING)
     records = [found[one] for one in choice.specs if one in found]
-    return records, plot.data(records, [found[one] for one in keys if one in found])
+    return records, plot.convergence_data(records, [found[one] for one in keys if one in found])
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
@@ -226,8 +224,8 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     plain = next((r for r in records if r.spec == wanted), None)
     counted = "cg" if choice.y == "cg" else choice.x
     compared = choice.compares and choice.y == "gap"
-    answer = race(table, counted) if compared else reading(record, plain, counted)
-    drawn = plot.told(table, choice.y, choice.x)
+    answer = race_sentence(table, counted) if compared else effort_sentence(record, plain, counted)
+    drawn = plot.with_quantity(table, choice.y, choice.x)
     if drawn.empty:
         st.info(not_in_trace(table, choice.y, choice.x), icon=":material/info:")
         show_answer(answer)

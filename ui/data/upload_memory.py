@@ -18,7 +18,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
-from rankviz.datasets.members import Upload
+from rankviz.datasets.archives import Upload
 from rankviz.datasets.uploads import LIMITS
 from ui.data import words
 

@@ -9,10 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.memory import return_freed_memory
 from rankviz.datasets import DataError
-from rankviz.datasets.members import Upload
-from rankviz.datasets.recipes import Recipe
-from rankviz.datasets.upload_folders import note_use, remove, remove_expired
-from rankviz.datasets.upload_room import room_of
+from rankviz.datasets.archives import Upload
+from rankviz.datasets.synthetic import Recipe
+from rankviz.datasets.upload_folders import record_visit, remove, remove_expired, room_left
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
 from ui.controls.widgets import Bound
 from ui.data import upload_memory, words
@@ -32,7 +31,7 @@ _CHECKING = Turns(TELL_EVERY)
 def before_sidebar() -> None:
     """Choose the data set that was just added; handle a data set in the link that is not here."""
     _expire()
-    note_use(own_root())
+    record_visit(own_root())
     if _NEXT in st.session_state:
         st.session_state["data"] = st.session_state.pop(_NEXT)
     wanted = st.query_params.get("data", "")
@@ -226,7 +225,7 @@ def _sentence(error: ValueError) -> str:
 
 def _generate(recipe: Recipe) -> Path:
     """Generate a recipe's data set for the visitor; ValueError if it would be too large."""
-    room_of(own_root()).take(recipe.expected_bytes)  # check before generating what cannot be stored
+    room_left(own_root()).take(recipe.expected_bytes)  # check before generating what cannot be stored
     with st.spinner(f"Generating {recipe.name} …"):
         folder = keep_fold(recipe.make(), own_root(), recipe.name)
     look_again()

@@ -17,7 +17,7 @@ from rankviz.datasets import (
     write_letor,
 )
 from rankviz.datasets.statistics import CORRELATION
-from rankviz.plots import feature_overview, grades_per_query, normalisation, query_heatmap, query_histograms
+from rankviz.plots import data_overview
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import Bound, part_shown
@@ -38,7 +38,7 @@ from ui.work.folds import fold_later
 _by_digest = partial(st.cache_resource, max_entries=64, hash_funcs={RankingData: lambda data: data.digest})
 _summary = _by_digest(show_spinner=False)(describe)
 _queries = _by_digest(show_spinner=False)(query_table)
-_features = _by_digest(show_spinner=words.CORRELATING)(feature_overview.data)
+_features = _by_digest(show_spinner=words.CORRELATING)(data_overview.features_data)
 
 
 def part_chosen(spec: RunSpec) -> str:
@@ -60,14 +60,14 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw the documents of each query by grade, with their pairs, and name the queries with most pairs."""
     data = fold.parts[part]
     summary, queries = _summary(data), _queries(data)
-    table = grades_per_query.data(queries)
+    table = data_overview.grades_data(queries)
     thinned = (
         words.thinned(len(table), len(queries), "queries, evenly spaced by size")
         if len(table) < len(queries)
         else ""
     )
     show_figure(
-        grades_per_query.figure(table),
+        data_overview.grades_figure(table),
         table,
         answer=reading(summary, queries),
         key="grades-per-query",
@@ -88,9 +88,9 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw histograms over queries, and documents of each grade."""
     data = fold.parts[part]
     queries = _queries(data)
-    table, grades = query_histograms.data(queries), query_histograms.grade_totals(queries)
+    table, grades = data_overview.histograms_data(queries), data_overview.grade_totals(queries)
     show_figure(
-        query_histograms.figure(table, grades),
+        data_overview.histograms_figure(table, grades),
         table,
         key="query-histograms",
         alt=words.HISTOGRAMS_ALT,
@@ -105,7 +105,7 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
     data = fold.parts[part]
     table = _features(data)
     show_figure(
-        feature_overview.figure(table),
+        data_overview.features_figure(table),
         table,
         answer=features_reading(table),
         key="features",
@@ -123,13 +123,13 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     first = int((_queries(data)["pairs"].to_numpy() > 0).argmax())
     about = {"filter_mode": "contains", "help": "Of the part shown."}
     chosen = Bound().held_menu("query", "Query", ids, first, **about)
-    table = query_heatmap.data(data, ids.index(chosen))
-    drawn = query_heatmap.thinned(table)
+    table = data_overview.heatmap_data(data, ids.index(chosen))
+    drawn = data_overview.thinned_documents(table)
     thinned = (
         words.thinned(len(drawn), len(table), "documents, evenly spaced") if len(drawn) < len(table) else ""
     )
     show_figure(
-        query_heatmap.figure(drawn, data.feature_names),
+        data_overview.heatmap_figure(drawn, data.feature_names),
         table,
         key="query-heatmap",
         alt=words.heatmap_alt(len(table), chosen),
@@ -150,7 +150,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     drawn = int(table["place"].max())
     thinned = words.thinned(drawn, total, "queries, evenly spaced by median") if drawn < total else ""
     show_figure(
-        normalisation.figure(table, spec.normalisation),
+        data_overview.normalisation_figure(table, spec.normalisation),
         table,
         answer=normalisation_reading(table, chosen),
         key="normalisation",
@@ -184,4 +184,4 @@ def _letor_text(data: RankingData) -> bytes:
 
 @st.cache_resource(max_entries=64, show_spinner="Normalising …")
 def _normalisations(digest: str, part: str, feature: int, _fold: Fold) -> pd.DataFrame:
-    return normalisation.data(_fold, part, feature)
+    return data_overview.normalisation_data(_fold, part, feature)

@@ -7,10 +7,10 @@ import pandas as pd
 
 from rankviz.common.numbers import percent, with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
+from rankviz.datasets.archives import MB
 from rankviz.datasets.folds import DEMONSTRATION
-from rankviz.datasets.members import MB
-from rankviz.datasets.recipes import Recipe
 from rankviz.datasets.statistics import queries_holding
+from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.upload_folders import KEEP_DAYS
 from rankviz.datasets.uploads import LIMITS
 from rankviz.runs.description import PART_NAMES

@@ -10,8 +10,8 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import in_a_sentence
+from rankviz.plots.style import style_of
+from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, report_left_out
@@ -45,11 +45,11 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
     spec, curves = spec_from_state(state), kernels(state)
     report_untrained(found[0])
     report_left_out(approximate_specs(state)[1])
-    table = metric_vs_m.data(found, "vali", [METRIC])
+    table = metric_vs_m.metric_data(found, "vali", [METRIC])
     beside_linear = _reading(found[0], found[1:], own or curves[0])
     answer = enough(found, "vali", METRIC, [look_of(curve) for curve in curves])
     show_figure(
-        metric_vs_m.figure(table, spec.n_components if is_curve(spec) else None),
+        metric_vs_m.metric_figure(table, spec.n_components if is_curve(spec) else None),
         table,
         answer=sentence(answer) if answer else beside_linear,
         key="ndcg-against-m",

@@ -10,15 +10,14 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, LINEAR
-from rankviz.learning.costs import Costs, cost_words
+from rankviz.learning.pairs import Costs, cost_words
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, tied
 from rankviz.models.methods import METHODS
-from rankviz.plots import influence as plot
+from rankviz.plots import metric_vs_setting as plot
 from rankviz.plots import ranked_list
-from rankviz.plots.style import look_of
-from rankviz.runs.description import Description, in_a_sentence
+from rankviz.runs.description import Description, in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.navigation import CURRENT_MODEL
@@ -138,15 +137,15 @@ def _against_C(
     report_untrained(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
-    data = plot.data(groups, part, settings.metric)
+    data = plot.setting_data(groups, part, settings.metric)
     means = tied(data["mean"].to_numpy())
     highest = data["value"][means == means.max()]
     best = float(highest.iloc[0])
-    others = plot.against(groups, best, part, settings.metric)
+    others = plot.compared_with(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
     FIGURES.show(
         "influence-of-c",
-        plot.figure_of_C(data, look_of(spec), settings.metric, spec.C),
+        plot.C_figure(data, look_of(spec), settings.metric, spec.C),
         data,
         so_far + words.reading_of_C(others, best, len(highest), settings.metric),
         metric=settings.metric,
@@ -227,7 +226,7 @@ def _against_cost(
 ) -> None:
     """Draw the figure against one λ, currently `at` a value, and its numbers."""
     report_untrained(base[0])
-    data = plot.data(groups, part, settings.metric)
+    data = plot.setting_data(groups, part, settings.metric)
     level = float(plot.pooled(base, part, settings.metric).mean())
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
@@ -235,7 +234,7 @@ def _against_cost(
     name = LAMBDAS[varied][0]
     FIGURES.show(
         "influence-of-cost",
-        plot.figure_of_cost(data, look_of(plain), settings.metric, name, at, level),
+        plot.cost_figure(data, look_of(plain), settings.metric, name, at, level),
         data,
         one,
         metric=settings.metric,
@@ -272,12 +271,12 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
     query = Bound(helps=words.HELP).held_menu("query", "Query", queries, width=260)
-    rows = ranked_list.data(base.scores[part], chosen.scores[part], data, queries.index(query))
+    rows = ranked_list.list_data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
     FIGURES.show(
         "influence-list",
-        ranked_list.figure(rows, "every pair costs 1", "with costs", k),
+        ranked_list.list_figure(rows, "every pair costs 1", "with costs", k),
         rows,
         f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them",
         query=query,

@@ -14,15 +14,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.feature_seconds import feature_seconds
-from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of
+from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of, feature_seconds
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED
 from rankviz.features import KERNELS, Drawn, Kernel
-from rankviz.plots import kernel_entries, kernel_residual
-from rankviz.plots import kernel_spectrum as spectrum_plot
+from rankviz.plots import kernel_matrices
+from rankviz.plots import kernel_matrices as spectrum_plot
 from rankviz.runs.spec import RunSpec
 from ui.work.folds import fold_of, normalised
 
@@ -229,7 +228,9 @@ def at_m(asked: Comparison) -> AtM:
     """Return densities of κ̃ against κ, and their deviations."""
     compared = compared_kernel(asked.spec)
     found = features(asked, compared.Z)
-    entries, apart = (f(compared.K, found) for f in (kernel_entries.data, kernel_entries.deviations))
+    entries, apart = (
+        f(compared.K, found) for f in (kernel_matrices.entries_data, kernel_matrices.deviations)
+    )
     return AtM(entries, apart, len(compared.Z), compared.n_documents)
 
 
@@ -237,7 +238,7 @@ def at_m(asked: Comparison) -> AtM:
 def spectra(asked: Comparison) -> pd.DataFrame:
     """Return the eigenvalues of K and of every K̃ on the compared documents."""
     compared = compared_kernel(asked.spec)
-    return spectrum_plot.data(compared.K, features(asked, compared.Z))
+    return spectrum_plot.spectrum_data(compared.K, features(asked, compared.Z))
 
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
@@ -286,4 +287,4 @@ def residuals(asked: Comparison, query: int) -> pd.DataFrame:
     order = np.argsort(-part.y[rows], kind="stable")[:LARGEST_BLOCK]
     X = part.X[rows][order]
     K = asked.kernel.matrix(X, X)
-    return kernel_residual.data(K, features(asked, X), part.y[rows][order])
+    return kernel_matrices.residual_data(K, features(asked, X), part.y[rows][order])

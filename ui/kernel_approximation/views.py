@@ -8,24 +8,15 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.kernel_error import NORMS, KernelErrors, Variant
-from rankviz.analysis.kernel_summary import DECIDING, fitted_slope
+from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
 from rankviz.common.numbers import percent, power_of_two, small, with_minus
 from rankviz.common.threads import cores
 from rankviz.features import EXACT, FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.registry import needs_of
-from rankviz.features.settings import KERNEL
-from rankviz.learning.risk_settings import LOSS
+from rankviz.features.registry import KERNEL, needs_of
+from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER
-from rankviz.plots import (
-    kernel_entries,
-    kernel_error,
-    kernel_residual,
-    kernel_seconds,
-    kernel_spectrum,
-    kernel_variants,
-)
+from rankviz.plots import kernel_error, kernel_matrices
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
@@ -76,7 +67,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
     Return None, with a message, if no map supports the kernel.
     """
     kind = KERNELS[value_from(KERNEL, st.session_state)]
-    own = {v.map: spec_for(v, kind) for v in kernel_variants.as_printed(kind)}
+    own = {v.map: spec_for(v, kind) for v in kernel_error.paper_variants(kind)}
     if not own:
         st.info(NO_MAP.format(kernel=kind.label))
         return None
@@ -85,9 +76,9 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
     compared = own[shown[0].map if named is None else named.map]
     place.caption(CAPTIONS["head"].format(about=about(compared), m=compared.n_components), width="content")
     _what_is_compared(spec, compared, shown)
-    norm, others, draws, upto = _controls(kernel_variants.other_ways(kind))
-    usual = [*kernel_variants.as_printed(kind), *kernel_variants.other_ways(kind)]
-    variants = tuple(v for v in usual if kernel_variants.is_as_printed(v) or v in others or v == named)
+    norm, others, draws, upto = _controls(kernel_error.other_variants(kind))
+    usual = [*kernel_error.paper_variants(kind), *kernel_error.other_variants(kind)]
+    variants = tuple(v for v in usual if kernel_error.is_paper_variant(v) or v in others or v == named)
     m = compared.n_components
     grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
     return Comparison(compared, norm, draws, grid, variants, shown, named)
@@ -159,24 +150,24 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
 def _told(variant: Variant, ways: Sequence[Variant]) -> str:
     """Name a sampling method, with its map if several maps have it."""
     alike = [other for other in ways if other.choice == variant.choice]
-    return kernel_variants.choice_name(variant) if len(alike) == 1 else kernel_variants.name(variant)
+    return kernel_error.choice_name(variant) if len(alike) == 1 else kernel_error.variant_name(variant)
 
 
 def headline(asked: Comparison) -> tuple[KernelErrors, int]:
     """Draw error against m with a sentence; return the errors, and the current draws of each map."""
     place = st.container()  # progress is shown below it: the figure keeps its place
     found, draws = errors(asked)
-    table = kernel_error.data(found, asked.norm)
+    table = kernel_error.error_data(found, asked.norm)
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
     m = asked.spec.n_components
     with place:
         FIGURES.show(
             "kernel-error",
-            kernel_error.figure(table, slopes, asked.norm, m, asked.named),
+            kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
             table,
             reading(found, table, slopes, asked.norm, m),
             norm=kernel_error.NORM_NAMES[asked.norm],
-            maps=kernel_variants.names(asked.variants),
+            maps=kernel_error.joined_names(asked.variants),
             about=about(asked.spec),
             seeds=_seeds(asked, draws),
             compared=compared(found.n_compared, found.n_documents),
@@ -239,10 +230,10 @@ def entries(asked: Comparison) -> None:
     most = [f"{small(row['largest'])}" for row in rows]
     FIGURES.show(
         "kernel-entries",
-        kernel_entries.figure(found.entries),
+        kernel_matrices.entries_figure(found.entries),
         found.entries,
         ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
-        maps=kernel_variants.names(asked.shown),
+        maps=kernel_error.joined_names(asked.shown),
         drawn=_drawn(asked),
         compared=compared(found.n_compared, found.n_documents),
         pairs=pairs,
@@ -265,7 +256,7 @@ def spectrum(asked: Comparison) -> None:
     with place:
         FIGURES.show(
             "kernel-spectrum",
-            kernel_spectrum.figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
+            kernel_matrices.spectrum_figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
             table,
             what,
             drawn=_drawn(asked),
@@ -278,7 +269,7 @@ def spectrum(asked: Comparison) -> None:
 def _share(table: pd.DataFrame, m: int) -> str:
     exact = table.loc[table["map"] == EXACT, "eigenvalue"]
     left = float(exact.iloc[m:].sum() / exact.sum())
-    marked = kernel_spectrum.mth_eigenvalue(table, m)
+    marked = kernel_matrices.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
     share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
     return TRACE.format(m=m, share=share, value=value)
@@ -292,7 +283,7 @@ def residual(asked: Comparison) -> None:
     position = queries.index(chosen)
     n = len(part.y[part.query_slice(position)])
     table = computations.residuals(asked, position)
-    apart = kernel_residual.apart(table)
+    apart = kernel_matrices.residual_rms(table)
     values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
     told = [f"{values['between']} between two documents"] if "between" in values else []
     told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
@@ -300,7 +291,7 @@ def residual(asked: Comparison) -> None:
     cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
     FIGURES.show(
         "kernel-residual",
-        kernel_residual.figure(table),
+        kernel_matrices.residual_figure(table),
         table,
         RESIDUAL.format(told="; ".join(told)),
         query=chosen,
@@ -316,10 +307,10 @@ def _values(of_maps: pd.Series) -> str:
 
 def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
     """Draw the error against the seconds to make the features."""
-    table = kernel_seconds.data(kernel_error.data(found, asked.norm), computations.seconds(asked))
+    table = kernel_error.seconds_data(kernel_error.error_data(found, asked.norm), computations.seconds(asked))
     FIGURES.show(
         "kernel-seconds",
-        kernel_seconds.figure(table, asked.norm, asked.spec.n_components, asked.named),
+        kernel_error.seconds_figure(table, asked.norm, asked.spec.n_components, asked.named),
         table,
         seconds_words(table, draws),
         norm=kernel_error.NORM_NAMES[asked.norm],
@@ -332,14 +323,14 @@ def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
 
 def numbers(asked: Comparison, found: KernelErrors) -> None:
     """Draw errors of all maps at each m, and their fitted powers of m."""
-    table = kernel_error.data(found, asked.norm)
+    table = kernel_error.error_data(found, asked.norm)
     columns: dict[str, pd.Series] = {}
     landmarks = next(filter(has_landmarks, asked.variants), None)
     if landmarks is not None:
-        columns["landmarks kept"] = kernel_variants.rows_of(table, landmarks).set_index("m")["used"]
+        columns["landmarks kept"] = kernel_error.rows_of(table, landmarks).set_index("m")["used"]
     for variant in asked.variants:
-        rows = kernel_variants.rows_of(table, variant).set_index("m")
-        columns[kernel_variants.name(variant)] = rows.apply(_range, axis=1)
+        rows = kernel_error.rows_of(table, variant).set_index("m")
+        columns[kernel_error.variant_name(variant)] = rows.apply(_range, axis=1)
     show_table(pd.DataFrame(columns))
     st.caption(CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_kept(landmarks)))
     slopes = [_slope(table, variant, found) for variant in asked.variants]
@@ -363,15 +354,15 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
     slope = fitted_slope(table, variant.map, found.n_distinct, variant.choice)
     fitted = "too few points" if slope is None else with_minus(slope.exponent, ".3f")
     where = "" if slope is None else f"{slope.first:,} to {slope.last:,}"
-    return {"map": kernel_variants.name(variant), "exponent of m": fitted, "fitted over m": where}
+    return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
 
 
 def _drawn(asked: Comparison) -> str:
     """Describe the maps at the sidebar's m."""
     others = [
-        kernel_variants.choice_name(variant)
+        kernel_error.choice_name(variant)
         for variant in asked.shown
-        if not kernel_variants.is_as_printed(variant)
+        if not kernel_error.is_paper_variant(variant)
     ]
     words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.seed}"]
     return ", ".join(words)

@@ -7,15 +7,21 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from rankviz.analysis.kernel_error import KernelErrors, Variant
-from rankviz.analysis.kernel_summary import DECIDING, FLOOR, Slope, at, lower
+from rankviz.analysis.kernel_error import (
+    DECIDING,
+    FLOOR,
+    KernelErrors,
+    Slope,
+    Variant,
+    lower_error,
+    summary_at,
+)
 from rankviz.common.numbers import small, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
-from rankviz.features.settings import FREQUENCY_CHOICE, LANDMARK_CHOICE
-from rankviz.plots import kernel_variants
-from rankviz.plots.kernel_error import NORM_NAMES
-from rankviz.plots.kernel_variants import name
+from rankviz.features.registry import FREQUENCY_CHOICE, LANDMARK_CHOICE
+from rankviz.plots import kernel_error
+from rankviz.plots.kernel_error import NORM_NAMES, variant_name
 
 TINY = "10⁻⁹"
 HELP = {
@@ -92,7 +98,7 @@ def reading(
     """Say which map's error is lower at m if the draws show it, and how fast each falls."""
     draws = int(errors.table["seed"].nunique())
     first, *others = _as_printed(summary)
-    falls = (f"{name(v)}'s {_fall(summary, v, slopes.get(v))}" for v in (first, *others))
+    falls = (f"{variant_name(v)}'s {_fall(summary, v, slopes.get(v))}" for v in (first, *others))
     compared = [_compared(summary, norm, m, draws, first, other) for other in others]
     said = "; ".join(compared) or _alone(summary, norm, m, first)
     return f"At m = {m} {said}; {', '.join(falls)}"
@@ -100,32 +106,32 @@ def reading(
 
 def _as_printed(summary: pd.DataFrame) -> list[Variant]:
     """Return the maps of a table with the papers' sampling methods."""
-    return list(filter(kernel_variants.is_as_printed, kernel_variants.variants_in(summary)))
+    return list(filter(kernel_error.is_paper_variant, kernel_error.variants_in(summary)))
 
 
 def _alone(summary: pd.DataFrame, norm: str, m: int, variant: Variant) -> str:
-    error = at(summary, variant, m)["mean"]
+    error = summary_at(summary, variant, m)["mean"]
     value = f"below {TINY}" if error <= FLOOR else small(error)
-    return f"{name(variant)}'s relative {NORM_NAMES[norm]} error is {value}"
+    return f"{variant_name(variant)}'s relative {NORM_NAMES[norm]} error is {value}"
 
 
 def _compared(summary: pd.DataFrame, norm: str, m: int, draws: int, first: Variant, second: Variant) -> str:
     """Say which of two maps has a smaller error at m, if the draws show it."""
-    ours, theirs = (at(summary, variant, m)["mean"] for variant in (first, second))
+    ours, theirs = (summary_at(summary, variant, m)["mean"] for variant in (first, second))
     subject, other = (
-        f"{name(first)}'s relative {NORM_NAMES[norm]} error",
-        name(second),
+        f"{variant_name(first)}'s relative {NORM_NAMES[norm]} error",
+        variant_name(second),
     )
     if ours <= FLOOR:
         return f"{subject} is below {TINY}, {other}'s is {small(theirs)}"
     values = f"{small(ours)} and {small(theirs)}"
     if draws < DECIDING:
         return f"{subject} and {other}'s are {values} ({_too_few(draws)})"
-    less = lower(summary, first, second, m)
+    less = lower_error(summary, first, second, m)
     if less is None:
         return f"{subject} overlaps with {other}'s over {draws} draws ({values})"
     if less == second:
-        subject, other = f"{other}'s relative {NORM_NAMES[norm]} error", name(first)
+        subject, other = f"{other}'s relative {NORM_NAMES[norm]} error", variant_name(first)
         ours, theirs = theirs, ours
     return (
         f"{subject} is {_times(theirs / ours)} lower than {other}'s in all {draws} draws "
@@ -142,7 +148,7 @@ def _times(ratio: float) -> str:
 
 
 def _fall(summary: pd.DataFrame, variant: Variant, slope: Slope | None) -> str:
-    rows = kernel_variants.rows_of(summary, variant)
+    rows = kernel_error.rows_of(summary, variant)
     if slope is None:
         exact = rows.loc[rows["mean"] <= FLOOR, "m"]
         if not len(exact):
@@ -158,23 +164,23 @@ def _fall(summary: pd.DataFrame, variant: Variant, slope: Slope | None) -> str:
 def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
     """Describe the effect of each other sampling method on the error at m, if the draws show it."""
     draws, words = int(errors.table["seed"].nunique()), []
-    for variant in kernel_variants.variants_in(summary):
-        if not kernel_variants.is_as_printed(variant):
-            papers = kernel_variants.ways(variant.map)[0]
+    for variant in kernel_error.variants_in(summary):
+        if not kernel_error.is_paper_variant(variant):
+            papers = kernel_error.draws_of(variant.map)[0]
             words.append(_variant(summary, variant, papers, m, draws))
     return " ".join(words)
 
 
 def _variant(summary: pd.DataFrame, variant: Variant, papers: Variant, m: int, draws: int) -> str:
-    new, old = kernel_variants.choice_name(variant), kernel_variants.choice_name(papers)
-    ours, theirs = (at(summary, one, m)["mean"] for one in (variant, papers))
+    new, old = kernel_error.choice_name(variant), kernel_error.choice_name(papers)
+    ours, theirs = (summary_at(summary, one, m)["mean"] for one in (variant, papers))
     start = f"{new[0].upper()}{new[1:]} at m = {m}:"
     if max(ours, theirs) <= FLOOR:
         return f"{start} below {TINY}, like {old}."
     values = f"{small(ours)} against {small(theirs)}"
     if draws < DECIDING:
         return f"{start} {values} with {old} ({_too_few(draws)})."
-    less = lower(summary, variant, papers, m)
+    less = lower_error(summary, variant, papers, m)
     if less is None:
         return f"{start} overlaps with {old} over {draws} draws ({values})."
     word, ratio = ("lower", theirs / ours) if less == variant else ("higher", ours / theirs)
@@ -202,7 +208,7 @@ def kernel_words(errors: KernelErrors, kernel: KernelFacts, parameters: str) -> 
         words.append(f"Mean κ of two documents: {with_minus(mean, ',.2f')}.")
     landmarks = list(filter(has_landmarks, _as_printed(errors.table)))
     if landmarks and errors.n_distinct <= int(errors.table["m"].max()):
-        exact = f"{kernel_variants.names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
+        exact = f"{kernel_error.joined_names(landmarks)} {'is' if len(landmarks) == 1 else 'are'} exact"
         words.append(f"From m = {errors.n_distinct:,} on, all distinct documents are landmarks: {exact}.")
     return " ".join(words)
 
@@ -243,7 +249,8 @@ def seconds_words(table: pd.DataFrame, draws: int) -> str:
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]
-        return f"{name(first)} with m = {int(last['m']):,} has an error of {_error_in(last)} on this machine"
+        name = f"{variant_name(first)} with m = {int(last['m']):,}"
+        return f"{name} has an error of {_error_in(last)} on this machine"
     return "; ".join(_race(table, draws, first, other) for other in others)
 
 
@@ -251,22 +258,22 @@ def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> s
     ours, theirs = _rising(table, first), _rising(table, second)
     last = theirs.iloc[-1]
     below = (ours["high"] < last["low"])[::-1].cummin()[::-1]
-    other = f"{name(second)} with m = {int(last['m']):,}"
+    other = f"{variant_name(second)} with m = {int(last['m']):,}"
     if draws < DECIDING or not below.any():
         own = ours.iloc[-1]
         return (
-            f"{other} has an error of {_error_in(last)} on this machine, {name(first)} with as many "
+            f"{other} has an error of {_error_in(last)} on this machine, {variant_name(first)} with as many "
             f"{_error_in(own)}"
         )
     least = ours[below].iloc[0]
     return (
-        f"from m = {int(least['m']):,} on {name(first)} has less error in all {draws} draws "
+        f"from m = {int(least['m']):,} on {variant_name(first)} has less error in all {draws} draws "
         f"({_error_in(least)} on this machine) than {other} ({_error_in(last)})"
     )
 
 
 def _rising(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
-    return kernel_variants.rows_of(table, variant).sort_values("m")
+    return kernel_error.rows_of(table, variant).sort_values("m")
 
 
 def _error_in(row: pd.Series) -> str:

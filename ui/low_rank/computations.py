@@ -15,10 +15,9 @@ from rankviz.common.progress import Progress
 from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
 from rankviz.models.dual_truncation import Truncation, Truncator
-from rankviz.models.dual_variables import Duals
-from rankviz.models.shuffled import ShuffledDuals
-from rankviz.plots import dim_histogram, truncation_loss
-from rankviz.plots.style import look_of
+from rankviz.models.dual_variables import Duals, ShuffledDuals
+from rankviz.plots import dual_energy, dual_matrices
+from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
@@ -61,7 +60,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A run with the spectra of its dual variables, and every query's dimensions (`dim_histogram.needs`)."""
+    """A run with the spectra of its dual variables, and every query's dimensions (`dimensions_needed`)."""
 
     record: RunRecord
     train: RankingData
@@ -127,7 +126,7 @@ def shown(
 ) -> Shown:
     """Return the shared data of all views; `picked` returns the selected queries of a table."""
     kept = kept_spectra(record, train, choice.matrix)
-    table = dim_histogram.needs(kept.found, kept.shuffled, choice.share, choice.tolerance)
+    table = dual_energy.dimensions_needed(kept.found, kept.shuffled, choice.share, choice.tolerance)
     return Shown(record, train, choice, kept.found, kept.shuffled, table, picked(table))
 
 
@@ -149,7 +148,7 @@ class Cut:
     Attributes
     ----------
     table : DataFrame
-        As returned by `truncation_loss.data`.
+        As returned by `truncation_loss.truncation_data`.
     metric : dict of DataFrame
         "query" and "all" -> the metric of every query of `PART` (rows) at each k (columns, and "whole").
     """
@@ -164,7 +163,7 @@ def cut_losses(what: Shown, query: int) -> Cut:
     position = what.train.query_ids.tolist().index(query)
     truncator, every = _truncated(what.spec, what.record, what.train, part)
     one = _one_cut(what.spec, query, position, truncator, part)
-    table = truncation_loss.data(one.table, every.table)
+    table = dual_matrices.truncation_data(one.table, every.table)
     return Cut(table, {"query": one.metric, "all": every.metric})
 
 
@@ -181,11 +180,11 @@ class _Ranked:
         scores = cut.scores(part.X).T
         metric = pd.DataFrame(
             {
-                k: evaluate(f, part, at=[10]).per_query[truncation_loss.METRIC]
+                k: evaluate(f, part, at=[10]).per_query[dual_matrices.METRIC]
                 for k, f in zip(cut.table["k"], scores, strict=True)
             }
         )
-        return cls(cut.table.assign(**{truncation_loss.METRIC: metric.mean().to_numpy()}), metric)
+        return cls(cut.table.assign(**{dual_matrices.METRIC: metric.mean().to_numpy()}), metric)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

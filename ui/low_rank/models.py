@@ -17,18 +17,16 @@ from rankviz.common.numbers import power_of_two
 from rankviz.common.progress import Progress
 from rankviz.common.settings import Setting
 from rankviz.datasets import DataError
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.solvers import SOLVER
 from rankviz.metrics.significance import compare
-from rankviz.models.dual_variables import Duals
-from rankviz.models.hinge_values import hinge_values
+from rankviz.models.dual_variables import Duals, hinge_values
 from rankviz.models.low_rank.settings import COUPLING, DUAL_SOLVER, FACTOR_SOLVER, FACTORS, NUCLEAR
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.models.settings import FEATURE_MAP
-from rankviz.plots import rank_by_model
-from rankviz.plots.low_rank_style import MODELS, NAMES
-from rankviz.plots.style import look_of
-from rankviz.runs.description import PART_NAMES
+from rankviz.plots import dual_ranks
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
+from rankviz.runs.description import PART_NAMES, look_of
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
@@ -98,13 +96,13 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
             "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
         },
     )
-    st.caption(words.ended({NAMES[model]: record.status for model, record in records.items()}))
+    st.caption(words.ended({MODEL_NAMES[model]: record.status for model, record in records.items()}))
     plain = records[USUAL]
     name = f"the plain one {words.with_loss(plain.spec)}"
     for model in MODELS[1:]:
         for metric in METRICS:
             result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
-            st.markdown(f"- {sentence(result.sentence(f'the {NAMES[model]} model', name, metric))}")
+            st.markdown(f"- {sentence(result.sentence(f'the {MODEL_NAMES[model]} model', name, metric))}")
     st.caption(texts.CAPTIONS["costs"].format(part=PART_NAMES[part], plain=describe(plain.spec, part)))
 
 
@@ -114,7 +112,7 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
     for model, record in records.items():
         hinge, dual = _values(record.spec, run_duals(record, what.train))
         certified = model != USUAL or words.is_plain_hinge(record.spec)
-        rows[NAMES[model]] = {
+        rows[MODEL_NAMES[model]] = {
             "settings": _settings(record.spec),
             "objective": record.objective,
             "hinge": hinge,
@@ -312,7 +310,7 @@ def show(what: Shown, others: Records) -> None:
         return
     records = dict(zip(MODELS, (plain, first, convex), strict=True))
     spectra = _spectra(what, records, which)
-    table = rank_by_model.data(spectra, what.choice.share, what.choice.tolerance)
+    table = dual_ranks.models_data(spectra, what.choice.share, what.choice.tolerance)
     dragmode = toolbar(what)
     if len(what.only_picked(table)):
         _ranks(what, records, table, chosen, (which, measure, against), dragmode)
@@ -359,7 +357,7 @@ def _spectra_of(spec: RunSpec, which: str, matrix: str, _duals: Duals) -> Spectr
     line = st.empty()
 
     def tell(progress: Progress) -> None:
-        line.progress(progress.fraction or 0.0, f"Singular values, {NAMES[spec.method]} model")
+        line.progress(progress.fraction or 0.0, f"Singular values, {MODEL_NAMES[spec.method]} model")
 
     spectra = spectra_of(_duals, matrix, tell)
     line.empty()
@@ -377,9 +375,9 @@ def _ranks(
     """Draw the figure of ranks with its sentences."""
     which, measure, against = view
     plain = records[USUAL].spec
-    allowed = rank_by_model.bound(table, chosen.factors, what.choice.matrix)
+    allowed = dual_ranks.rank_bounds(table, chosen.factors, what.choice.matrix)
     key = selection.chart_key("rank-by-model")
-    figure = rank_by_model.figure(
+    figure = dual_ranks.models_figure(
         table,
         look_of(plain),
         measure=measure,
@@ -402,7 +400,7 @@ def _ranks(
         words.ranks(shown, measure, plain, of),
         texts="rank-by-model",
         on_select=selection.on_bars(key, list),
-        measure=rank_by_model.MEASURES[measure].capitalize(),
+        measure=dual_ranks.MEASURES[measure].capitalize(),
         counted=counted,
         matrix=words.MATRIX_WORDS[which],
         factors=FACTORS.told(chosen.factors),
@@ -439,11 +437,11 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     share, zero = percent(what.choice.share), power_of_ten(what.choice.tolerance)
     config = {"largest_rank": number("largest rank", help=COLUMN_HELP["largest_rank"])}
     for model in MODELS:
-        name = NAMES[model]
+        name = MODEL_NAMES[model]
         config[f"rank_{name}"] = number(f"rank, {name}", help=COLUMN_HELP["rank"].format(zero=zero))
         config[f"k_{name}"] = number(f"k, {name}", help=COLUMN_HELP["k"].format(share=share))
     columns = ["query", "documents", "grades", "pairs", "largest_rank"]
-    columns += [f"{measure}_{NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
+    columns += [f"{measure}_{MODEL_NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
     shown = what.only_picked(table)
     if len(shown) == 0:
         return

@@ -13,8 +13,7 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import USUAL
-from rankviz.plots.learning_curves_low_rank import ends, reached
-from rankviz.plots.low_rank_style import MODELS, NAMES
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, last_rows
 from rankviz.runs.spec import RunSpec
 from ui.low_rank.computations import HINGE
 from ui.low_rank.words import middle, off, percent, queries
@@ -74,7 +73,7 @@ def all_the_hinge(spec: RunSpec, C: float) -> str:
 
 def ranks(table: pd.DataFrame, measure: str, plain: RunSpec, of: str = "") -> str:
     """Give the medians of the three models."""
-    values = [f"{NAMES[model]} {middle(table, f'{measure}_{NAMES[model]}')}" for model in MODELS]
+    values = [f"{MODEL_NAMES[model]} {middle(table, f'{measure}_{MODEL_NAMES[model]}')}" for model in MODELS]
     name = "numerical rank" if measure == "rank" else "k"
     said = f"{values[0]} {with_loss(plain)}; with the hinge {values[1]}, {values[2]}"
     if is_plain_hinge(plain):
@@ -108,10 +107,10 @@ def growth(table: pd.DataFrame, measure: str) -> str:
         return ""
     said = []
     for model in MODELS:
-        column = table[f"{measure}_{NAMES[model]}"]
+        column = table[f"{measure}_{MODEL_NAMES[model]}"]
         alike = column.nunique() < 2
         value = "the same for all" if alike else f"{table['pairs'].corr(column, method='spearman'):.2f}"
-        said.append(f"{NAMES[model]} {value}")
+        said.append(f"{MODEL_NAMES[model]} {value}")
     return (
         f"Rank correlations with the number of pairs (Spearman): {', '.join(said)}. xu2019 (§6.3.1) reports "
         "one for the regularised model, from three queries."
@@ -144,11 +143,11 @@ def power(value: float) -> str:
 
 def of_the_paper(table: pd.DataFrame) -> str:
     """Compare xu2019's claim on its two algorithms with the seconds here."""
-    printed = reached(table[table["printed"]], 0.01).set_index("model")
+    printed = first_within(table[table["printed"]], 0.01).set_index("model")
     if len(printed) < 2:
         return ""
-    quicker = NAMES[str(printed["seconds"].idxmin())]
-    fewer = NAMES[str(printed["iteration"].idxmin())]
+    quicker = MODEL_NAMES[str(printed["seconds"].idxmin())]
+    fewer = MODEL_NAMES[str(printed["iteration"].idxmin())]
     time = "less time" if quicker == fewer else f"the {quicker} one less time"
     return (
         "xu2019 (§6.3.2): the regularised model needs fewer iterations, the factorised one less time. To "
@@ -168,7 +167,7 @@ def ended(statuses: Mapping[str, str]) -> str:
 
 def ends_differ(table: pd.DataFrame) -> str:
     """Give the distances between the results of each model's runs, and explain them."""
-    last = ends(table).groupby("model")["above"].agg(["max", "size"])
+    last = last_rows(table).groupby("model")["above"].agg(["max", "size"])
     apart = {str(model): off(float(row["max"])) for model, row in last.iterrows() if row["size"] > 1}
     here = f", here {apart['factorized']} of the objective apart" if "factorized" in apart else ""
     left = f", here {apart['regularized']}" if "regularized" in apart else ""

@@ -11,7 +11,7 @@ import streamlit as st
 
 from rankviz.models.dual_truncation import BlockSVD
 from rankviz.models.dual_variables import DualBlock
-from rankviz.plots import block_spectrum, dual_heatmap, truncation_loss
+from rankviz.plots import dual_matrices
 from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
 from ui.low_rank.computations import PART, Cut, Shown, cut_losses, duals_of
@@ -96,8 +96,8 @@ def show(query: Query) -> None:
 
 def _whole(query: Query) -> None:
     row, matrix, order = query.row, query.what.choice.matrix, query.what.choice.order
-    table = dual_heatmap.data(query.block, matrix, order)
-    figure = dual_heatmap.figure(table, matrix, order, _limits(query))
+    table = dual_matrices.heatmap_data(query.block, matrix, order)
+    figure = dual_matrices.heatmap_figure(table, matrix, order, _limits(query))
     FIGURES.show(
         "dual-heatmap",
         figure.update_layout(title=f"Query {query.number}, whole"),
@@ -115,17 +115,17 @@ def _whole(query: Query) -> None:
 def _limits(query: Query) -> tuple[float, float]:
     """Return one colour range for the whole matrix and the one of rank k."""
     tables = [
-        dual_heatmap.data(b, query.what.choice.matrix, query.what.choice.order)
+        dual_matrices.heatmap_data(b, query.what.choice.matrix, query.what.choice.order)
         for b in (query.block, query.cut)
     ]
-    lows, highs = zip(*map(dual_heatmap.reach, tables), strict=True)
+    lows, highs = zip(*map(dual_matrices.colour_limits, tables), strict=True)
     return min(lows), max(highs)
 
 
 def _thinned(query: Query, table: pd.DataFrame) -> str:
     """Say which part of a large matrix is drawn."""
-    sides = [len(side) for side in dual_heatmap.SIDES[query.what.choice.matrix](query.block)]
-    if max(sides) <= dual_heatmap.MOST:
+    sides = [len(side) for side in dual_matrices.SIDES[query.what.choice.matrix](query.block)]
+    if max(sides) <= dual_matrices.MOST:
         return ""
     drawn = int(table["row"].max()), int(table["column"].max())
     return f" Drawn: {drawn[0]} of {sides[0]} rows, {drawn[1]} of {sides[1]} columns."
@@ -136,12 +136,12 @@ def _beside(query: Query) -> None:
     choice, k = query.what.choice, query.k
     rest = replace(query.block, alpha=query.block.alpha - query.cut.alpha)
     of_rank_k = choice.beside == "cut"
-    table = dual_heatmap.data(query.cut if of_rank_k else rest, choice.matrix, choice.order)
+    table = dual_matrices.heatmap_data(query.cut if of_rank_k else rest, choice.matrix, choice.order)
     most = float(table["alpha"].abs().max()) or 1.0
     limits, name = (_limits(query), f"α, rank {k}") if of_rank_k else ((-most, most), "left out")
     title, caption = words.beside(k, query.energy)[choice.beside]
     mirrored = " A is cut, then mirrored." if choice.matrix == "symmetrised" else ""
-    figure = dual_heatmap.figure(table, choice.matrix, choice.order, limits, name)
+    figure = dual_matrices.heatmap_figure(table, choice.matrix, choice.order, limits, name)
     show_figure(
         figure.update_layout(title=title),
         table,
@@ -154,12 +154,12 @@ def _beside(query: Query) -> None:
 def _spectrum(query: Query) -> None:
     what, row = query.what, query.row
     values = _values(query)
-    table, last = block_spectrum.data(values), block_spectrum.last_drawn(values)
+    table, last = dual_matrices.spectrum_data(values), dual_matrices.last_drawn(values)
     rest = f" The first {last} of {len(values)} are drawn." if last < len(values) else ""
     whole = " of A, not of A + Aᵀ" if what.choice.matrix == "symmetrised" else ""
     FIGURES.show(
         "block-spectrum",
-        block_spectrum.figure(
+        dual_matrices.spectrum_figure(
             table,
             what.look,
             tolerance=what.choice.tolerance,
@@ -186,12 +186,12 @@ def _values(query: Query) -> np.ndarray:
 
 def _losses(query: Query, cut: Cut) -> None:
     part = PART_NAMES[PART]
-    last = block_spectrum.last_drawn(_values(query))
+    last = dual_matrices.last_drawn(_values(query))
     FIGURES.show(
         "truncation-loss",
-        truncation_loss.figure(cut.table, query.what.look, part, chosen=query.k, last=last),
+        dual_matrices.truncation_figure(cut.table, query.what.look, part, chosen=query.k, last=last),
         cut.table,
-        metric=truncation_loss.METRIC,
+        metric=dual_matrices.METRIC,
         part=part,
         query=query.number,
         about=query.about,

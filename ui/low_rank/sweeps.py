@@ -11,8 +11,8 @@ import streamlit as st
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting
 from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
-from rankviz.plots import learning_curves_low_rank as curves_plot
-from rankviz.plots import low_rank_sensitivity
+from rankviz.plots import low_rank_models
+from rankviz.plots import low_rank_models as curves_plot
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -96,7 +96,7 @@ def sensitivity(what: Shown, others: Records) -> None:
     plain = records[0] if beside else what.record
     there = [record for record in records[len(beside) :] if record is not None]
     if there:
-        table = low_rank_sensitivity.data(there, part, metric)
+        table = low_rank_models.sensitivity_data(there, part, metric)
         count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
         draw = _factors if sweep == "factors" else _weights
         draw(plain, there, table, (part, metric, count))
@@ -110,7 +110,7 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
     place = st.container(horizontal=True, vertical_alignment="bottom")
     row = Bound(place, texts.HELP)
     sweep = row.buttons(SWEEP_KEY, "Sweep over", SWEEPS)
-    metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_sensitivity.OBJECTIVE)
+    metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_models.OBJECTIVE)
     metric = row.menu("sweepmetric", "Metric", metrics, width=150)
     with place.container(width=WIDTH):
         control_of_C()
@@ -126,7 +126,7 @@ def _factors(
     about: tuple[str, str, str],
 ) -> None:
     (part, metric, count), spec = about, records[0].spec
-    if metric == low_rank_sensitivity.OBJECTIVE:
+    if metric == low_rank_models.OBJECTIVE:
         _objective(spec, table, count)
         return
     paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
@@ -137,7 +137,7 @@ def _factors(
         for K in sorted(set(table["factors"]))
     }
     show_figure(
-        low_rank_sensitivity.figure_of_factors(
+        low_rank_models.factors_figure(
             table,
             plain_look(spec),
             metric,
@@ -160,8 +160,8 @@ def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """Draw the factorised model's objective against the number of factors."""
     FIGURES.show(
         "low-rank-objective",
-        low_rank_sensitivity.figure_of_factors(
-            table, plain_look(spec), low_rank_sensitivity.OBJECTIVE, plain=None, grid=FACTORS
+        low_rank_models.factors_figure(
+            table, plain_look(spec), low_rank_models.OBJECTIVE, plain=None, grid=FACTORS
         ),
         table,
         words.objectives(table) or "one number of factors so far",
@@ -180,13 +180,13 @@ def _weights(
 ) -> None:
     part, metric, count = about
     level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
-    clipped = words.clipped(table["value"], low_rank_sensitivity.colour_range(table["value"])[0])
+    clipped = words.clipped(table["value"], low_rank_models.colour_range(table["value"])[0])
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
     }
     FIGURES.show(
         "low-rank-weights",
-        low_rank_sensitivity.figure_of_weights(table, metric, NUCLEAR, COUPLING),
+        low_rank_models.weights_figure(table, metric, NUCLEAR, COUPLING),
         table,
         words.spread(groups, metric),
         metric=metric,
@@ -222,9 +222,7 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
             hide_index=True,
             column_config={
                 "factors": "factors",
-                "value": number(
-                    metric, format="%.7g" if metric == low_rank_sensitivity.OBJECTIVE else "%.4f"
-                ),
+                "value": number(metric, format="%.7g" if metric == low_rank_models.OBJECTIVE else "%.4f"),
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),
                 "gap": number("duality gap of the hinge", format="percent"),
@@ -276,16 +274,16 @@ def learning_curves(what: Shown, others: Records) -> None:
 
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
-    table = curves_plot.data(records)
+    table = curves_plot.curves_data(records)
     own = dict.fromkeys(describe(record.spec).method for record in records)
     FIGURES.show(
         "low-rank-learning",
-        curves_plot.figure(table, axis),
+        curves_plot.curves_figure(table, axis),
         table,
-        curves_plot.race(table),
+        curves_plot.race_sentence(table),
         axis=AXES[axis],
         own=capital("; ".join(own)),
-        least=words.power(curves_plot.LEAST),
+        least=words.power(curves_plot.LEAST_DISTANCE),
         about=words.about(records[0].spec),
     )
     st.markdown(words.of_the_paper(table))
@@ -295,7 +293,7 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
 
 def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
     """Draw the final state of each curve."""
-    last, number = curves_plot.ends(table), st.column_config.NumberColumn
+    last, number = curves_plot.last_rows(table), st.column_config.NumberColumn
     shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
         start=[record.start for record in records]
     )

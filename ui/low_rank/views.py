@@ -12,10 +12,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.spectra import MATRICES, RANK_TOLERANCE
-from rankviz.common.numbers import small
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv, small
 from rankviz.datasets import RankingData
-from rankviz.plots import dim_histogram, energy_curve
+from rankviz.plots import dual_energy
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import selection
@@ -78,9 +77,9 @@ def all_queries(what: Shown) -> None:
 
 def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
     choice, needs = what.choice, what.needs
-    table = dim_histogram.data(needs, measure, choice.scale, what.picked)
+    table = dual_energy.histogram_data(needs, measure, choice.scale, what.picked)
     key = selection.chart_key(f"dim-{measure}")
-    figure = dim_histogram.figure(table, what.look, choice.scale, name)
+    figure = dual_energy.histogram_figure(table, what.look, choice.scale, name)
     figure.update_layout(dragmode=dragmode)
     said = {
         "k": words.CAPTIONS["k"].format(share=words.percent(choice.share)),
@@ -90,11 +89,11 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         figure,
         table,
         key=key,
-        alt=f"Histogram of {name}, {dim_histogram.SCALES[choice.scale].axis}.",
+        alt=f"Histogram of {name}, {dual_energy.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
         on_select=selection.on_bars(
-            key, lambda bins: dim_histogram.members(needs, measure, choice.scale, bins)
+            key, lambda bins: dual_energy.queries_in_bins(needs, measure, choice.scale, bins)
         ),
     )
 
@@ -102,12 +101,12 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
 def energy(what: Shown) -> None:
     """Draw the energy of the first k singular values, for the selected queries and for shuffled ones."""
     inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
-    model, shuffled = (energy_curve.data(found, inside) for found in (what.found, what.shuffled))
-    table = energy_curve.together(model, shuffled)
+    model, shuffled = (dual_energy.energy_data(found, inside) for found in (what.found, what.shuffled))
+    table = dual_energy.with_shuffled(model, shuffled)
     of = f"the {len(what.picked)} selected of " if what.picked else ""
     FIGURES.show(
         "energy",
-        energy_curve.figure(table, what.look, what.choice.share),
+        dual_energy.energy_figure(table, what.look, what.choice.share),
         table,
         words.energy_reading(model, shuffled),
         queries=f"{of}{words.queries(len(what.needs))}",
@@ -223,7 +222,7 @@ def chosen(row: DeltaGenerator) -> Choice:
     beside = more.buttons("beside", "Beside it", BESIDE)
     zeros = {zero: words.power_of_ten(zero) for zero in ZEROS}
     zero = more.buttons("zero", "Zero: σ up to … of the largest", zeros, RANK_TOLERANCE)
-    scales = {name: scale.label for name, scale in dim_histogram.SCALES.items()}
+    scales = {name: scale.label for name, scale in dual_energy.SCALES.items()}
     scale = more.buttons("counted", "Dimensions counted as", scales, "documents")
     return Choice(matrix, share / 100, zero, scale, k, order, beside)
 

@@ -10,15 +10,20 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
-from rankviz.analysis.rank_laws import ranks_of_fits, staircases
-from rankviz.analysis.rough_duals import distance, median_ranks, ranks_with_errors
-from rankviz.analysis.spectra import RANK_TOLERANCE
+from rankviz.analysis.spectra import (
+    RANK_TOLERANCE,
+    dual_distance,
+    median_ranks,
+    ranks_of_fits,
+    ranks_with_errors,
+    staircases,
+)
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
-from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import TOL
 from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals
-from rankviz.plots import dual_heatmap, rank_by_activity, rank_by_c, rank_by_error, rank_by_stairs
-from rankviz.plots.style import look_of
+from rankviz.plots import dual_matrices, dual_ranks
+from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import Bound
@@ -90,13 +95,13 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     fits = sorted({record.spec.C: record for record in records}.values(), key=lambda record: record.spec.C)
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
     at_hand = ranks[ranks["C"] == plain.C]
-    over_C, activity = rank_by_c.data(ranks), rank_by_activity.data(at_hand)
+    over_C, activity = dual_ranks.by_C_data(ranks), dual_ranks.activity_data(at_hand)
     show_answer(words.law(at_hand))
     left, right = st.columns(2, gap="medium")
     with left:
         FIGURES.show(
             "rank-by-activity",
-            rank_by_activity.figure(activity, look_of(plain)),
+            dual_ranks.activity_figure(activity, look_of(plain)),
             activity,
             zero=words.ZERO,
             about=describe(plain, "train"),
@@ -104,7 +109,7 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     with right:
         FIGURES.show(
             "rank-by-c",
-            rank_by_c.figure(over_C, look_of(plain), plain.C),
+            dual_ranks.by_C_figure(over_C, look_of(plain), plain.C),
             over_C,
             queries=words.queries(len(queries)),
             zero=words.ZERO,
@@ -125,7 +130,7 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
     with right:
         FIGURES.show(
             "rank-by-stairs",
-            rank_by_stairs.figure(stairs, look_of(record.spec)),
+            dual_ranks.stairs_figure(stairs, look_of(record.spec)),
             stairs,
             zero=words.ZERO,
             about=describe(record.spec, "train"),
@@ -138,10 +143,10 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
     query = what.query
     position = what.train.query_ids.tolist().index(query)
     block: DualBlock = duals.block(position)
-    table = dual_heatmap.data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
+    table = dual_matrices.heatmap_data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
     FIGURES.show(
         "staircase",
-        dual_heatmap.figure(table, "block", "score", dual_heatmap.reach(table), "α / C"),
+        dual_matrices.heatmap_figure(table, "block", "score", dual_matrices.colour_limits(table), "α / C"),
         table,
         query=query,
         about=describe(record.spec, "train"),
@@ -157,7 +162,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
     FIGURES.show(
         "rank-by-error",
-        rank_by_error.figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
+        dual_ranks.error_figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
         words.accuracy(rough, choice.tolerance),
         queries=words.queries(len(queries)),
@@ -207,7 +212,8 @@ def _errors(
     rough = ranks_with_errors(_of(queries, run_duals(_what.record, train)), ZEROS, matrix)
     fits = [(record.spec.tol, _of(queries, run_duals(record, train))) for record in _fits]
     rows = [
-        (tol, distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix)) for tol, duals in fits
+        (tol, dual_distance(duals, fits[-1][1]), *median_ranks(duals, [tolerance], matrix))
+        for tol, duals in fits
     ]
     return rough, pd.DataFrame(rows, columns=["tol", "error", "rank"])
 

@@ -10,7 +10,7 @@ import pandas as pd
 from rankviz.analysis.spectra import MATRICES, Spectra
 from rankviz.common.numbers import power_of_two, small
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
-from rankviz.learning.solver_settings import TOL
+from rankviz.learning.solvers import TOL
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.runs.spec import RunSpec

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.samples import model_of
+from rankviz.analysis.reference_runs import without_sample
 from rankviz.common.settings import LARGEST_SEED, Setting, Steps
-from rankviz.metrics.crossed import CROSSED
-from rankviz.plots import metric_vs_sample
-from rankviz.plots.metric_vs_sample import QUERIES, WRONG, Axis
+from rankviz.datasets.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
+from rankviz.metrics.significance import CROSSED
+from rankviz.plots import metric_vs_setting
+from rankviz.plots.metric_vs_setting import QUERIES, WRONG, SampleAxis
 from rankviz.runs.description import in_a_sentence, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
 from ui.controls.curves import kernels
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound
@@ -53,7 +53,7 @@ class Experiment:
     """
 
     setting: Setting
-    axis: Axis
+    axis: SampleAxis
     reading: Callable[[pd.DataFrame, str, str], str]
     key: str
     short: str
@@ -141,12 +141,12 @@ def draw(
     _controls(experiment.short)
     metric = chosen.metrics[0] if len(chosen.metrics) == 1 else USUAL_METRIC
     records = [found[one] for one in asked if one in found]
-    whole = {model_of(r.spec) for r in records if not r.spec.sample.drawn}
-    records = [record for record in records if model_of(record.spec) in whole]
+    whole = {without_sample(r.spec) for r in records if not r.spec.sample.drawn}
+    records = [record for record in records if without_sample(record.spec) in whole]
     if not any(record.spec.sample.drawn for record in records):
         st.info(INFOS["no sample"], icon=WAITING)
         return
-    table = metric_vs_sample.data(records, part, metric)
+    table = metric_vs_setting.sample_data(records, part, metric)
     so_far = "" if len(records) == len(asked) else "so far "
     names = {method_label(model): in_a_sentence(model) for model in whole}
     readings = {
@@ -156,7 +156,7 @@ def draw(
     own = method_label(spec) if method_label(spec) in readings else next(iter(readings))
     Figures(ALTS, CAPTIONS).show(
         experiment.key,
-        metric_vs_sample.figure(table, experiment.axis, metric),
+        metric_vs_setting.sample_figure(table, experiment.axis, metric),
         table,
         readings.pop(own),
         texts="sample",

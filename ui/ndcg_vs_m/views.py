@@ -11,16 +11,16 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.ranking_error import TOP, objective_table, ranking_error_table
+from rankviz.analysis.reference_runs import TOP, objective_table, ranking_error_table
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED
 from rankviz.datasets import DataError, RankingData
 from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.learning.solvers import SOLVER, check_kernel_space
 from rankviz.metrics import top_overlap
-from rankviz.plots import metric_vs_m, rank_vs_m, ranking_error_vs_m
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import in_a_sentence, method_label
+from rankviz.plots import metric_vs_m, ranked_list
+from rankviz.plots.style import style_of
+from rankviz.runs.description import in_a_sentence, look_of, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
@@ -195,12 +195,12 @@ def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
     report_untrained(found[0])
-    table = metric_vs_m.data(found, part, chosen.metrics)
+    table = metric_vs_m.metric_data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
     answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
     told = [words for of_metric in answers.values() for words in of_metric]
     answer = enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
-    figure = metric_vs_m.figure(table, marked(spec, chosen), chosen.grid, chosen.x)
+    figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     event = Figures(ALTS, CAPTIONS).show(
@@ -282,14 +282,14 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
         st.info(INFOS["no run"], icon=":material/hourglass_empty:")
         return
     query = _query(row, runs, exact, data, part)
-    table = rank_vs_m.data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
+    table = ranked_list.ranks_data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
     some = "lines through the bottom go to lower ranks"
     FIGURES.show(
         "rank-against-m",
-        rank_vs_m.figure(table, k),
+        ranked_list.ranks_figure(table, k),
         table,
         _bump_reading(table, feature_map, query, min(TOP, n), exact is not None),
         query=query,
@@ -334,7 +334,7 @@ def _query(
 
 
 def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exact: bool) -> str:
-    kept = rank_vs_m.kept(table, k).iloc[:-1]
+    kept = ranked_list.kept_in_top(table, k).iloc[:-1]
     labels = table.drop_duplicates("place").set_index("place")["label"]
     if kept.empty:
         return f"Query {query} has one ranking so far"
@@ -357,7 +357,7 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
         st.info(INFOS["no exact"].format(why=why))
         return
     errors = ranking_errors_of(spec, found, part)
-    table = ranking_error_vs_m.data(errors)
+    table = metric_vs_m.agreement_data(errors)
     if table.empty:
         st.info(INFOS["no query"])
         return
@@ -366,15 +366,13 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
     seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
     about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
     show_answer(agreement(errors, m))
-    for measure, column in zip(ranking_error_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
+    for measure, column in zip(metric_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(
-                ranking_error_vs_m.figure(table, measure, chosen.grid, marked(spec, chosen)),
+                metric_vs_m.agreement_figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                alt=ALTS["ranking-error"].format(
-                    measure=ranking_error_vs_m.MEASURES[measure], names=_names()
-                ),
+                alt=ALTS["ranking-error"].format(measure=metric_vs_m.MEASURES[measure], names=_names()),
                 caption=CAPTIONS[measure].format(top=TOP) + about,
             )
     _objectives(spec, chosen, found, exact)
@@ -383,8 +381,8 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
 def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: Sequence[RunRecord]) -> None:
     each = {one.spec.fold: objective_table(_approximate(found, one.spec.fold), one) for one in exact}
     table = pd.concat(each, names=["fold"]).reset_index("fold")
-    figure = ranking_error_vs_m.objective_figure(
-        ranking_error_vs_m.objectives(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
+    figure = metric_vs_m.objective_figure(
+        metric_vs_m.objective_data(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
     )
     told = {"names": _names(), "about": in_short(chosen, "train"), "lower": _which_may_be_lower()}
     FIGURES.show("objective-distance", figure, table, **told)
@@ -433,7 +431,7 @@ def _errors(
 
 def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw the means behind the figure, one row per m, one column per method and metric; and every run."""
-    table = metric_vs_m.data(found, part, chosen.metrics)
+    table = metric_vs_m.metric_data(found, part, chosen.metrics)
     wide = table.pivot_table(
         index="m", columns=["label", "metric"], values="value", aggfunc="mean", sort=False
     )

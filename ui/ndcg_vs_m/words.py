@@ -13,8 +13,8 @@ import streamlit as st
 from rankviz.common.numbers import interval_in_words
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare, queries_needed
-from rankviz.plots.style import approximations, look_of, style_of
-from rankviz.runs.description import in_a_sentence
+from rankviz.plots.style import approximations, style_of
+from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord, training_seconds
 from ui.controls.curves import is_curve, listed
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import streamlit as st
 
 from rankviz.datasets import RankingData
-from rankviz.datasets.plane import FEATURES, make_plane
+from rankviz.datasets.synthetic import FEATURES, make_plane
 from ui.shell.components import each, record, text, whole
 
 EDGE = 1.15

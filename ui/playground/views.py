@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.settings import SEED, Choice, Powers, Setting, Steps, Typed, active
 from rankviz.datasets import RankingData, write_letor
-from rankviz.datasets.plane import MOST_EACH, PLANES
+from rankviz.datasets.synthetic import MOST_EACH, PLANES
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
 from rankviz.features.fourier import FittedFourier
+from rankviz.features.kernels import GAMMA
 from rankviz.features.nystroem import FittedNystroem
-from rankviz.features.settings import GAMMA, N_COMPONENTS
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.risk_settings import LOSS, LOSS_WEIGHT
-from rankviz.models.settings import FEATURE_MAP
-from rankviz.plots.playback import kept
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.plots.margins import shown_iterations
 from rankviz.plots.style import GRADE_COLOURS, style_of
 from rankviz.whatif.plane import PlaneFit, best_direction, fit_plane
 from ui.controls.setting_controls import control_of, value_from
@@ -100,7 +99,7 @@ def colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
 
 
 def _model(fit: PlaneFit) -> dict[str, Any]:
-    steps = kept(len(fit.path))
+    steps = shown_iterations(len(fit.path))
     surface = fit.scores(_grid())[steps]
     kind = FEATURE_MAPS[fit.model.feature_map]
     return {

@@ -11,16 +11,14 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import return_freed_memory
-from rankviz.common.numbers import counted
-from rankviz.common.spreadsheets import as_csv
-from rankviz.datasets.members import MB, Upload
+from rankviz.common.numbers import as_csv, counted
+from rankviz.datasets.archives import MB, Upload
 from rankviz.datasets.uploads import LIMITS
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
-from rankviz.store.errors import StoreError
 from rankviz.store.exchange import export_runs, import_runs
-from rankviz.store.marks import NOTE_LENGTH
-from rankviz.store.study import DONE, IMPORTED
+from rankviz.store.records import NOTE_LENGTH
+from rankviz.store.study import DONE, IMPORTED, StoreError
 from ui.controls.imported import train_again
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of

@@ -15,9 +15,9 @@ import streamlit as st
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Powers, Setting, Steps, Whole, every
 from rankviz.datasets import NORMALISATIONS
+from rankviz.datasets.samples import SETTINGS as OF_SAMPLES
 from rankviz.models.methods import METHODS
 from rankviz.store.study import STATES
-from rankviz.whatif.samples import SETTINGS as OF_SAMPLES
 from ui.controls.settings import METHOD, NORMALISATION
 from ui.controls.widgets import Bound
 from ui.runs.words import SEARCH_HELP

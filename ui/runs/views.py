@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Whole
-from rankviz.plots import many_runs
+from rankviz.plots import metric_vs_setting
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
 from ui.controls import imported
@@ -238,13 +238,13 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         show_answer(answer)
         return
     x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
-    data = many_runs.data(found, x, column, best)
-    drawn = many_runs.thinned(data)
+    data = metric_vs_setting.runs_data(found, x, column, best)
+    drawn = metric_vs_setting.thinned_runs(data)
     some = f" {len(drawn):,} of {len(data):,} drawn." if len(drawn) < len(data) else ""
     if len(found) < len(shown.table):
         some += f" Runs {NOT_MADE_HERE}, are not drawn."
     show_figure(
-        many_runs.figure(drawn, title, f"{shown.metric}, validation", kind=kind),
+        metric_vs_setting.runs_figure(drawn, title, f"{shown.metric}, validation", kind=kind),
         data,
         answer=answer,
         key="many-runs",

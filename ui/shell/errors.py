@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import StopRequested
-from rankviz.store.errors import StoreError
+from rankviz.store.study import StoreError
 from ui.shell.texts import escaped
 from ui.shell.words import FAULT, STOPPED
 

@@ -29,7 +29,7 @@ from starlette.responses import FileResponse
 from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv
 from rankviz.datasets import RankingData
 from rankviz.metrics import NDCG, evaluate
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
@@ -312,7 +312,7 @@ def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
         "Picture",
         list(SIZES),
         key=f"{key}-size",
-        help="SVG carries its font; PNG has 300 dots per inch on paper.",
+        help="SVG carries its font; PNG has 300 dots per inch.",
     )
     row = st.container(horizontal=True, gap="small")
     for kind in ("svg", "png"):

@@ -49,8 +49,8 @@ TERMS = {
         "Raises p-values: the chance of any false positive is at most 5 %.",
         "holm1979",
     ),
-    "Choice counted": Term(
-        r"\bchoice counted\b",
+    "Adjusted for the choice": Term(
+        r"\badjusted for the choice\b",
         "The p-value is corrected for choosing the best of many models.",
         "westfall1993",
     ),
@@ -65,28 +65,17 @@ TERMS = {
         "joachims2002",
     ),
     "Margin": Term(
-        r"\bmargins?\b",
-        "Score of a pair's better document minus the other score.",
-        "herbrich2000",
+        r"\bmargins?\b", "Score of a pair's better document minus the other score.", "herbrich2000"
     ),
-    "C": Term(
-        r"\bC\b",
-        "Weight of errors on pairs: a large C fits training closely.",
-    ),
+    "C": Term(r"\bC\b", "Weight of errors on pairs: a large C fits training closely."),
     "γ": Term("γ", "How fast a kernel falls with distance."),
-    "m": Term(
-        r"\bm\b",
-        "Number of features: more approximate the kernel better and cost time.",
-    ),
+    "m": Term(r"\bm\b", "Number of features: more approximate the kernel better and cost time."),
     "Landmark": Term(
         r"\blandmarks?\b",
         "A training document or your own point: kernel values with landmarks are features.",
         "williams2001",
     ),
-    "Kernel": Term(
-        r"\bkernels?\b(?! approximation)",
-        "Similarity of two documents.",
-    ),
+    "Kernel": Term(r"\bkernels?\b(?! approximation)", "Similarity of two documents."),
     "Kernel approximation K̃": Term(
         r"\b[Kk]ernel approximation|K̃",
         "Inner products of m features instead of kernel values.",
@@ -103,28 +92,15 @@ TERMS = {
         "A move to the minimum of the local quadratic approximation.",
         "chapelle2010",
     ),
-    "Weights w": Term(
-        r"\bweights w\b",
-        "A score is the sum of features times weights.",
-    ),
+    "Weights w": Term(r"\bweights w\b", "A score is the sum of features times weights."),
     "Random Fourier feature": Term(
         r"\brandom Fourier\b",
         "A cosine of a random direction: averages give the kernel.",
         "rahimi2007",
     ),
-    "Shapley value": Term(
-        r"\bShapley\b",
-        "Mean effect of adding a part, over all orders.",
-        "shapley1953",
-    ),
-    "Sweep": Term(
-        r"\b[Ss]weeps?\b",
-        "Many runs with different settings.",
-    ),
-    "Cell of a sweep": Term(
-        r"\bcells?\b",
-        "One combination of settings, trained on every fold.",
-    ),
+    "Shapley value": Term(r"\bShapley\b", "Mean effect of adding a part, over all orders.", "shapley1953"),
+    "Sweep": Term(r"\b[Ss]weeps?\b", "Many runs with different settings."),
+    "Cell of a sweep": Term(r"\bcells?\b", "One combination of settings, trained on every fold."),
     "One standard error": Term(
         r"\bstandard error\b",
         "Variation of the mean over other folds.",
@@ -138,28 +114,15 @@ TERMS = {
         "Weight α of a preference pair: pairs with α = 0 do not shape the model.",
         "xu2019",
     ),
-    "Study": Term(
-        r"\b[Ss]tud(?:y|ies)\b",
-        "Runs requested together, such as a sweep.",
-    ),
-    "Digest": Term(
-        r"\bdigests?\b",
-        "A 16-character run id: equal settings have equal ids.",
-    ),
+    "Study": Term(r"\b[Ss]tud(?:y|ies)\b", "Runs requested together, such as a sweep."),
+    "Digest": Term(r"\bdigests?\b", "A 16-character run id: equal settings have equal ids."),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
         "Number of nonzero singular values.",
         "xu2019",
     ),
-    "Energy": Term(
-        r"\benergy\b",
-        "Sum of squared singular values.",
-        "xu2019",
-    ),
-    "Flipped grade": Term(
-        r"\bflipped\b",
-        "A training grade replaced at random.",
-    ),
+    "Energy": Term(r"\benergy\b", "Sum of squared singular values.", "xu2019"),
+    "Flipped grade": Term(r"\bflipped\b", "A training grade replaced at random."),
     "Duality gap": Term(r"\bduality gap\b", "A proven bound on the distance to the minimum."),
     "CG iteration": Term(
         r"\bCG iterations?\b",

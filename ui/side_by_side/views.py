@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.analysis.ranking_error import TOP, ranking_errors
+from rankviz.analysis.reference_runs import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.plots import per_query, ranked_list, score_scatter
+from rankviz.plots import per_query, ranked_list
 from rankviz.runs.spec import RunSpec
 from ui.controls import selection
 from ui.controls.curves import approximate_specs, report_left_out
@@ -50,8 +50,8 @@ def one_query(what: Compared) -> int:
     position = int((what.table["query"] == chosen).argmax())
     row = what.table.iloc[position]
     scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
-    documents = score_scatter.data(*scores, what.data, position, scale)
-    moved = ranked_list.moved(documents, MOST_MOVED)
+    documents = ranked_list.scatter_data(*scores, what.data, position, scale)
+    moved = ranked_list.largest_moves(documents, MOST_MOVED)
     st.markdown(query_reading(row, moved, what.pair))
     chosen_documents = selection.marked_documents(set(documents["document"]))
     k = min(length, len(documents))
@@ -60,7 +60,7 @@ def one_query(what: Compared) -> int:
         _lists(what, row, documents, k, chosen_documents)
         _why(what.pair, chosen, documents, chosen_documents)
     with points:
-        _points(what, row, documents, scale, max(SHORTEST, ranked_list.height(k)), chosen_documents)
+        _points(what, row, documents, scale, max(SHORTEST, ranked_list.list_height(k)), chosen_documents)
     for name in chosen_documents:
         st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
     _documents(what.pair, documents, moved, chosen_documents)
@@ -69,7 +69,7 @@ def one_query(what: Compared) -> int:
 
 def _settings() -> tuple[int, str]:
     length = Bound().buttons("first", "First documents", LENGTHS, help=words.FIRST_HELP)
-    scales = list(score_scatter.SCALES)
+    scales = list(ranked_list.SCALES)
     return length, Bound().buttons("scores", "Scores", scales, "centred", help=words.SCORES_HELP)
 
 
@@ -77,7 +77,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
     key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
     values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
     show_figure(
-        ranked_list.figure(documents, *what.pair.labels, k, chosen),
+        ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
         alt=words.LISTS_ALT.format(query=query, k=k),
@@ -109,7 +109,7 @@ def _points(
         "standardised": words.STANDARDISED,
     }[scale]
     show_figure(
-        score_scatter.figure(documents, *names, scale, chosen, height),
+        ranked_list.scatter_figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
         alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
@@ -183,7 +183,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     report_untrained(pair.learned)
     report_ties([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
-    table = per_query.data(pair.left, pair.right, data, part, metric, errors)
+    table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
     picked = selection.picked(table)
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
@@ -215,7 +215,7 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
     even = int((table["difference"] == 0).sum())
     _chart(
         what,
-        per_query.figure(table, what.pair.sides, what.metric, picked, chosen),
+        per_query.scatter_figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
         alt=words.SCATTER_ALT.format(metric=what.metric, left=names[0], right=names[1]),
@@ -233,7 +233,7 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
     """Draw the differences in order, and the agreement of rankings."""
     _chart(
         what,
-        per_query.strip(what.table, what.pair.sides, what.metric, picked, chosen),
+        per_query.strip_figure(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
         alt=words.IN_ORDER_ALT.format(metric=what.metric),

@@ -11,7 +11,7 @@ import pandas as pd
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
 from rankviz.metrics.significance import compare
-from rankviz.plots.per_query import ROUNDING, Sides, sides
+from rankviz.plots.per_query import ROUNDING, PairStyles, pair_styles
 from rankviz.runs.description import Description
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -79,9 +79,9 @@ class Pair:
         return self.specs.told
 
     @property
-    def sides(self) -> Sides:
+    def sides(self) -> PairStyles:
         """Styles for drawing both."""
-        return sides(self.specs.looks, self.names)
+        return pair_styles(self.specs.looks, self.names)
 
     @property
     def learned(self) -> RunRecord:
@@ -109,7 +109,7 @@ class Compared:
         The part.
     part, metric : str
     table : DataFrame
-        As returned by `per_query.data`.
+        As returned by `per_query.query_data`.
     """
 
     pair: Pair

@@ -13,14 +13,12 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.common.threads import cores
-from rankviz.learning.risk_settings import COSTS
-from rankviz.plots.setting_words import setting_words
-from rankviz.runs.axes import Axis, Range, Values, powers, usual_axes
-from rankviz.runs.choice import Choice
-from rankviz.runs.designs import Design
-from rankviz.runs.kinds import KINDS
-from rankviz.runs.plan import Cost, cost
+from rankviz.learning.pairs import COSTS
+from rankviz.plots.sweep_settings import setting_name
+from rankviz.runs.axes import KINDS, Axis, Range, Values, powers, usual_axes
+from rankviz.runs.designs import Cost, Design, cost
 from rankviz.runs.presets import PRESETS
+from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
@@ -54,7 +52,7 @@ def may_vary(base: RunSpec) -> dict[str, Setting]:
     Seeds have their own control, and tables of costs have no line of values.
     """
     found = base.declared().values()
-    return {setting_words(one): one for one in found if one.key and not one.draws and one is not COSTS}
+    return {setting_name(one): one for one in found if one.key and not one.draws and one is not COSTS}
 
 
 def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:

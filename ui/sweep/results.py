@@ -11,13 +11,12 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
-from rankviz.plots import sweep_curves, sweep_map, sweep_parallel, sweep_worth
-from rankviz.plots.setting_words import setting_words, value_words
+from rankviz.plots import sweep_map, sweep_settings
+from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.adviser import advise
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS, Preset
-from rankviz.runs.rules import RULES
+from rankviz.runs.selection import RULES, Choice
 from rankviz.runs.sweep_table import settings_of
 from ui.controls.settings import open_run, state_of
 from ui.shell.figures import show_figure, show_table
@@ -137,10 +136,10 @@ def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
     if len(shown) < 2:
         st.info(words.FEW_MAPS)
         return
-    tables = [sweep_map.data(one.design, one.done, one.metric, x, y) for one in shown]
+    tables = [sweep_map.map_data(one.design, one.done, one.metric, x, y) for one in shown]
     low, high = sweep_map.colours_between(pd.concat(tables)["value"].dropna())
     for place, one, table in zip(st.columns(len(shown)), shown, tables, strict=True):
-        figure = sweep_map.figure(table, one.design, one.metric, x, y)
+        figure = sweep_map.map_figure(table, one.design, one.metric, x, y)
         figure.update_traces(zmin=low, zmax=high, selector={"type": "heatmap"})
         figure.update_layout(showlegend=False)
         figure.update_traces(marker={"cmin": low, "cmax": high}, selector={"mode": "markers"})
@@ -153,16 +152,16 @@ def _curves(shown: Sequence[Sweep], x: str) -> None:
     if len(shown) < 2:
         st.info(words.FEW_CURVES)
         return
-    tables = [sweep_curves.data(one.design, one.done, one.metric, x) for one in shown]
+    tables = [sweep_settings.curves_data(one.design, one.done, one.metric, x) for one in shown]
     every = pd.concat(tables)
     low, high = float(every["low"].min()), float(every["high"].max())
     pad = (high - low) / 20 or 0.01
     for place, one, table in zip(st.columns(len(shown)), shown, tables, strict=True):
-        figure = sweep_curves.figure(table, one.design, one.metric, x)
+        figure = sweep_settings.curves_figure(table, one.design, one.metric, x)
         figure.update_yaxes(range=[low - pad, high + pad])
         figure.update_layout(showlegend=False)
         with place:
-            _show(figure, table, one, f"curve-{setting_words(one.design.settings[x])}")
+            _show(figure, table, one, f"curve-{setting_name(one.design.settings[x])}")
 
 
 def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> None:
@@ -259,7 +258,7 @@ def table_of(sweep: Sweep) -> pd.DataFrame:
     words = settings_of(design).loc[folds.index]
     known = design.settings
     named = {
-        setting_words(known[name]): [value_words(known[name], value) for value in words[name]]
+        setting_name(known[name]): [value_text(known[name], value) for value in words[name]]
         for name in design.names
     }
     table = pd.DataFrame(named, index=folds.index)
@@ -374,10 +373,10 @@ def _where_there_is_something(draw: object, sweep: Sweep) -> None:
 
 def parallel(sweep: Sweep) -> None:
     """Draw one line per cell through its settings."""
-    table = sweep_parallel.data(sweep.design, sweep.done, sweep.metric)
+    table = sweep_settings.parallel_data(sweep.design, sweep.done, sweep.metric)
     told = parallel_answer(sweep, table)
     show_figure(
-        sweep_parallel.figure(table, sweep.design, sweep.metric),
+        sweep_settings.parallel_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-parallel",
         alt=told,
@@ -389,17 +388,17 @@ def parallel(sweep: Sweep) -> None:
 def curves(sweep: Sweep) -> None:
     """Draw the metric against one setting, one line per value of another."""
     design = sweep.design
-    names = {setting_words(design.settings[name]): name for name in design.names}
+    names = {setting_name(design.settings[name]): name for name in design.names}
     row = st.container(horizontal=True)
     along = names[row.selectbox("Against", list(names), key="along", width=150)]
     lines = None
     if len(names) > 1:
         others = [word for word in names if names[word] != along]
         lines = names[row.selectbox("A line for each", others, key="lines", width=150)]
-    table = sweep_curves.data(design, sweep.done, sweep.metric, along, lines)
+    table = sweep_settings.curves_data(design, sweep.done, sweep.metric, along, lines)
     told = curve_answer(sweep, table, along)
     show_figure(
-        sweep_curves.figure(table, design, sweep.metric, along, lines),
+        sweep_settings.curves_figure(table, design, sweep.metric, along, lines),
         table,
         key="sweep-curves",
         alt=told,
@@ -410,10 +409,10 @@ def curves(sweep: Sweep) -> None:
 
 def worth(sweep: Sweep) -> None:
     """Draw the importance of each setting."""
-    table = sweep_worth.data(sweep.design, sweep.done, sweep.metric)
+    table = sweep_settings.worth_data(sweep.design, sweep.done, sweep.metric)
     told = worth_answer(sweep, table)
     show_figure(
-        sweep_worth.figure(table, sweep.design, sweep.metric),
+        sweep_settings.worth_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-worth",
         alt=told,

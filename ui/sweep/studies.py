@@ -15,10 +15,18 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
-from rankviz.runs.choice import Choice
 from rankviz.runs.designs import Design
-from rankviz.runs.rules import ROUNDING, RULES, SIMPLER, Candidates, candidates, simplicity
-from rankviz.runs.selection import Selection, select
+from rankviz.runs.selection import (
+    ROUNDING,
+    RULES,
+    SIMPLER,
+    Candidates,
+    Choice,
+    Selection,
+    candidates,
+    select,
+    simplicity,
+)
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import NoSuchStudy, StoreError, StudyStatus
@@ -345,7 +353,7 @@ def _buttons(status: StudyStatus) -> None:
 
 def _act(act: Callable[[str, str], None], study: str) -> None:
     act(study, visitor())
-    workers().see_to_it()
+    workers().maintain()
 
 
 def _redraw(now: StudyStatus, before: StudyStatus, changed: bool) -> None:

@@ -9,11 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.errors import DataError
-from rankviz.plots import sweep_curves, sweep_map, sweep_places
-from rankviz.plots.setting_words import setting_words
-from rankviz.runs.choice import Choice
+from rankviz.plots import sweep_map, sweep_settings
+from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.designs import Design
-from rankviz.runs.rules import RULES
+from rankviz.runs.selection import RULES, Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
@@ -128,12 +127,12 @@ def show_design(design: Design, metric: str, told: str) -> None:
     """Draw the planned cells."""
     x, y = places(design)
     if y:
-        table = sweep_places.planned(design, x, y)
-        figure = sweep_map.figure(table, design, metric, x, y)
-        sweep_places.add_coming(figure, table, NOTHING, design, (x, y))
+        table = sweep_map.planned_cells(design, x, y)
+        figure = sweep_map.map_figure(table, design, metric, x, y)
+        sweep_map.add_unfinished(figure, table, NOTHING, design, (x, y))
     else:
-        table = sweep_curves.nothing(x)
-        figure = sweep_curves.figure(table, design, metric, x)
+        table = sweep_settings.empty_curves(x)
+        figure = sweep_settings.curves_figure(table, design, metric, x)
     caption = words.DESIGN
     show_figure(figure, table, key="sweep-design", alt=told, caption=caption, answer=f"{told}.")
 
@@ -195,9 +194,9 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
         bound.switch("each", "for each fold", kept.per_fold, help=words.EACH_HELP)
     x, y = places(design)
     if len(design.names) > 2:
-        names = {setting_words(design.settings[name]): name for name in design.names}
+        names = {setting_name(design.settings[name]): name for name in design.names}
         offered = list(names)
-        at = offered.index(setting_words(design.settings[x]))
+        at = offered.index(setting_name(design.settings[x]))
         x = names[row.selectbox("Across", offered, at, key="across", width=120)]
         others = [word for word in offered if names[word] != x]
         y = names[row.selectbox("Up", others, key="up", width=120)]
@@ -208,20 +207,20 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
     """Draw the first figure: the metric over two settings, cell by cell."""
     design, metric = sweep.design, sweep.metric
     if not y:
-        table = sweep_curves.nothing(x)
+        table = sweep_settings.empty_curves(x)
         if len(sweep.folds):
-            table = sweep_curves.data(design, sweep.done, metric, x)
-        figure = sweep_curves.figure(table, design, metric, x)
+            table = sweep_settings.curves_data(design, sweep.done, metric, x)
+        figure = sweep_settings.curves_figure(table, design, metric, x)
     else:
-        table, begun = sweep_places.planned(design, x, y), NOTHING
+        table, begun = sweep_map.planned_cells(design, x, y), NOTHING
         if sweep.column in sweep.done:
-            table = sweep_map.data(design, sweep.done, metric, x, y)
-            begun = sweep_places.so_far(design, sweep.done, metric)
-        figure = sweep_map.figure(table, design, metric, x, y)
-        sweep_places.add_coming(figure, table, begun, design, (x, y))
+            table = sweep_map.map_data(design, sweep.done, metric, x, y)
+            begun = sweep_map.partial_means(design, sweep.done, metric)
+        figure = sweep_map.map_figure(table, design, metric, x, y)
+        sweep_map.add_unfinished(figure, table, begun, design, (x, y))
         if (cell := clicked(sweep)) is not None:
-            sweep_places.mark_cell(figure, table, design, (x, y), cell)
-        sweep_places.add_clicks(figure, table, design, metric, (x, y))
+            sweep_map.mark_cell(figure, table, design, (x, y), cell)
+        sweep_map.add_click_targets(figure, table, design, metric, (x, y))
     told = answer(sweep)
     caption = words.MAP.format(metric=metric, over=over(design))
     key = f"sweep-map-{sweep.status.id}"

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from rankviz.common.numbers import counted
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.models.settings import FEATURE_MAP
-from rankviz.plots.setting_words import listed, setting_words, value_words
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
+from rankviz.plots.sweep_settings import listed_values, setting_name, value_text
 from rankviz.runs.axes import Range
 from rankviz.runs.designs import Design
-from rankviz.runs.estimate import in_words
-from rankviz.runs.remaining import roughly
-from rankviz.runs.rules import RULES
+from rankviz.runs.estimate import in_words, roughly
+from rankviz.runs.selection import RULES
 from ui.shell.texts import describe, escaped
 from ui.work.runs import stage_words
 
@@ -117,7 +115,7 @@ def at_the_edge(design: Design, cell: Mapping[str, Any]) -> str:
         tried = {one[name] for one in design.plan.cells}
         if len(tried) > 2 and all(isinstance(one, int | float) for one in tried):
             which = {min(tried): "smallest", max(tried): "largest"}.get(value)
-            ends += [f"{which} {setting_words(design.settings[name])}"] if which else []
+            ends += [f"{which} {setting_name(design.settings[name])}"] if which else []
     return f"; at the edge, the {' and the '.join(ends)} tried: values beyond may be better" if ends else ""
 
 
@@ -185,10 +183,10 @@ def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
     setting = design.settings[along]
     best = table[table["best"]]
     if not len(best):
-        return f"No cell has {setting_words(setting)}"
+        return f"No cell has {setting_name(setting)}"
     row = best.loc[best["mean"].idxmax()]
-    told = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_words(setting)} = "
-    told += value_words(setting, row[along])
+    told = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_name(setting)} = "
+    told += value_text(setting, row[along])
     numbers = all(isinstance(value, int | float) for value in best[along])
     ends = (best[along].min(), best[along].max())
     if numbers and len(best) > 2 and row[along] in ends:
@@ -204,7 +202,7 @@ def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
     if not len(told):
         return "Cells are equal or too few"
     words = [
-        f"{setting_words(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
+        f"{setting_name(known[row.setting])} {'' if row.exact else 'about '}{100 * float(row.share):.0f} %"
         for row in told.itertuples()
     ]
     return f"Share of variance that each setting alone explains: {', '.join(words)}"
@@ -214,7 +212,7 @@ def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
     """Describe the settings of a cell: "C = 2⁻⁴, γ = 2⁻⁶"."""
     known = design.settings
     return ", ".join(
-        f"{setting_words(known[name])} = {value_words(known[name], value)}" for name, value in cell.items()
+        f"{setting_name(known[name])} = {value_text(known[name], value)}" for name, value in cell.items()
     )
 
 
@@ -251,14 +249,14 @@ def axes_in_words(design: Design) -> str:
 
 def _in_words(design: Design, name: str) -> str:
     setting, axis = design.settings[name], design.axis(name)
-    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed(design, name)
+    ends = (axis.low, axis.high) if isinstance(axis, Range) else listed_values(design, name)
     shown = ends if len(ends) <= 3 and not isinstance(axis, Range) else (ends[0], "…", ends[-1])
-    words = " ".join(one if one == "…" else value_words(setting, one) for one in shown)
-    return f"{setting_words(setting)} = {words}"
+    words = " ".join(one if one == "…" else value_text(setting, one) for one in shown)
+    return f"{setting_name(setting)} = {words}"
 
 
 def title_of(design: Design) -> str:
     """Return the default title of a sweep."""
     base = design.base
-    names = " × ".join(setting_words(design.settings[name]) for name in design.names)
+    names = " × ".join(setting_name(design.settings[name]) for name in design.names)
     return ", ".join(filter(None, (names, model_words(design), base.dataset)))

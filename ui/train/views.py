@@ -12,23 +12,21 @@ import pandas as pd
 import streamlit as st
 
 from rankviz import save
-from rankviz.common.numbers import percent, with_minus
-from rankviz.common.spreadsheets import as_csv
+from rankviz.common.numbers import as_csv, percent, with_minus
 from rankviz.datasets import Fold, RankingData, normalise, write_scores
 from rankviz.features import LINEAR
-from rankviz.features.settings import N_COMPONENTS
-from rankviz.learning.costs import RULES, Costs
-from rankviz.learning.pairs import preference_pairs
-from rankviz.learning.risk_settings import LOSS_WEIGHT
-from rankviz.metrics.margins import summary
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.learning.pairs import RULES, Costs, preference_pairs
+from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
-from rankviz.plots import metric_curve, ranked_list, training_trace
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import PART_NAMES, in_a_sentence, method_label
+from rankviz.plots import model_comparison, ranked_list
+from rankviz.plots.style import style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
@@ -83,9 +81,9 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
     """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
     report_untrained(record)
     records = _distinct(other, record)
-    table = metric_curve.data(records, part, metric)
+    table = model_comparison.curve_data(records, part, metric)
     show_figure(
-        metric_curve.figure(table, metric),
+        model_comparison.curve_figure(table, metric),
         table,
         answer=_reading(other, record, part),
         key="ndcg-at-k",
@@ -138,14 +136,14 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     two = _two(other, record)
     if two.same:
         st.caption(words.same_lists(in_a_sentence(record.spec)))
-    table = ranked_list.data(other.scores[part], record.scores[part], data, queries.index(chosen))
+    table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
     ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)
     show_figure(
-        ranked_list.figure(table, _with_C(two), two.labels[1], k, asked_about),
+        ranked_list.list_figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
         answer=f"query {chosen} has NDCG@10 {ends}",
         key=drawn,
@@ -177,7 +175,7 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
     if found.n_pairs == 0:
         st.info(words.NO_PAIRS)
         return
-    table = margins_plot.data(record.scores[part], data)
+    table = margins_plot.bins_data(record.scores[part], data)
     wrong, share = found.misordered, found.misordered / found.n_pairs
     answer = sentence(words.misordered(wrong, found.n_pairs, percent(share, 1)))
     (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
@@ -188,7 +186,7 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
 def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
     lines, loss = margins_plot.curves(table), spec.option("loss")
     show_figure(
-        margins_plot.figure(table, lines, look_of(spec), spec.loss),
+        margins_plot.losses_figure(table, lines, look_of(spec), spec.loss),
         pd.concat([table, lines], axis=1),
         answer=answer,
         key="margins",
@@ -223,14 +221,13 @@ def convergence(record: RunRecord) -> None:
     if not offered(record.spec, "trace"):
         return
     newton = set(record.trace) >= NEWTON_COLUMNS
-    plot = convergence_plot if newton else training_trace
-    table = convergence_plot.data([record]) if newton else training_trace.data(record)
-    if not newton and not training_trace.quantities(table):
+    table = convergence_plot.convergence_data([record]) if newton else convergence_plot.trace_data(record)
+    if not newton and not convergence_plot.trace_quantities(table):
         show_table(record.trace, hide_index=True)
         st.caption(_spent(record))
         return
     show_figure(
-        plot.figure(table),
+        convergence_plot.objective_figure(table) if newton else convergence_plot.trace_figure(table),
         table,
         answer=record.status,
         key="convergence",

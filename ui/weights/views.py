@@ -21,7 +21,7 @@ from rankviz.metrics.definitions import DISCOUNTS, GAINS, definition_of
 from rankviz.plots.style import grade_colour
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.paths import walk
+from rankviz.whatif.plane import newton_path
 from ui.controls.feature_names import names_of
 from ui.controls.widgets import Bound
 from ui.shell.components import each, mount, number, pair, record, text, whole
@@ -187,7 +187,7 @@ def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -
     found = st.session_state.setdefault(WALK, {"rev": 0, "path": []})
     if asked is not None and len(asked["w"]) == train.n_features:
         model = RankSVM("linear", C=float(spec.C), loss=spec.loss, tol=float(spec.tol))
-        path = [*walk(model, train, asked["w"]).tolist(), record.weights.tolist()]
+        path = [*newton_path(model, train, asked["w"]).tolist(), record.weights.tolist()]
         found = {"rev": found["rev"] + 1, "path": path}
         st.session_state[WALK] = found
     mount(SCRIPTS / "walk.js", f"{KEY}-walk", found | {"id": spec.hash, "start": moved})

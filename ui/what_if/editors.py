@@ -22,11 +22,10 @@ from rankviz.whatif.changes import (
     QueryOut,
     QueryWeighed,
     changed,
+    grades_to_prefer,
     weights_asked,
 )
-from rankviz.whatif.lookup import index_of_document
-from rankviz.whatif.turning import preferring
-from rankviz.whatif.typed import typed_documents
+from rankviz.whatif.lookup import index_of_document, typed_documents
 from ui.controls.feature_names import names_of
 from ui.controls.link import frozen_link
 from ui.shell.components import digits, either, one_of, record, whole
@@ -354,9 +353,9 @@ def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query
         case "out":
             return [DocumentOut(query, own)]
         case "above":
-            return list(preferring(data, query, own, int(told["other"]), own, highest(fold)))
+            return list(grades_to_prefer(data, query, own, int(told["other"]), own, highest(fold)))
         case _:
-            return list(preferring(data, query, int(told["other"]), own, own, highest(fold)))
+            return list(grades_to_prefer(data, query, int(told["other"]), own, own, highest(fold)))
 
 
 def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:

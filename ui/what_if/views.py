@@ -17,16 +17,14 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold
 from rankviz.metrics import evaluate
-from rankviz.plots import query_differences
-from rankviz.plots.style import look_of, style_of
-from rankviz.runs.description import PART_NAMES, in_a_sentence
+from rankviz.plots import per_query
+from rankviz.plots.style import style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.changes import Change
+from rankviz.whatif.changes import GRADE_RULE, Change
 from rankviz.whatif.lookup import index_of_query
-from rankviz.whatif.outcomes import PARTS, Outcome
-from rankviz.whatif.turned import Turned, count_turned, turned_pairs
-from rankviz.whatif.turning import RULE
+from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
 from ui.controls.widgets import Bound
 from ui.shell.components import mount
@@ -91,7 +89,7 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
     """Return a query's pairs with changed order: the preferred document, the other, and the new state."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
-    found = turned_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    found = changed_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
     names, numbers = names_by_number(data, query), data.rows[own].tolist()
     called = [
         f"{names[number]} ({grade})" for number, grade in zip(numbers, data.y[own].tolist(), strict=True)
@@ -117,17 +115,19 @@ def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
         change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]
     few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
-    turned = _turned(count_turned(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+    turned = (
+        _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+    )
     return _NAMES[part], f"{outcome.per_query(part, METRIC)['new'].mean():.4f}", change, turned
 
 
-def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> Turned:
-    found = turned_pairs(old, new, y)
+def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> ChangedPairs:
+    found = changed_pairs(old, new, y)
     right = int(found["right"].sum())
-    return Turned(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
+    return ChangedPairs(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
 
 
-def _turned(found: Turned) -> str:
+def _turned(found: ChangedPairs) -> str:
     return f"{found.right:,} fixed · {found.wrong:,} broken" if found.right or found.wrong else "none"
 
 
@@ -199,7 +199,7 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
         marked = _marked(page)
         text = editors.note() or _answer(page, found, outcome, marked)
         _list(page, found, marked, text)
-        st.caption(OF_THE_PART[part], help=RULE)
+        st.caption(OF_THE_PART[part], help=GRADE_RULE)
     top.header(text, anchor=False)
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
@@ -275,12 +275,12 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query))
     tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
-    table = query_differences.data(tables)
+    table = per_query.difference_data(tables)
     data = page.fold.parts[page.part]
     own = next(i for i, label in enumerate(data.query_labels) if label == query)
     colour = style_of(look_of(page.spec)).colour
     show_figure(
-        query_differences.figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
+        per_query.difference_figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
         alt=words.QUERIES_ALT.format(METRIC=METRIC),

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
-from rankviz.plots.labels import shown_documents
+from rankviz.plots.style import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names

@@ -14,9 +14,8 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_along, swaps
-from rankviz.whatif.landmarks import landmark_shares
-from rankviz.whatif.looks import POINTS
-from rankviz.whatif.margins import MarginExplanation, explain_margin
+from rankviz.whatif.explanations import MarginExplanation, explain_margin, landmark_shares
+from rankviz.whatif.scan_grid import POINTS
 from ui.what_if.models import shared_model
 from ui.why.choices import Pair
 from ui.work.folds import normalised

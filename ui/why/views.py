@@ -14,16 +14,15 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted, with_minus
 from rankviz.datasets import Fold, RankingData
 from rankviz.features import FEATURE_MAPS
-from rankviz.models.settings import FEATURE_MAP
-from rankviz.plots import feature_values, landmark_shares, left_out_queries, margin_curve, margin_waterfall
-from rankviz.plots.labels import shown_documents
-from rankviz.plots.style import look_of
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.plots import margin_explanation
+from rankviz.plots.style import shown_documents
+from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change, QueryOut
-from rankviz.whatif.landmarks import alike_together
+from rankviz.whatif.explanations import alike_together, explain_margin
 from rankviz.whatif.lookup import index_of_document, index_of_query
-from rankviz.whatif.margins import explain_margin
 from rankviz.whatif.outcomes import Outcome
 from ui.controls.feature_names import names_of
 from ui.controls.models import offered
@@ -51,10 +50,10 @@ _TIMES = "why-list-changes"
 def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
     """Draw the sentence and the waterfall; return its table."""
     found = computations.explained(pair)
-    table = margin_waterfall.data(found.values, names, pair.a, pair.b)
+    table = margin_explanation.waterfall_data(found.values, names, pair.a, pair.b)
     margin = float(found.margin)
     show_figure(
-        margin_waterfall.figure(table, margin),
+        margin_explanation.waterfall_figure(table, margin),
         table,
         answer=words.answer(pair, table, margin),
         key="why-shares",
@@ -69,19 +68,19 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
 def values(pair: Pair, table: pd.DataFrame) -> None:
     """Draw both documents' values and the distribution of each feature."""
     train = normalised(pair.record.spec).train
-    told = feature_values.data(table[table["share"] != 0].head(margin_waterfall.MOST), train.X)
+    told = margin_explanation.features_data(table[table["share"] != 0].head(margin_explanation.MOST), train.X)
     if len(told) == 0:
         st.info(words.NO_SHARE)
         return
     show_figure(
-        feature_values.figure(told, (pair.above, pair.below)),
+        margin_explanation.features_figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
         alt=words.VALUES_ALT,
         caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
     )
     with st.expander("Numbers of all features"):
-        show_table(feature_values.data(table, train.X), hide_index=True)
+        show_table(margin_explanation.features_data(table, train.X), hide_index=True)
 
 
 def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
@@ -93,15 +92,15 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
     grid, margin, crossings = computations.curve(pair, feature)
     now = float(pair.a[feature])
     show_figure(
-        margin_curve.figure(
-            margin_curve.data(grid, margin),
+        margin_explanation.curve_figure(
+            margin_explanation.curve_data(grid, margin),
             look_of(pair.record.spec),
             names[feature],
             (now, float(computations.explained(pair).margin)),
             float(pair.b[feature]),
             crossings.values,
         ),
-        margin_curve.data(grid, margin),
+        margin_explanation.curve_data(grid, margin),
         answer=words.along(names[feature], crossings, now),
         key="why-curve",
         alt=words.moving_alt(names[feature]),
@@ -128,17 +127,17 @@ def landmarks(pair: Pair) -> None:
         return
     table, train = alike_together(computations.landmarks(pair)), normalised(spec).train
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
-    rows = _named(landmark_shares.strongest(table), train)
+    rows = _named(margin_explanation.strongest_landmarks(table), train)
     if len(rows) == 0:
         st.info(words.NO_LANDMARK)
         return
     show_figure(
-        landmark_shares.figure(rows, rows["name"].tolist()),
+        margin_explanation.landmarks_figure(rows, rows["name"].tolist()),
         table,
         answer=words.landmarks(table, _named(table.head(1), train).iloc[0], exact),
         key="why-landmarks",
         alt=words.LANDMARKS_ALT,
-        caption=f"{words.landmarks_caption(landmark_shares.EACH)} {_about(pair)}",
+        caption=f"{words.landmarks_caption(margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
     )
     st.caption(words.LANDMARKS)
 
@@ -226,9 +225,9 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
         st.info(f"{sentence(escaped(error))} {words.TOO_LARGE}")
         return
     trained = int(table["refit"].notna().sum())
-    far = bool(table["margin"].iloc[0]) and not left_out_queries.within(table)
+    far = bool(table["margin"].iloc[0]) and not margin_explanation.reversal_is_near(table)
     show_figure(
-        left_out_queries.figure(table),
+        margin_explanation.left_out_figure(table),
         table,
         answer=queries_answer(table),
         key="why-queries",
@@ -348,10 +347,12 @@ def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
         st.info(SAME)
         return
     found = explain_margin(asked.model(changes), pair.a, pair.b)
-    table = margin_waterfall.data(found.values, names_of(pair.record.spec, pair.data), pair.a, pair.b)
+    table = margin_explanation.waterfall_data(
+        found.values, names_of(pair.record.spec, pair.data), pair.a, pair.b
+    )
     with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
     show_figure(
-        margin_waterfall.figure(table, float(found.margin)),
+        margin_explanation.waterfall_figure(table, float(found.margin)),
         table,
         answer=answer(pair, table, float(found.margin)),
         key="what-if-why-shares",

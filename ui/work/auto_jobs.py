@@ -16,8 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
-from rankviz.store.job_status import JobStatus
-from rankviz.store.study import HERE
+from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
@@ -118,7 +117,7 @@ AUTO_JOB, _RESTING = "unasked-job", "unasked-runs"
 """Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
 
 
-def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
+def start(missing: list[RunSpec], title: str, place: str = HERE) -> WatchedStatus:
     """Start a job and put its id into the address; `place` names its workers."""
     roots = data_roots_of_visitor()
     job_id = jobs().submit(missing, owner=visitor(), title=title, roots=roots, place=place)
@@ -126,7 +125,7 @@ def start(missing: list[RunSpec], title: str, place: str = HERE) -> JobStatus:
     return jobs().status(job_id)
 
 
-def note_on(job: JobStatus) -> str:
+def note_on(job: WatchedStatus) -> str:
     """Return the remark below a job's progress."""
     if job.owner != visitor():
         return words.OF_OTHERS
@@ -149,7 +148,7 @@ def continue_as_job(late: list[RunSpec], title: str, why: str, wanted: list[RunS
     return job is not None
 
 
-def _job_of(late: list[RunSpec], title: str) -> JobStatus | None:
+def _job_of(late: list[RunSpec], title: str) -> WatchedStatus | None:
     """Return the job that continues too long runs; run them here if no job can be stored."""
     try:
         job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())

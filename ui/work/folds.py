@@ -19,8 +19,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import streamlit as st
 
+from rankviz.common.arrays import mapping_of
 from rankviz.common.bounds import bounds
-from rankviz.common.mapped import mapping_of
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
 from rankviz.datasets.upload_folders import visitor_root
 from rankviz.runs.spec import RunSpec

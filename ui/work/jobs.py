@@ -13,7 +13,9 @@ import streamlit as st
 
 from rankviz.common.numbers import counted
 from rankviz.runs.estimate import (
+    LAPTOP,
     Estimate,
+    Shape,
     budget_now,
     check_budget,
     estimate,
@@ -21,14 +23,11 @@ from rankviz.runs.estimate import (
     total_in_words,
     total_seconds,
 )
-from rankviz.runs.in_shards import why_not_in_shards
-from rankviz.runs.rates import LAPTOP
 from rankviz.runs.record import RunRecord
-from rankviz.runs.shape import Shape
+from rankviz.runs.run import why_not_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
-from rankviz.store.job_status import JobStatus
-from rankviz.store.study import HERE
+from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.texts import escaped
@@ -126,7 +125,7 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
 
 
 def _work_on(
-    wanted: list[RunSpec], missing: list[RunSpec], job: JobStatus | None, title: str, place: str
+    wanted: list[RunSpec], missing: list[RunSpec], job: WatchedStatus | None, title: str, place: str
 ) -> dict[RunSpec, RunRecord]:
     """Show the job for the missing records, or make them now, or offer to; return those made now."""
     watched, offered = st.container(), st.container()
@@ -201,7 +200,7 @@ def _cost_there(predicted: list[Estimate], place: str) -> str:
     return f"Training {runs} will take {total_in_words(predicted)} on this machine{there}."
 
 
-def _follow(job: JobStatus, title: str, wanted: list[RunSpec]) -> None:
+def _follow(job: WatchedStatus, title: str, wanted: list[RunSpec]) -> None:
     """Show a job with runs for this page, and keep it running."""
     join(job.id)
     watch(job, place=title, note=note_on(job), wanted=wanted)
@@ -249,7 +248,7 @@ def _shape(digest: str, _spec: RunSpec) -> Shape:
     return Shape.of(fold_of(_spec))
 
 
-def _named_job(title: str) -> JobStatus | None:
+def _named_job(title: str) -> WatchedStatus | None:
     """Return the job in the page's address, if there is one, else the last stopped one with its title.
 
     Other pages ignore a stopped job: they make its short runs at once.
@@ -262,7 +261,7 @@ def _named_job(title: str) -> JobStatus | None:
     return None
 
 
-def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | None:
+def _job_for(missing: list[RunSpec], named: WatchedStatus | None) -> WatchedStatus | None:
     """Return the job for these specs: that of the address, a live one of the visitor's, or any live one.
 
     The last must make all of them. So the common requests of a class are made once.
@@ -270,7 +269,7 @@ def _job_for(missing: list[RunSpec], named: JobStatus | None) -> JobStatus | Non
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):
         return named
-    live = list[JobStatus]()
+    live = list[WatchedStatus]()
     with suppress(StoreError):  # if the store is out of reach, short runs are still made
         live = jobs().live()
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]

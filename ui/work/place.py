@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import counted, megabytes
-from rankviz.store.places import cluster_address
-from rankviz.store.roster import cluster_seen
+from rankviz.store.environment import cluster_address
+from rankviz.store.execution import cluster_seen
 from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
@@ -42,7 +42,7 @@ def choose_place(row: DeltaGenerator, place: str) -> str:
     st.session_state[_CHOSEN] = chosen  # for the other page with this choice
     if chosen == THIS_MACHINE:
         return HERE
-    workers().call(place)  # starts its observation in advance
+    workers().start_dispatcher(place)  # starts its observation in advance
     return place
 
 
@@ -69,7 +69,7 @@ def cluster_line(place: str) -> bool:
     else:
         seen = cluster_seen(run_store(), place)
         if not seen:  # its observer has ended, because there was nothing to do
-            workers().call(place)
+            workers().start_dispatcher(place)
         st.caption(cluster_words(seen))
     return not trouble
 

@@ -75,7 +75,7 @@ def continue_sweeps() -> None:
     """
     with suppress(StoreError):
         purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
-        workers().see_to_it()
+        workers().maintain()
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.progress import Progress
-from rankviz.models.settings import STARTS
+from rankviz.learning.solvers import STARTS
 from rankviz.runs.families import families
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import execute_all

@@ -10,14 +10,12 @@ from threading import Lock
 import streamlit as st
 
 from rankviz.runs.description import in_a_sentence
-from rankviz.runs.estimate import in_words
-from rankviz.runs.remaining import roughly
+from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy, StoreError
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.job_status import JobStatus
-from rankviz.store.jobs import Jobs
-from rankviz.store.study import HERE
+from rankviz.store.study import HERE, WatchedStatus
+from rankviz.store.watched import WatchedStudies
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
@@ -37,14 +35,14 @@ STOPPED = "stopped-job"
 """Session key of the job that its visitor stopped last."""
 
 
-def jobs() -> Jobs:
+def jobs() -> WatchedStudies:
     """Return the jobs of this machine's user, shared by all visitors; `StoreOutOfReach`."""
     return _jobs_of(workers())
 
 
 @cache
-def _jobs_of(execution: LocalWorkers) -> Jobs:
-    return Jobs(execution)
+def _jobs_of(execution: LocalWorkers) -> WatchedStudies:
+    return WatchedStudies(execution)
 
 
 class _Watchers:
@@ -70,7 +68,7 @@ class _Watchers:
 _watchers = _Watchers()
 
 
-def watch(job: JobStatus, *, place: str = "", note: str = "", wanted: Collection[RunSpec] = ()) -> None:
+def watch(job: WatchedStatus, *, place: str = "", note: str = "", wanted: Collection[RunSpec] = ()) -> None:
     """Show a job's progress, Stop button and final status; rerun the page when it grows or ends.
 
     `place` distinguishes several views of one job on a page; `note` appears below its progress while it runs.
@@ -111,7 +109,7 @@ def _progress(
         _redraw(status, drawn)
 
 
-def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place: str) -> None:
+def _button(action: st.delta_generator.DeltaGenerator, status: WatchedStatus, place: str) -> None:
     """Draw the owner's button: stop a live job, or delete an ended one."""
     label, key, act = (
         ("Stop the job", "stop", _stop) if status.live else ("Delete the job", "delete", _delete)
@@ -126,7 +124,7 @@ def _button(action: st.delta_generator.DeltaGenerator, status: JobStatus, place:
     )
 
 
-def _redraw(status: JobStatus, drawn: int) -> None:
+def _redraw(status: WatchedStatus, drawn: int) -> None:
     """Rerun the whole page when the job has ended, or has grown and was not redrawn just now."""
     state, now = st.session_state, time.monotonic()
     last = state.setdefault("job-drawn", now)
@@ -136,7 +134,7 @@ def _redraw(status: JobStatus, drawn: int) -> None:
         st.rerun()
 
 
-def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
+def _words(status: WatchedStatus, beside: tuple[int, int] = (0, 0)) -> str:
     """Describe a job's progress: finished runs, the current one, and time.
 
     `beside` has the number of finished runs among the page's others, and their total.
@@ -158,7 +156,7 @@ def _words(status: JobStatus, beside: tuple[int, int] = (0, 0)) -> str:
     return " · ".join(filter(None, words))
 
 
-def _of_the_current(status: JobStatus, named: bool) -> str:
+def _of_the_current(status: WatchedStatus, named: bool) -> str:
     """Name the current run if there are several, with its stage and remaining time."""
     if status.latest is None or status.current is None:
         return "starting the next run" if status.finished else "starting"

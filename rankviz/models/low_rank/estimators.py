@@ -2,40 +2,208 @@
 
 from __future__ import annotations
 
-from typing import Self
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
-from rankviz.common.progress import Callback, Report
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.errors import DataError, SettingError
+from rankviz.common.npz import Arrays, shaped
+from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.common.settings import SEED
 from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
-from rankviz.learning.risk_settings import LOSS_WEIGHT
+from rankviz.features.kernel_base import Kernel
+from rankviz.features.kernel_matrix import kernel_matrix
+from rankviz.features.maps import FittedMap
+from rankviz.features.operator import centred
+from rankviz.features.registry import FEATURE_MAP, RANK
+from rankviz.learning.losses import LOSS_WEIGHT, LOSSES
+from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
+from rankviz.learning.pairs import count_pairs
+from rankviz.learning.sorted_risk import risk_of, risk_sizes
 from rankviz.models.dual_variables import GivenDuals
-from rankviz.models.inputs import LARGEST_FEATURE
-from rankviz.models.low_rank.blocks import Blocks, rectangle_entries
-from rankviz.models.low_rank.cells import Cells
-from rankviz.models.low_rank.duals import entry_duals, factor_duals
-from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem
-from rankviz.models.low_rank.factorized_solvers import FactorSolver
-from rankviz.models.low_rank.gram import pair_curvature
-from rankviz.models.low_rank.low_rank_ranker import LowRankRanker, Problem, dual_bytes, factor_bytes
-from rankviz.models.low_rank.plain import plain_alpha
-from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS, check_rows
-from rankviz.models.low_rank.regularized import DualPoint, RegularizedProblem
-from rankviz.models.low_rank.regularized_solvers import DualSolver
+from rankviz.models.feature_ranker import (
+    FeatureRanker,
+    refuse_drowned,
+    refuse_huge_kernel,
+    refuse_huge_weight,
+)
+from rankviz.models.low_rank.blocks import (
+    Blocks,
+    Cells,
+    FeatureGram,
+    Gram,
+    KernelGram,
+    entry_duals,
+    factor_duals,
+    pair_curvature,
+    rectangle_entries,
+)
+from rankviz.models.low_rank.factorized import FactorPoint, FactorProblem, FactorSolver
+from rankviz.models.low_rank.regularized import DualPoint, DualSolver, RegularizedProblem, plain_alpha
 from rankviz.models.low_rank.settings import (
     COUPLING,
     DUAL_SOLVER,
+    DUAL_SOLVERS,
     FACTOR_SOLVER,
+    FACTOR_SOLVERS,
     FACTORS,
     LOW_RANK_TOL,
     NUCLEAR,
+    check_rows,
 )
 from rankviz.models.low_rank.trace import LowRankResult
-from rankviz.models.settings import FEATURE_MAP
+from rankviz.models.ranker import LARGEST_FEATURE, refuse_unusable
+
+SAME_WEIGHTS, ROUNDING = 1e-6, 1e-12
+"""Two computations of weights from α differ by less, relative to the largest weight, and to the terms of
+their sums."""
+FACTOR_VECTORS, DUAL_VECTORS = 70, 12
+"""Largest number of arrays of the size of the factors, or of all rectangles, in memory at a time."""
+
+
+def factor_bytes(n: int, rank: int) -> int:
+    """Return the bytes of training for factors (n, rank)."""
+    return 8 * FACTOR_VECTORS * n * rank
+
+
+def dual_bytes(entries: int) -> int:
+    """Return the bytes of training for rectangles with this total number of entries."""
+    return 8 * DUAL_VECTORS * entries
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training data of a model, with their Gram matrix."""
+
+    data: RankingData
+    gram: Gram
+    seed: int
+
+
+class LowRankRanker(FeatureRanker):
+    """Common parts of both models: features, memory limit, and final results."""
+
+    left_out = (RANK,)  # its parameter `rank` is K
+    C: float
+    tol: float
+    max_iter: int | None
+    solver: str
+    memory_limit: float | None
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a checked `RankingData`; see `fit`."""
+        report, clock = reporter(callback), Stopwatch()
+        self.check_settings()
+        refuse_unusable(data)
+        refuse_drowned(self.kernel_at(1.0), data)
+        left = self._room(data)
+        seed = self.seed()
+        self.gamma_ = self.gamma_for(data.X)
+        refuse_huge_kernel(self.kernel_at(self.gamma_), data.X)
+        refuse_huge_weight(float(self.C), int(count_pairs(data.y, data.ptr).sum()))
+        report(Progress("features", 0.0))
+        fitted = self.unfitted_map(self.gamma_, seed).fit(data.X, report)
+        gram = self._gram(fitted, data, left, report)
+        clock.lap("features")
+        point, result = self._trained(Problem(data, gram, seed), report)
+        clock.lap("newton")
+        self.feature_map_, self.coef_ = fitted, gram.coefficients(point.c)
+        self.n_components_ = fitted.n_components
+        self.learned(data.n_features)
+        self.status_, self.trace_, self.start_ = result.status, result.frame, self._start_words()
+        self.n_iter_ = int(self.trace_["iteration"].iloc[-1])
+        self.objective_, self.seconds_ = point.value, clock.laps
+        self._certify(data, point)
+        return self
+
+    def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
+        """Raise `SettingError`: query weights would need separate bounds C·s_q."""
+        raise SettingError(
+            f"{type(self).__name__} takes no sample_weight: all its dual variables have the one bound C; "
+            "RankSVM(loss='hinge') has weights, or repeat queries that are to weigh more"
+        )
+
+    def _refuse_other_order(self, data: RankingData, c: FloatArray) -> None:
+        """Raise `DataError` if c (n,), from α, does not give the weights: α depends on the documents' order.
+
+        `fit` groups scattered documents of a query, so its order may differ from the caller's.
+        """
+        fitted, rounding = self.feature_map_, ROUNDING * np.abs(c).sum()
+        if fitted.in_kernel_space:
+            w, same = c, np.array_equal(fitted.arrays()["documents"], data.X)
+        else:
+            w, same = fitted.operator(data.X).adjoint(c), True
+            rounding *= max(1.0, np.abs(data.X).max(initial=0.0))
+        largest = np.abs(self.coef_).max(initial=0.0)
+        if not same or np.abs(w - self.coef_).max(initial=0.0) > SAME_WEIGHTS * largest + rounding:
+            raise DataError(
+                "documents to which the dual variables do not belong",
+                expected="the training documents in the order of training, queries by first appearance",
+                remedy="Give the RankingData that `fit_data` was given, or RankingData.from_arrays(X, y, "
+                "qid, regroup=True) of what `fit` was given.",
+                path=data.name or None,
+            )
+
+    def _gram(self, fitted: FittedMap, data: RankingData, left: float, report: Report) -> Gram:
+        """Return G of the training documents; a kernel matrix may use `left` bytes."""
+        if fitted.kernel is None:
+            return FeatureGram(centred(fitted.operator(data.X, report), data.ptr))
+        if not fitted.in_kernel_space:
+            return FeatureGram(fitted.operator(data.X, report))
+        self._check_kernel_space()
+        return KernelGram(kernel_matrix(data.X, fitted.kernel, left, report), fitted.kernel)
+
+    def _check_kernel_space(self) -> None:
+        """Raise SettingError for a solver that needs rows of features: an exact kernel has none."""
+
+    def _certify(self, data: RankingData, point: FactorPoint | DualPoint) -> None:
+        """Compute the duality gap of the hinge between w and α."""
+        squared = risk_of(data.y, data.ptr, LOSSES["squared_hinge"]).at(point.f)
+        weight = float(point.c @ point.f)
+        self.primal_ = 0.5 * weight + self.C * 0.5 * squared.total_slope
+        self.dual_ = -point.dual
+        self.gap_ = (self.primal_ - self.dual_) / self.primal_ if self.primal_ > 0.0 else 0.0
+
+    def _room(self, data: RankingData) -> float:
+        """Return the bytes left for a kernel matrix; raise `DataError` if training does not fit."""
+        limit = default_budget() if self.memory_limit is None else float(self.memory_limit)
+        shape = data.n_documents, data.n_features
+        risk = risk_sizes(data.y, data.ptr, LOSSES["squared_hinge"])
+        sizes = TrainingSizes(self.feature_map, int(self.n_components), *shape, *risk, self.kernel)
+        own = self._own_bytes(data)
+        check_fits(sizes, limit, own)
+        self.memory_need_ = sizes.bytes + own
+        return limit - self.memory_need_
+
+    def _limits(self) -> dict[str, Any]:
+        """Return tolerance and number of iterations, for the solver."""
+        given = {} if self.max_iter is None else {"max_iter": int(self.max_iter)}
+        return {"tol": float(self.tol), **given}
+
+    @property
+    @abstractmethod
+    def solution(self) -> dict[str, FloatArray]:
+        """Results besides the weights, for storage; `keep` reads them."""
+
+    @abstractmethod
+    def _start_words(self) -> str:
+        """Describe the start of training in words."""
+
+    @abstractmethod
+    def _own_bytes(self, data: RankingData) -> int:
+        """Return the bytes besides the features."""
+
+    @abstractmethod
+    def _trained(
+        self, problem: Problem, report: Report
+    ) -> tuple[FactorPoint | DualPoint, LowRankResult[Any]]:
+        """Solve the problem, and store the model's own results."""
+
 
 PLAIN_TOL = 1e-4
 """Largest duality gap of the RankSVM whose α is the start."""
@@ -116,7 +284,7 @@ class FactorizedRankSVM(LowRankRanker):
         max_iter: int | None = None,
         solver: str = "lbfgs",
         memory_limit: float | None = None,
-        kernel: str = "rbf",
+        kernel: str | Kernel = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
@@ -151,6 +319,11 @@ class FactorizedRankSVM(LowRankRanker):
     def solution(self) -> dict[str, FloatArray]:
         """The factors V, and the duality gap."""
         return {"factors": self.factors_, "gap": np.array([self.gap_])}
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set factors and gap; ValueError unless there is a factor of length `rank` for each document."""
+        factors = shaped(arrays, "factors", len(arrays["factors"]), int(self.rank))
+        self.keep({"factors": factors, "gap": shaped(arrays, "gap", 1)})
 
     def _trained(self, problem: Problem, report: Report) -> tuple[FactorPoint, LowRankResult[FactorPoint]]:
         cells = Cells(problem.data.y, problem.data.ptr)
@@ -237,7 +410,7 @@ class RegularizedRankSVM(LowRankRanker):
         max_iter: int | None = None,
         solver: str = "fista",
         memory_limit: float | None = None,
-        kernel: str = "rbf",
+        kernel: str | Kernel = "rbf",
         degree: int = 3,
         coef0: float = 1.0,
     ) -> None:
@@ -277,6 +450,20 @@ class RegularizedRankSVM(LowRankRanker):
     def solution(self) -> dict[str, FloatArray]:
         """α and A, and the duality gap."""
         return {"alpha": self.alpha_, "low_rank": self.low_rank_, "gap": np.array([self.gap_])}
+
+    @property
+    def stored(self) -> dict[str, FloatArray | IntArray]:
+        """α, A, the duality gap, and the ranks, which a stored run has not."""
+        return {**super().stored, **({"ranks": self.ranks_} if hasattr(self, "ranks_") else {})}
+
+    def restore(self, meta: Mapping[str, Any], arrays: Arrays) -> None:
+        """Set α, A, gap and ranks; ValueError unless α and A have the same number of entries."""
+        found = {name: shaped(arrays, name, len(arrays["alpha"])) for name in ("alpha", "low_rank")}
+        self.keep({**found, "gap": shaped(arrays, "gap", 1)})
+        if "ranks" in arrays:
+            self.ranks_ = arrays["ranks"]
+            if self.ranks_.ndim != 1 or self.ranks_.dtype != np.int64:
+                raise ValueError("array 'ranks' has no whole numbers")
 
     def check_settings(self) -> None:
         """Raise `SettingError` for settings outside their range, or a coupling whose square overflows."""

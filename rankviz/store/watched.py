@@ -1,0 +1,407 @@
+"""Studies that a page watches, for users jobs: limited in number and in time, and logged when they end.
+
+The log, `jobs.log` beside the runs, has a line per job with visitor, methods, time and outcome. It names
+nobody: the visitor is the start of a digest, and titles, data sets and reasons are left out.
+
+See docs/decisions/0016-jobs-are-studies.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, exists, select
+
+from rankviz.common.bounds import Bounds, bounds
+from rankviz.common.numbers import counted
+from rankviz.common.processes import can_start
+from rankviz.common.threads import cores
+from rankviz.datasets.folds import data_roots
+from rankviz.runs.spec import RunSpec
+from rankviz.store.database import Database
+from rankviz.store.environment import default_folder
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.records import discard_unreadable
+from rankviz.store.room import forget_studies, make_room
+from rankviz.store.studies import check_specs, insert_study
+from rankviz.store.study import (
+    DONE,
+    FAILED,
+    HERE,
+    JOB,
+    LEASED,
+    LOST,
+    OPEN,
+    PLACES,
+    RUNNING,
+    NoSuchStudy,
+    StoreError,
+    Study,
+    WatchedStatus,
+)
+from rankviz.store.tables import families, members, one_at_a_time, parse_object, runs, studies
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class WatchedStudies:
+    """The watched studies of a run store, and the workers of this machine that make them.
+
+    Methods that write raise `StoreOutOfReach` if the store cannot be written.
+    """
+
+    def __init__(self, execution: LocalWorkers) -> None:
+        self._execution, self._database = execution, execution.store.database
+        self._trouble = ""
+
+    def submit(
+        self,
+        specs: Sequence[RunSpec],
+        *,
+        owner: str,
+        title: str,
+        roots: Sequence[str | PathLike[str]] | None = None,
+        place: str = HERE,
+    ) -> str:
+        """Submit runs, in this order, and return the job's id; finished runs are not repeated.
+
+        `place` names the workers. Raises `StoreError` if too many jobs wait, there is no space or the system
+        starts no processes; `SettingError` as `Studies.submit`.
+        """
+        return self._submit(specs, owner, title, roots, place)[0]
+
+    def join(
+        self,
+        specs: Sequence[RunSpec],
+        *,
+        owner: str,
+        title: str,
+        roots: Sequence[str | PathLike[str]] | None = None,
+    ) -> tuple[str, bool]:
+        """Return the id of a live job that already makes all of these, or of a new one; and True if new.
+
+        Simultaneous identical requests get one job. Raises as `submit`.
+        """
+        return self._submit(specs, owner, title, roots, HERE, share=True)
+
+    def _submit(
+        self,
+        specs: Sequence[RunSpec],
+        owner: str,
+        title: str,
+        roots: Sequence[str | PathLike[str]] | None,
+        place: str,
+        share: bool = False,
+    ) -> tuple[str, bool]:
+        if not can_start():
+            raise StoreError(
+                "Nothing can be trained in the background here: this system starts no processes."
+            )
+        wanted, most = check_specs(specs), bounds()
+        below = tuple(str(Path(root).resolve()) for root in (data_roots() if roots is None else roots))
+        threads = max(1, cores() // self._execution.workers)
+        job = Study(
+            owner,
+            title,
+            JOB,
+            roots=below,
+            tries=1,
+            threads=threads,
+            background=False,
+            seconds=most.job_seconds,
+            place=place,
+        )
+        with self._database.writing() as connection:
+            one_at_a_time(connection)  # else two visitors could both pass the checks below
+            if share and (found := _study_making(connection, wanted)) is not None:
+                return found, False
+            _refuse_too_many(connection, owner, most)
+            make_room(connection, owner)
+            _forget_oldest(connection, owner, most)
+            discard_unreadable(connection, wanted)
+            job_id = insert_study(connection, job, wanted)
+        self._execution.maintain()
+        return job_id, True
+
+    def status(self, job_id: str) -> WatchedStatus:
+        """Return the current status of a job. Raises `NoSuchStudy` for an unknown id."""
+        self._check_workers()
+        found = self._statuses(studies.c.id == job_id) if _ID.fullmatch(job_id) else []
+        if not found:
+            raise NoSuchStudy("There is no job of this id; it may have been deleted.")
+        return found[0]
+
+    def of(self, owner: str) -> list[WatchedStatus]:
+        """Return the jobs of a visitor, the latest first."""
+        self._check_workers()
+        return self._statuses(studies.c.owner == owner)[::-1]
+
+    def live(self) -> list[WatchedStatus]:
+        """Return the queued or running jobs of all visitors, the oldest first."""
+        self._check_workers()
+        return [status for status in self._statuses(is_unfinished()) if status.live]
+
+    def stop(self, job_id: str, owner: str) -> None:
+        """End a job and keep its finished records. Raises `NotYours` for anybody else."""
+        if self.status(job_id).live:
+            self._execution.stop(job_id, owner)
+            log_if_ended(self._database, job_id)
+        else:
+            self._execution.store.studies.check_owner(job_id, owner)
+
+    def delete(self, job_id: str, owner: str) -> None:
+        """End a job and forget it; its records stay. Raises `NotYours` for anybody else."""
+        self.status(job_id)
+        self._execution.store.studies.delete(job_id, owner)
+
+    def _check_workers(self) -> None:
+        """Restart dead workers; keep a failure as text, because jobs can be read without writing."""
+        try:
+            self._execution.maintain_if_due()
+            self._trouble = self._execution.trouble()
+        except StoreError as error:
+            self._trouble = str(error)
+
+    def _statuses(self, which: ColumnElement[bool]) -> list[WatchedStatus]:
+        return statuses(self._database, which, self._execution.workers, self._trouble)
+
+
+def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
+    """Return a running job that makes all of these runs, None if there is none."""
+    digests = {spec.hash for spec in wanted}
+    asked = select(studies.c.id).where(
+        is_unfinished(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
+    )
+    asked = asked.where(studies.c.place == HERE)
+    for job_id in connection.execute(asked.order_by(studies.c.created)).scalars().all():
+        own = select(runs.c.digest).join(members, members.c.run == runs.c.id)
+        found = connection.execute(own.where(members.c.study == job_id)).scalars()
+        if digests <= set(found):
+            return str(job_id)
+    return None
+
+
+def _refuse_too_many(connection: Connection, owner: str, most: Bounds) -> None:
+    """Raise `StoreError` if the owner or all visitors together have the most live jobs allowed."""
+    asked = select(studies.c.owner).where(
+        is_unfinished(), studies.c.kind == JOB, studies.c.asked == RUNNING, studies.c.deleted.is_(None)
+    )
+    owners = connection.execute(asked).scalars().all()
+    if owners.count(owner) >= most.live_jobs_each:
+        raise StoreError(
+            f"Of one visitor at most {counted(most.live_jobs_each, 'job')} may wait or run on this "
+            "machine. Stop one of yours first."
+        )
+    if len(owners) >= most.live_jobs:
+        raise StoreError(
+            f"At most {counted(most.live_jobs, 'job')} of all visitors may wait or run on this machine. "
+            "Try again when some have ended."
+        )
+
+
+def _forget_oldest(connection: Connection, owner: str, most: Bounds) -> None:
+    """Forget ended jobs beyond the bounds, oldest first; their runs stay."""
+    held = exists().where(families.c.study == studies.c.id, families.c.worker.is_not(None))
+    ended = select(studies.c.id, studies.c.owner).where(studies.c.kind == JOB, ~is_unfinished(), ~held)
+    rows = connection.execute(ended.order_by(studies.c.created)).all()
+    own = [row.id for row in rows if row.owner == owner]
+    gone = own[: max(0, len(own) + 1 - most.kept_jobs_each)]
+    left = [row.id for row in rows if row.id not in gone]
+    forget_studies(connection, gone + left[: max(0, len(left) + 1 - most.kept_jobs)])
+
+
+def statuses(
+    database: Database, which: ColumnElement[bool], workers: int, trouble: str = ""
+) -> list[WatchedStatus]:
+    """Return statuses of jobs, the oldest first.
+
+    `workers` is the number of workers. `trouble` is the reason why the store cannot be written: then live
+    jobs are reported as failed.
+    """
+    asked = select(studies).where(which, studies.c.kind == JOB, studies.c.deleted.is_(None))
+    with database.reading() as connection:
+        rows = connection.execute(asked.order_by(studies.c.created)).all()
+        if not rows:
+            return []
+        found = _members(connection, [row.id for row in rows])
+        making = _families(connection, found)
+        asked = select(studies.c.place).join(families, families.c.study == studies.c.id)
+        busy = Counter(connection.execute(asked.where(families.c.worker.is_not(None))).scalars())
+        crowded = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
+    return [
+        _status(row, specs, found[row.id], making, crowded[row.place], trouble)
+        for row in rows
+        if (specs := _specs(tuple(member.spec for member in found[row.id])))
+    ]
+
+
+def is_unfinished() -> ColumnElement[bool]:
+    """Return the condition that a study has a run that is made now, or is to be made."""
+    return exists().where(members.c.study == studies.c.id, members.c.run == runs.c.id, runs.c.state.in_(OPEN))
+
+
+def _status(
+    row: Any,
+    specs: tuple[RunSpec, ...],
+    own: Sequence[Any],
+    known: Mapping[int, Any],
+    crowded: bool,
+    trouble: str,
+) -> WatchedStatus:
+    held = {one.id: one for one in known.values() if one.worker is not None}
+    making = sorted({member.making for member in own if member.state == LEASED} & held.keys())
+    at_work = any(one.study == row.id for one in held.values())
+    state, stopping = _state(row, own, at_work, bool(making) or not crowded)
+    reason = _reason(state, row, own)
+    live = state in ("queued", "running")
+    if live and trouble:
+        state, reason, live = "failed", f"{trouble} {_so_far(own)}, and are kept.", False
+    begun = [known[member.family].since for member in own if member.family in known]
+    return WatchedStatus(
+        id=row.id,
+        owner=row.owner,
+        title=row.title,
+        state=state,
+        reason=reason,
+        finished=tuple(index for index, member in enumerate(own) if member.state == DONE),
+        specs=specs,
+        news=tuple(_news(own, [held[number] for number in making])) if live else (),
+        created=row.created,
+        place=row.place,
+        started=min((one for one in begun if one is not None), default=None),
+        ended=None if live else max(_ends(row, own)),
+        stopping=stopping,
+        failed=tuple(index for index, member in enumerate(own) if member.state in (FAILED, LOST)),
+    )
+
+
+def _state(row: Any, own: Sequence[Any], held: bool, begun: bool) -> tuple[str, bool]:
+    """Return a job's state, and True if it is about to stop."""
+    left = any(member.state in OPEN for member in own)
+    if row.asked != RUNNING:
+        if held:
+            return "running", True
+        return ("failed" if row.reason else "stopped"), False
+    if left:
+        return ("running" if begun else "queued"), False
+    return ("failed" if any(member.state in (FAILED, LOST) for member in own) else "finished"), False
+
+
+def _reason(state: str, row: Any, own: Sequence[Any]) -> str:
+    """Return a sentence on how a job ended; "" before."""
+    if state == "finished":
+        return f"{_done(own)} runs finished."
+    if state == "stopped":
+        begun = row.worked or any(member.state == DONE for member in own)
+        return f"Stopped on request; {_so_far(own)}." if begun else "Stopped before it began."
+    if state != "failed":
+        return ""
+    if row.reason:
+        return f"{row.reason.rstrip('.')}; {_so_far(own)}, and are kept. Ask again for the others."
+    return str(next(member.reason for member in own if member.state in (FAILED, LOST)))
+
+
+def _done(own: Sequence[Any]) -> str:
+    return f"{sum(member.state == DONE for member in own)} of {len(own)}"
+
+
+def _so_far(own: Sequence[Any]) -> str:
+    return f"{_done(own)} runs had finished"
+
+
+def _ends(row: Any, own: Sequence[Any]) -> Iterable[float]:
+    """Yield the times of which the latest is a job's end."""
+    yield row.created
+    if row.asked != RUNNING and row.changed is not None:
+        yield row.changed
+    yield from (member.ended for member in own if member.ended is not None and row.asked == RUNNING)
+
+
+def _members(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[Any]]:
+    """Return the runs of jobs, in their order."""
+    found = defaultdict[str, list[Any]](list)
+    columns = members.c.study, members.c.family, runs.c.digest, runs.c.spec, runs.c.state, runs.c.reason
+    asked = select(*columns, runs.c.ended, runs.c.family.label("making"))
+    asked = asked.join(runs, runs.c.id == members.c.run).where(members.c.study.in_(ids))
+    for row in connection.execute(asked.order_by(members.c.study, members.c.position)):
+        found[row.study].append(row)
+    return found
+
+
+def _families(connection: Connection, found: Mapping[str, list[Any]]) -> dict[int, Any]:
+    """Return the families of jobs, and of other studies that make their runs, by number."""
+    numbers = {number for own in found.values() for one in own for number in (one.family, one.making)}
+    asked = select(families.c.id, families.c.study, families.c.worker, families.c.since, families.c.progress)
+    rows = connection.execute(asked.where(families.c.id.in_(numbers - {None})))
+    return {row.id: row for row in rows}
+
+
+def _news(own: Sequence[Any], making: Sequence[Any]) -> Iterable[Mapping[str, Any]]:
+    """Yield the workers' progress on runs of a job."""
+    index = {member.digest: number for number, member in enumerate(own) if member.state == LEASED}
+    for family in making:
+        news = parse_object(family.progress)
+        current = index.get(str(news.get("digest")))
+        if current is not None:
+            yield {"stage": "", "fraction": None, "remaining": None} | news | {"index": current}
+
+
+@lru_cache(maxsize=1024)
+def _specs(texts: tuple[str, ...]) -> tuple[RunSpec, ...]:
+    """Parse a job's specs, cached because pages poll often; () if any is of another version."""
+    try:
+        return tuple(map(RunSpec.from_json, texts))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ()
+
+
+LOG_NAME = "jobs.log"
+
+
+MOST_LOG_BYTES = 1 << 20
+"""Size at which a new log begins; the previous one is kept as jobs.log.1."""
+
+
+WHO_DIGITS = 8
+
+
+def log_if_ended(database: Database, job_id: str) -> None:
+    """Log a job if it has ended."""
+    for status in statuses(database, studies.c.id == job_id, 1):
+        if not status.live:
+            _log_end(status)
+
+
+def _log_end(job: WatchedStatus) -> None:
+    """Append the line of an ended job; a full disk loses only this line."""
+    with suppress(OSError):
+        log = default_folder() / LOG_NAME
+        with suppress(FileNotFoundError):
+            if log.stat().st_size > MOST_LOG_BYTES:
+                os.replace(log, log.with_name(f"{LOG_NAME}.1"))
+        with log.open("ab") as stream:  # one write: processes do not mix lines
+            stream.write(_log_line(job).encode() + b"\n")
+
+
+def _log_line(job: WatchedStatus) -> str:
+    """Format time, visitor, methods, finished runs, seconds since submission and outcome."""
+    now = time.time()
+    return " ".join(
+        (
+            time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
+            f"visitor={job.owner[:WHO_DIGITS]}",
+            f"methods={','.join(sorted({spec.method for spec in job.specs}))}",
+            f"runs={len(job.finished)}/{job.total}",
+            f"seconds={now - job.created:.1f}",
+            f"state={job.state}",
+        )
+    )

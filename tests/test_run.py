@@ -1,0 +1,372 @@
+"""`execute`: runs as their specs say, records that survive files, runs in shards, and replays."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_runs import SPEC
+
+import rankviz
+from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute
+from rankviz.common import npz
+from rankviz.common.errors import SettingError
+from rankviz.common.memory import peak_memory, reset_peak_memory
+from rankviz.common.progress import Stopwatch
+from rankviz.datasets import NORMALISATIONS, make_fold, normalise
+from rankviz.learning.objective import Status, TraceRow
+from rankviz.learning.pairs import preference_pairs
+from rankviz.learning.solvers import SOLVERS
+from rankviz.plots import margins as plot
+from rankviz.runs import run as run_module
+from rankviz.runs.estimate import Shape
+from rankviz.runs.run import model_from, plan_in_shards, play, playable, why_not_in_shards
+from rankviz.shards import Here
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=20, documents_per_query=(5, 20), n_features=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def record(fold: Fold) -> RunRecord:
+    return execute(SPEC, fold=fold)
+
+
+# --- execute ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+def test_execute_is_training_and_evaluating_by_hand(fold: Fold, normalisation: str) -> None:
+    spec = SPEC.but(normalisation=normalisation)
+    record, used = execute(spec, fold=fold), normalise(fold, normalisation)
+    svm = RankSVM("nystroem", n_components=25, gamma=0.5, C=0.25, random_state=3)
+    svm.fit(used.train.X, used.train.y, qid=used.train.qid)
+    np.testing.assert_array_equal(record.weights, svm.coef_)
+    assert list(record.metrics) == list(record.scores) == ["train", "vali", "test"]
+    for part, data in used.parts.items():
+        np.testing.assert_allclose(record.scores[part], svm.predict(data.X), rtol=1e-11, atol=1e-13)
+        pd.testing.assert_frame_equal(
+            record.metrics[part], rankviz.evaluate(svm.predict(data.X), data).per_query
+        )
+    assert (record.objective, record.n_pairs, record.n_components) == (
+        svm.objective_,
+        svm.n_pairs_,
+        svm.n_components_,
+    )
+    assert record.status == Status.CONVERGED.value
+    assert record.spec == spec.but(digest=fold.digest)
+
+
+def test_a_record_says_what_it_took(record: RunRecord) -> None:
+    assert list(record.seconds) == ["features", "pairs", "newton", "data", "evaluate"]
+    assert min(record.seconds.values()) >= 0
+    assert record.peak_memory > 10_000_000
+    assert record.versions["numpy"] == np.__version__
+    assert list(record.trace.columns) == list(TraceRow.__annotations__)
+
+
+def test_equal_specs_give_equal_results(fold: Fold, record: RunRecord) -> None:
+    again = execute(record.spec, fold=fold)
+    np.testing.assert_array_equal(again.weights, record.weights)
+    pd.testing.assert_frame_equal(again.trace.drop(columns="seconds"), record.trace.drop(columns="seconds"))
+    assert again.spec.hash == record.spec.hash
+
+
+def test_other_data_than_the_spec_names(fold: Fold) -> None:
+    with pytest.raises(DataError, match="digest") as caught:
+        execute(SPEC.but(digest="0" * 32), fold=fold)
+    assert fold.digest in str(caught.value)
+
+
+def test_data_are_looked_up_by_name(monkeypatch: pytest.MonkeyPatch, fold: Fold, record: RunRecord) -> None:
+    asked: list[tuple[object, object]] = []
+
+    def open_fold(dataset: object, name: object, progress: object) -> Fold:
+        asked.append((dataset, name))
+        return fold
+
+    monkeypatch.setattr(run_module, "find_datasets", lambda roots: {"demo": "the demo", "other": "another"})
+    monkeypatch.setattr(run_module, "open_fold", open_fold)
+    np.testing.assert_array_equal(execute(record.spec).weights, record.weights)
+    assert asked == [("the demo", "Fold1")]
+    with pytest.raises(DataError, match="one of demo, other"):
+        execute(RunSpec("nowhere"))
+
+
+def test_settings_out_of_range(fold: Fold) -> None:
+    for change in (
+        {"C": -1.0},
+        {"feature_map": "rbf"},
+        {"n_components": 0},
+        {"seed": -1},
+        {"normalisation": "x"},
+    ):
+        with pytest.raises(ValueError, match=str(next(iter(change.values())))):
+            execute(SPEC.but(**change), fold=fold)
+
+
+def test_progress_is_told_to_the_end(fold: Fold) -> None:
+    told: list[Progress] = []
+    execute(SPEC, told.append, fold=fold)
+    assert list(dict.fromkeys(p.stage for p in told)) == ["pairs", "features", "newton", "evaluate"]
+
+
+@pytest.mark.parametrize("stage", ["features", "pairs", "evaluate"])
+def test_stopped_without_a_result(fold: Fold, stage: str) -> None:
+    with pytest.raises(StopRequested):
+        execute(SPEC, lambda p: p.stage == stage, fold=fold)
+
+
+def test_stopped_during_newton_gives_a_record_though_the_stop_stands(fold: Fold, tmp_path: Path) -> None:
+    stopped: list[bool] = []
+
+    def stop(progress: Progress) -> bool:
+        stopped.extend([True] if progress.stage == "newton" else [])
+        return bool(stopped)
+
+    record = execute(SPEC, stop, fold=fold)
+    assert record.status == Status.STOPPED.value
+    assert len(record.trace) == 0
+    assert record.weights.tolist() == [0.0] * 25
+    assert_same(RunRecord.load(record.save(tmp_path / "r")), record)
+    assert RunRecord.from_bytes(dataclasses.replace(record, status="in other words").to_bytes()).stopped
+
+
+# --- RunRecord --------------------------------------------------------------------------------------------
+
+
+def assert_same(one: RunRecord, other: RunRecord) -> None:
+    for field in dataclasses.fields(RunRecord):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "metrics":
+            assert list(a) == list(b)
+            for part in a:
+                pd.testing.assert_frame_equal(a[part], b[part])
+        elif field.name in ("scores", "solution"):
+            assert list(a) == list(b)
+            for name in a:
+                np.testing.assert_array_equal(a[name], b[name])
+        elif field.name == "trace":
+            pd.testing.assert_frame_equal(a, b)
+        elif field.name == "weights":
+            np.testing.assert_array_equal(a, b)
+        else:
+            assert a == b, field.name
+
+
+LOW_RANK = {"method": "factorized", "solver": "lbfgs"}, {"method": "regularized", "solver": "fista"}
+SMALLER = {
+    "linear": {},
+    "nystroem": {"n_components": 12, "seed": 3},
+    "fourier": {"n_components": 12, "seed": 3},
+}
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"feature_map": "linear"}, {"feature_map": "fourier"}, {"rank": 5}, *LOW_RANK]
+)
+def test_record_round_trip(fold: Fold, tmp_path: Path, change: dict[str, object]) -> None:
+    record = execute(SPEC.but(**change), fold=fold)
+    assert_same(RunRecord.load(record.save(tmp_path / "r.npz")), record)
+    assert [p.name for p in tmp_path.iterdir()] == ["r.npz"]
+
+
+DAMAGE = {
+    "format": lambda m, a: (m | {"format": 0}, a),
+    "an earlier format": lambda m, a: (m | {"format": 1}, a),
+    "no start": lambda m, a: ({k: v for k, v in m.items() if k != "start"}, a),
+    "no word on stops": lambda m, a: ({k: v for k, v in m.items() if k != "stopped"}, a),
+    "no spec": lambda m, a: ({k: v for k, v in m.items() if k != "spec"}, a),
+    "spec with more": lambda m, a: (m | {"spec": m["spec"] | {"x": 1}}, a),
+    "spec is text": lambda m, a: (m | {"spec": "x"}, a),
+    "no status": lambda m, a: ({k: v for k, v in m.items() if k != "status"}, a),
+    "columns in a list": lambda m, a: (m | {"columns": ["train"]}, a),
+    "columns missing": lambda m, a: (m | {"columns": m["columns"] | {"test": ["MAP"]}}, a),
+    "part without scores": lambda m, a: (m, {k: v for k, v in a.items() if k != "scores_vali"}),
+    "queries missing": lambda m, a: (m, a | {"queries_test": a["queries_test"][1:]}),
+    "flat trace": lambda m, a: (m, a | {"trace": a["trace"][0]}),
+    "trace not finite": lambda m, a: (m, a | {"trace": a["trace"] + np.nan}),
+    "trace of one number": lambda m, a: (m, a | {"trace": np.array(1.0)}),
+    "no weights": lambda m, a: (m, {k: v for k, v in a.items() if k != "weights"}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_records(record: RunRecord, tmp_path: Path, damage: object) -> None:
+    path = record.save(tmp_path / "r")
+    npz.write_npz(path, *damage(*npz.read_npz(path, "run record")))
+    with pytest.raises(DataError, match="run record"):
+        RunRecord.load(path)
+
+
+def test_other_files_are_no_records(record: RunRecord, tmp_path: Path, fold: Fold) -> None:
+    svm = RankSVM().fit_data(fold.train)
+    with pytest.raises(DataError, match="run record"):
+        RunRecord.load(rankviz.save(svm, tmp_path / "m"))
+    with pytest.raises(DataError, match="model"):
+        rankviz.load(record.save(tmp_path / "r"))
+    with pytest.raises(DataError, match="run record"):
+        RunRecord.load(tmp_path / "missing")
+
+
+# --- timing -----------------------------------------------------------------------------------------------
+
+
+def test_stopwatch_adds_up() -> None:
+    clock = Stopwatch()
+    clock.lap("a")
+    clock.lap("b")
+    first = clock.laps["a"]
+    sum(range(10_000))
+    clock.lap("a")
+    assert list(clock.laps) == ["a", "b"]
+    assert clock.laps["a"] > first >= 0
+
+
+def test_peak_memory_sees_an_allocation() -> None:
+    reset_peak_memory()
+    before = peak_memory()
+    block = np.ones(8_000_000)
+    assert peak_memory() - before > 0.5 * block.nbytes
+
+
+def test_peak_memory_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "write_text", refuse)
+    reset_peak_memory()
+    assert peak_memory() > 10_000_000
+
+
+@pytest.mark.parametrize("feature_map", SMALLER)
+def test_the_model_of_a_record_scores_as_the_record_says(feature_map: str, fold: Fold) -> None:
+    record = execute(RunSpec("small", feature_map=feature_map, **SMALLER[feature_map]), fold=fold)
+    model = model_from(record, fold.train)
+    assert model.predict(fold.test.X) == pytest.approx(record.scores["test"], rel=1e-12, abs=1e-12)
+
+
+def test_the_model_of_a_record_says_how_training_ended(fold: Fold, tmp_path: Path) -> None:
+    """One that was not trained to its end is not taken for one that was, also of a file."""
+    begun: list[bool] = []
+
+    def stop(progress: Progress) -> bool:
+        begun.extend([True] if progress.stage == "newton" else [])
+        return len(begun) > 4
+
+    record = execute(SPEC.but(loss="hinge"), stop, fold=fold)
+    model = model_from(record, fold.train)
+    for again in (model, rankviz.load(rankviz.save(model, tmp_path / "m"))):
+        assert again.status_ is Status.STOPPED
+    of_old = model_from(dataclasses.replace(record, status="in other words"), fold.train)
+    assert not hasattr(of_old, "status_")
+
+
+def test_a_file_of_the_model_of_a_record_has_its_gap_and_its_trace(fold: Fold, tmp_path: Path) -> None:
+    record = execute(RunSpec("small", loss="hinge"), fold=fold)
+    model = rankviz.load(rankviz.save(model_from(record, fold.train), tmp_path / "m"))
+    pd.testing.assert_frame_equal(model.trace_, record.trace)
+    assert (model.start_, model.seconds_) == (record.start, record.seconds)
+    found = rankviz.duals(model, fold.train)
+    assert found.gap == model.gap_ == record.trace["gap"].iloc[-1] > 0.0
+    assert sum(block.alpha.sum() for block in found) > 0.0
+
+
+def spec_of(fold: Fold, **changes: object) -> RunSpec:
+    return RunSpec("made", digest=fold.digest, feature_map="nystroem", n_components=10).but(**changes)
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
+def test_what_can_be_made_in_shards_is_planned(fold: Fold, feature_map: str) -> None:
+    spec = spec_of(fold, feature_map=feature_map)
+    assert why_not_in_shards(spec, Shape.of(fold)) == ""
+    assert plan_in_shards(spec, fold, Here(3)).words.startswith("3 shards")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"solver": "sgd_pair"}, "lists the pairs of all documents in one place"),
+        ({"method": "factorized"}, "is not trained in shards here"),
+        ({"share": 0.5}, "is not trained in shards here"),
+    ],
+)
+def test_what_cannot_is_refused_with_the_same_words(fold: Fold, changes: dict[str, object], why: str) -> None:
+    spec = spec_of(fold, **changes)
+    assert why in why_not_in_shards(spec, Shape.of(fold))
+    for make in (
+        lambda: plan_in_shards(spec, fold, Here(2)),
+        lambda: execute(spec, fold=fold, where=Here(2)),
+    ):
+        with pytest.raises(SettingError, match=why):
+            make()
+
+
+def test_an_exact_kernel_of_many_documents_has_a_coefficient_for_each(fold: Fold) -> None:
+    many = replace(Shape.of(fold), n=200_000)
+    assert "a coefficient for each of them" in why_not_in_shards(spec_of(fold, feature_map="exact"), many)
+
+
+PLAYED = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
+
+
+def test_newton_methods_can_be_played_and_no_others() -> None:
+    assert [name for name in SOLVERS if playable(PLAYED.but(solver=name))] == ["newton", "newton_yuan"]
+    assert not playable(PLAYED.factorized(2, 0.25))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if playable(PLAYED.but(solver=name))])
+def test_scores_are_those_of_the_trace(fold: Fold, solver: str) -> None:
+    found = play(PLAYED.but(solver=solver), fold)
+    record = execute(PLAYED.but(solver=solver), fold=fold)
+    assert found.record.trace["objective"].tolist() == record.trace["objective"].tolist()
+    assert len(found.scores) == len(record.trace)
+    assert not found.scores[0].any()
+    np.testing.assert_array_equal(found.scores[-1], record.scores["train"])
+    pairs = preference_pairs(fold.train.y, fold.train.ptr)
+    active = [int((pairs.margins(f) < 1).sum()) for f in found.scores]
+    assert active == record.trace["active_pairs"].tolist()
+
+
+def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
+    found = play(PLAYED.but(loss="hinge"), fold)
+    assert len(found.scores) == len(found.record.trace)
+    pairs = preference_pairs(fold.train.y, fold.train.ptr)
+    for f, (_, row) in zip(found.scores, found.record.trace.iterrows(), strict=True):
+        t = pairs.margins(f)
+        assert int(((t < 1) & (t >= 1 - row["smoothing"])).sum()) == pytest.approx(row["active_pairs"], abs=1)
+
+
+def test_other_solvers_are_refused(fold: Fold) -> None:
+    with pytest.raises(ValueError, match="not a Newton method"):
+        play(PLAYED.but(solver="lbfgs"), fold)
+
+
+def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:
+    found = play(PLAYED, fold)
+    table, counts = (
+        plot.playback_documents(found.scores, fold.train, 2),
+        plot.playback_bins(found.scores, fold.train),
+    )
+    first = table[table["iteration"] == 0]
+    for _, rows in table.groupby("iteration"):
+        assert rows["document"].tolist() == first["document"].tolist()
+        assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
+    assert counts.groupby("iteration")["pairs"].sum().unique().tolist() == [found.record.n_pairs]
+    titles = {k: str(k) for k in range(len(found.scores))}
+    fig = plot.playback_figure(table, counts, titles, "nystroem", 10)
+    assert [frame.name for frame in fig.frames] == list(titles.values())
+
+
+def test_long_films_keep_their_ends() -> None:
+    assert plot.shown_iterations(3) == [0, 1, 2]
+    shown = plot.shown_iterations(1000)
+    assert (shown[0], shown[-1]) == (0, 999)
+    assert len(shown) <= plot.MOST_FRAMES
