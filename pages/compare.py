@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ui.compare import controls, empty, slices, table, views, win_loss, words
-from ui.compare.given import given, on_common_folds, opened
+from ui.compare import controls, views, words
+from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
 from ui.controls.compared import take_untrained
 from ui.controls.navigation import announced
 from ui.controls.widgets import part_shown
@@ -18,13 +18,13 @@ about = row.container(width="content")
 with row.container(width="content"):
     controls.clear_button()
 with errors_as_sentences():
-    what = given(controls.metric_now())
+    what = chosen_runs(controls.metric_now())
     if untrained := take_untrained():
         st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
     if what.notes:
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.every:
-        empty.show()
+        controls.no_models()
         end_page()
     with row:
         part = part_shown(*what.every)
@@ -44,10 +44,10 @@ tabs(
     {
         "Metrics": lambda: views.metrics(found, part),
         "NDCG@k": lambda: views.by_cutoff(found, part),
-        "Win and loss": lambda: win_loss.show(found, asked, part),
-        "Slices": lambda: slices.show(found, asked, part),
+        "Win and loss": lambda: views.win_and_loss(found, asked, part),
+        "Slices": lambda: views.slices(found, asked, part),
         "Time and quality": lambda: views.time_and_metric(found, asked, part),
         "Settings": lambda: views.settings(models),
-        "Table": lambda: table.show(found, part),
+        "Table": lambda: views.export(found, part),
     }
 )

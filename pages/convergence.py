@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.controls.models import offered
 from ui.controls.navigation import experiment
-from ui.convergence import play, tables, views
+from ui.convergence import playback, views
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.shell.texts import describe
@@ -22,8 +22,8 @@ with figure:
     views.headline(records, table, choice)
 tabs(
     {
-        "Play": lambda: play.playback(spec),
-        "Runs": lambda: tables.summary(records, table),
-        "Iterations": lambda: tables.iterations(table),
+        "Play": lambda: playback.playback(spec),
+        "Runs": lambda: views.summary(records, table),
+        "Iterations": lambda: views.iterations(table),
     }
 )

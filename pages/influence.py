@@ -2,15 +2,15 @@
 
 from ui.controls.navigation import OF_COSTS, experiment
 from ui.controls.widgets import head_and_part
-from ui.influence import choices, views
+from ui.influence import views
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
 
 spec = experiment()
 about, part = head_and_part("Influence of C and costs", spec)
 with errors_as_sentences():
-    spec, settings = choices.controls(spec)
-about.caption(str(choices.about(spec, settings, part)), width="content")
+    spec, settings = views.controls(spec)
+about.caption(str(views.about(spec, settings, part)), width="content")
 tabs(
     {
         "Influence of C": lambda: views.of_C(spec, settings, part),

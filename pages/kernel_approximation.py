@@ -1,7 +1,6 @@
 """Error of the approximate kernels, and its dependence on m."""
 
 from ui.controls.navigation import experiment
-from ui.kernel_approximation import tabs as in_tabs
 from ui.kernel_approximation import views
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
@@ -16,11 +15,11 @@ with errors_as_sentences():
 
 tabs(
     {
-        "κ against κ̃": lambda: in_tabs.entries(asked),
-        "Residuals of one query": lambda: in_tabs.residual(asked),
-        "Spectrum": lambda: in_tabs.spectrum(asked),
-        "Error against seconds": lambda: in_tabs.seconds(asked, errors, draws),
-        "Numbers": lambda: in_tabs.numbers(asked, errors),
+        "κ against κ̃": lambda: views.entries(asked),
+        "Residuals of one query": lambda: views.residual(asked),
+        "Spectrum": lambda: views.spectrum(asked),
+        "Error against seconds": lambda: views.seconds(asked, errors, draws),
+        "Numbers": lambda: views.numbers(asked, errors),
     }
 )
 views.finish(asked, draws)

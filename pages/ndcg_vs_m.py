@@ -5,7 +5,6 @@ import streamlit as st
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.ndcg_vs_m import samples, views
-from ui.ndcg_vs_m import tabs as in_tabs
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
 
@@ -23,9 +22,9 @@ with errors_as_sentences():
 
 tabs(
     {
-        "One query as m grows": lambda: in_tabs.one_query(spec, records, part),
-        "Distance from the exact model": lambda: in_tabs.ranking_error(spec, settings, records, part),
-        "Numbers": lambda: in_tabs.numbers(settings, records, part),
+        "One query as m grows": lambda: views.one_query(spec, records, part),
+        "Distance from the exact model": lambda: views.ranking_error(spec, settings, records, part),
+        "Numbers": lambda: views.numbers(settings, records, part),
         "Learning curve": lambda: samples.draw("Learning curve", spec, settings, wanted, beside, part),
         "Label noise": lambda: samples.draw("Label noise", spec, settings, wanted, beside, part),
     }

@@ -2,15 +2,15 @@
 
 from ui.controls.navigation import announced
 from ui.playground import views
-from ui.playground.controls import controls, in_words
-from ui.playground.state import held, to_address
+from ui.playground.scene import plane_state, to_address
+from ui.playground.views import controls, in_words
 from ui.playground.words import TERMS_HERE, about, landmarks_there_are
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 
 announced()
 plane, each, settings = controls()
-now = held(plane, each, settings["random_state"])
+now = plane_state(plane, each, settings["random_state"])
 told = f"{in_words()} · {about(now.scene)}{landmarks_there_are(now.scene, settings)}"
 head("Playground in the plane", told, first=TERMS_HERE)
 short = to_address(now.scene)

@@ -2,7 +2,7 @@
 
 from ui.controls.navigation import announced
 from ui.runs import views
-from ui.runs.columns import Columns
+from ui.runs.filters import Columns
 from ui.runs.words import TERMS_HERE, found_words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head

@@ -9,7 +9,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
 from ui.shell.texts import describe
 from ui.train import views
-from ui.train.downloads import downloads
+from ui.train.views import downloads
 from ui.work.folds import normalised
 from ui.work.jobs import predicted, run_or_wait
 

@@ -7,6 +7,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 from ui.shell.texts import describe
 from ui.what_if import views
+from ui.why.views import pair_of_a_list
 from ui.work.jobs import run_or_wait
 
 spec = experiment()
@@ -17,4 +18,4 @@ with errors_as_sentences():
         with training:
             run_or_wait([spec], title=f"What if, {spec.dataset}")
         with list_:
-            views.show(spec)
+            views.show(spec, pair_of_a_list)

@@ -6,7 +6,7 @@ from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
-from ui.why import choices, left_out, views
+from ui.why import choices, views
 
 spec = experiment()
 about, part = head_and_part("Why", spec)
@@ -21,7 +21,7 @@ tabs(
         "Both documents": lambda: views.values(pair, table),
         "Move a feature": lambda: views.moved(pair, called, table),
         "Landmarks": lambda: views.landmarks(pair),
-        "Training queries": lambda: left_out.show(pair, spec),
+        "Training queries": lambda: views.training_queries(pair, spec),
         "Down the list": lambda: views.listed(pair, called),
     }
 )

@@ -10,8 +10,8 @@ import pytest
 
 from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
-from ui.ndcg_vs_m.enough import together
-from ui.runs.table import _says_anything
+from ui.ndcg_vs_m.words import together
+from ui.runs.views import _says_anything
 from ui.sweep.words import at_the_edge
 from ui.why.words import _percent
 from ui.work.watching import _of_the_current

@@ -120,7 +120,7 @@ class Studies:
         self._ask(study_id, owner, PAUSED)
 
     def resume(self, study_id: str, owner: str) -> None:
-        """Continue a paused or stopped study, and retry failed runs. Raises `NotYours` as `stop`."""
+        """Continue a paused or stopped study, and retry failed runs. Raises `NotYours` as `stop_study`."""
         self._ask(study_id, owner, RUNNING)
 
     def _ask(self, study_id: str, owner: str, asked: str) -> None:

@@ -22,7 +22,7 @@ from rankviz.store.execution import worker_processes
 from ui.shell import page
 from ui.shell.errors import LOG, errors_as_sentences
 from ui.shell.visitors import accounts_required
-from ui.what_if.fitted import memory
+from ui.what_if.models import memory
 from ui.work.folds import FOLDS
 from ui.work.jobs import _slow
 from ui.work.run_store import _opened, forget

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
 from ui.controls.models import MOST
-from ui.convergence.timing import spread
+from ui.convergence.views import spread
 from ui.convergence.words import CAPTIONS
 
 pytestmark = pytest.mark.usefixtures("every_tab")

@@ -17,10 +17,10 @@ from test_why import fold, pair
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import NORMALISATIONS, find_datasets, normalise, open_fold
-from ui.compare.given import Given, opened
+from ui.compare.chosen_runs import ChosenRuns, opened
 from ui.controls.imported import compare
 from ui.ndcg_vs_m.words import compared, per_query
-from ui.what_if.fitted import memory
+from ui.what_if.models import memory
 from ui.work.folds import FOLDS, fold_of, normalised
 from ui.work.runs import remember
 
@@ -164,7 +164,7 @@ def test_models_of_a_comparison_are_kept_by_runs_and_part() -> None:
     records = [execute(SPEC), execute(SPEC.linear(2.0**-10))]
     for record, part in product(records, ("vali", "test")):
         remember(record)
-        (run,) = opened(Given((record.spec,)), part)[0].runs
+        (run,) = opened(ChosenRuns((record.spec,)), part)[0].runs
         assert run.spec == record.spec
         assert run.per_query["MAP"].tolist() == record.metrics[part]["MAP"].tolist()
 

@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets.archives import Upload
 from rankviz.store.exchange import LIST
-from ui.runs import travel
-from ui.runs.table import CHOSEN
+from ui.runs import actions
+from ui.runs.actions import CHOSEN
 from ui.shell.visitors import visitor
 from ui.work.run_store import keeper, run_store
 from ui.work.watching import jobs
@@ -55,7 +55,7 @@ def imported(record: RunRecord) -> str:
         archive.writestr(LIST, json.dumps({"format": 1, "runs": [about]}))
         archive.writestr(f"{lie.spec.hash}.npz", lie.to_bytes())
     file.seek(0)
-    assert travel.kept(Upload("lie.rankviz", file)) == 1
+    assert actions.store_upload(Upload("lie.rankviz", file)) == 1
     return next(
         digest
         for digest, state in run_store().listing.seen_by(visitor())["state"].items()

@@ -23,7 +23,7 @@ from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_error
 from rankviz.plots.kernel_error import choice_name
-from ui.kernel_approximation import work
+from ui.kernel_approximation import computations
 from ui.kernel_approximation.words import (
     SEEDS,
     dimension_words,
@@ -87,8 +87,8 @@ def test_variants_are_drawn_when_asked_for(open_page: Opener) -> None:
 def test_draws_that_take_long_follow(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page is run again until all are there; what it shows in the end is the same."""
     at_once = figures(open_page("kernel_approximation", **QUICK | {"draws": 3}))
-    work._kept_errors.clear()
-    monkeypatch.setattr(work, "SECONDS_AT_ONCE", 0.0)
+    computations._kept_errors.clear()
+    monkeypatch.setattr(computations, "SECONDS_AT_ONCE", 0.0)
     app = open_page("kernel_approximation", **QUICK | {"draws": 3})
     assert f"{SEEDS.format(first=0, last=2)}. K on" in words(app)
     assert figures(app) == at_once

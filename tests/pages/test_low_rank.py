@@ -19,8 +19,15 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.learning.losses import LOSSES
 from rankviz.plots import dual_energy
 from ui.low_rank.why import EXPONENTS, SOLVER_TOLERANCES
-from ui.low_rank.why_words import errors_speak_of
-from ui.low_rank.words import NOTHING_HERE, nothing, off_by, one_reading, rank_reading, what_shuffled_says
+from ui.low_rank.words import (
+    NOTHING_HERE,
+    errors_speak_of,
+    nothing,
+    off_by,
+    one_reading,
+    rank_reading,
+    what_shuffled_says,
+)
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)

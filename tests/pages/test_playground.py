@@ -15,10 +15,8 @@ from rankviz.datasets.letor import parse_letor
 from rankviz.datasets.synthetic import PLANES, make_plane
 from rankviz.whatif.plane import fit_plane
 from ui.playground import words as said
-from ui.playground.packing import SIDE, packed
-from ui.playground.scene import EDGE, LONGEST, MOST, Document, Scene
-from ui.playground.state import Held
-from ui.playground.views import letor
+from ui.playground.scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
+from ui.playground.views import SIDE, letor, packed
 from ui.shell.terms import glossary
 
 Opener = Callable[..., AppTest]
@@ -103,7 +101,7 @@ def test_a_line_of_too_many_documents_is_refused() -> None:
 
 
 def test_changes_are_undone_one_after_the_other() -> None:
-    held = Held(Scene("ring", 2))
+    held = PlaneState(Scene("ring", 2))
     first = held.scene
     held.take(PUT | {"id": 0})
     second = held.scene

@@ -23,10 +23,10 @@ from rankviz.datasets import make_fold
 from rankviz.datasets.archives import Upload
 from rankviz.store import RunStore, Study
 from rankviz.store.exchange import export_runs
-from ui.runs import travel
+from ui.runs import actions
 from ui.runs import words as runs_words
-from ui.runs.columns import Columns
-from ui.runs.table import CHOSEN
+from ui.runs.actions import CHOSEN
+from ui.runs.filters import Columns
 from ui.work.run_store import run_store
 
 Opener = Callable[..., AppTest]
@@ -320,14 +320,14 @@ def test_a_damaged_file_is_a_sentence_and_keeps_nothing(
     store: RunStore, made: list[RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = exported(store, [record.spec.hash for record in made[:2]], tmp_path)
-    monkeypatch.setattr(travel, "visitor", lambda: "another")
+    monkeypatch.setattr(actions, "visitor", lambda: "another")
     middle = len(whole) // 2
     damaged = [b"", b"no zip", whole[:-200], whole[:middle] + bytes(64) + whole[middle + 64 :]]
     for content in damaged:
         with pytest.raises(DataError, match=r"not a readable|cannot|damaged|not"):
-            travel.kept(Upload("x.rankviz", io.BytesIO(content)))
+            actions.store_upload(Upload("x.rankviz", io.BytesIO(content)))
     assert store.listing.seen_by("another").empty
-    assert travel.kept(Upload("x.rankviz", io.BytesIO(whole))) == 2
+    assert actions.store_upload(Upload("x.rankviz", io.BytesIO(whole))) == 2
     assert len(store.listing.seen_by("another")) == 2
 
 
@@ -337,12 +337,12 @@ def test_a_file_that_is_damaged_does_not_keep_others_out(
     whole = exported(store, [record.spec.hash for record in made[:2]], tmp_path)
     named = [("bad.json", b"{}"), ("good.rankviz", whole), ("bad.npz", b"no zip")]
     uploads = [Upload(name, io.BytesIO(content)) for name, content in named]
-    monkeypatch.setattr(travel, "visitor", lambda: "another")
-    monkeypatch.setattr(travel.held, "uploads", lambda _: uploads)
-    monkeypatch.setattr(travel.held, "let_go", lambda: None)
-    monkeypatch.setattr(travel, "_start_over", lambda *why: told.extend(why))
+    monkeypatch.setattr(actions, "visitor", lambda: "another")
+    monkeypatch.setattr(actions.upload_memory, "uploads", lambda _: uploads)
+    monkeypatch.setattr(actions.upload_memory, "release_files", lambda: None)
+    monkeypatch.setattr(actions, "_start_over", lambda *why: told.extend(why))
     told = list[str]()
-    travel._take_in(["1", "2", "3"])
+    actions._take_in(["1", "2", "3"])
     assert len(store.listing.seen_by("another")) == 2
     assert [why.split(":")[0] for why in told] == ["bad.json", "bad.npz"]
 
@@ -356,11 +356,11 @@ def test_a_selection_leaves_as_one_file_and_as_a_table(
     store: RunStore, made: list[RunRecord], tmp_path: Path
 ) -> None:
     digests = [record.spec.hash for record in made[:2]]
-    content = travel._exported(digests, digest_of(ME))()
+    content = actions._exported(digests, digest_of(ME))()
     assert content == exported(store, digests, tmp_path)
     store.marks.note(digest_of(ME), digests, "=1+1")
-    table = travel.flat(store.listing.seen_by(digest_of(ME)).loc[digests])
-    text = travel.as_csv(table)
+    table = actions.flat(store.listing.seen_by(digest_of(ME)).loc[digests])
+    text = actions.as_csv(table)
     assert "'=1+1" in text
     assert digests[0] in text
     assert "test:" not in text
@@ -432,7 +432,7 @@ def test_another_file_than_the_run_it_names_is_refused(
         forged.writestr("runs.json", source.read("runs.json"))
         forged.writestr(f"{digest}.npz", made[1].to_bytes())
     with pytest.raises(DataError, match="another run"):
-        travel.kept(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))
+        actions.store_upload(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))
 
 
 def test_a_damaged_upload_is_said_on_the_page(

@@ -16,7 +16,7 @@ from rankviz.metrics.significance import compare
 from rankviz.models.methods import METHODS
 from rankviz.plots import metric_vs_m
 from ui.ndcg_vs_m.words import seconds_in_words
-from ui.train.downloads import can_be_rebuilt
+from ui.train.views import can_be_rebuilt
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

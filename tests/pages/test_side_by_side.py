@@ -17,7 +17,7 @@ from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.significance import compare
 from ui.shell.figures import report_ties
-from ui.side_by_side.words import CAUTION, Pair, marked_document, one_query, reading, tau_text
+from ui.side_by_side.words import CAUTION, Pair, marked_document, query_reading, reading, tau_text
 
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
@@ -174,11 +174,11 @@ def test_even_models_are_said_to_be_even(pair: Pair) -> None:
 def test_words_of_one_query(pair: Pair) -> None:
     row = pd.Series({"query": 3, "documents": 4, "tau": np.nan, "overlap": 1.0})
     moved = pd.DataFrame(columns=["document", "grade", "left_rank", "right_rank", "change"])
-    assert one_query(row, moved, pair) == (
+    assert query_reading(row, moved, pair) == (
         "On query 3 both lists share 4 of the first 4 documents; all ranks are the same."
     )
     moved.loc[0] = ["document 2", 1, 4, 1, 3]
-    said = one_query(row, moved, pair)
+    said = query_reading(row, moved, pair)
     assert "document 2 moves farthest, from rank 4 with Nyström to 1 with random Fourier" in said
     assert marked_document(moved.iloc[0], pair).startswith(
         "Marked: document 2, grade 1, rank 4 with Nyström and rank 1"

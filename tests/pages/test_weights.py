@@ -15,7 +15,7 @@ from rankviz import evaluate
 from rankviz.learning.losses import LOSSES
 from ui.controls.feature_names import given_names
 from ui.weights import views
-from ui.weights.packing import described, from_a_link, in_a_link, of_query, packed
+from ui.weights.views import described, from_a_link, in_a_link, of_query, packed
 from ui.weights.words import OTHER_WEIGHTS
 
 Opener = Callable[..., AppTest]

@@ -30,11 +30,18 @@ from rankviz.whatif.changes import (
     next_document,
 )
 from ui.shell.texts import escaped
-from ui.what_if.applied import applied, next_number, sleeps
-from ui.what_if.encoding import LONGEST, Line, decoded, divided, encoded
-from ui.what_if.fitted import MODELS, MOST_BYTES, Asked, Memory
-from ui.what_if.script import script
-from ui.what_if.told import changes_of, grades
+from ui.what_if.change_list import (
+    LONGEST,
+    Line,
+    applied,
+    decoded,
+    divided,
+    encoded,
+    has_no_effect,
+    next_number,
+)
+from ui.what_if.editors import changes_of, grades, script
+from ui.what_if.models import MODELS, MOST_BYTES, Memory, SharedModel
 from ui.what_if.words import NOT_TRAINED, NOTHING_YET, TOO_LONG, of_change
 from ui.work.folds import IDLE_SECONDS
 
@@ -274,8 +281,8 @@ def test_what_is_left_out_is_left_out_last() -> None:
     added = next(line for line in lines if isinstance(line.change, DocumentAdded))
     off = [Line(line.change, line is not added) for line in lines]
     about = next(line for line in off if line.change == GradeSet(QUERY, NEW, 2))
-    assert sleeps(about, off, FOLD)
-    assert not sleeps(off[0], off, FOLD)
+    assert has_no_effect(about, off, FOLD)
+    assert not has_no_effect(off[0], off, FOLD)
     assert next_number("train", lines, FOLD) == NEW + 1
     assert next_number("train", [], FOLD) == NEW
 
@@ -325,7 +332,7 @@ def test_the_program_finds_what_the_page_says(
 def test_models_are_kept_while_they_are_asked_for() -> None:
     kept, specs = Memory(), [RunSpec("made", feature_map="linear", C=2.0**-place) for place in range(6)]
 
-    def get(spec: RunSpec, size: float = 1.0) -> Asked:
+    def get(spec: RunSpec, size: float = 1.0) -> SharedModel:
         return kept.get(spec, lambda: pytest.fail("nobody has asked it for anything"), size)
 
     first = get(specs[0])
@@ -334,11 +341,11 @@ def test_models_are_kept_while_they_are_asked_for() -> None:
         get(spec)
     assert len(kept) == MODELS
     assert get(specs[0]) is not first
-    assert not kept.look(time.monotonic())
+    assert not kept.free_idle(time.monotonic())
     get(specs[0], 1.0)
     get(specs[1], 2 * MOST_BYTES)
     assert len(kept) == 1, "a large one stands alone"
-    assert kept.look(time.monotonic() + IDLE_SECONDS + 1)
+    assert kept.free_idle(time.monotonic() + IDLE_SECONDS + 1)
     assert len(kept) == 0
 
 

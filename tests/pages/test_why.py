@@ -23,10 +23,10 @@ from rankviz.whatif.explanations import landmark_shares
 from rankviz.whatif.refits import refits_of
 from ui.controls import feature_names, selection
 from ui.shell.texts import escaped
-from ui.why import left_out
+from ui.why import views
 from ui.why.choices import usual_pair
+from ui.why.computations import MOST_REFITS
 from ui.why.words import NEEDS, WHAT_IT_IS, named_swap, signed, swaps
-from ui.why.work import MOST_REFITS
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -187,8 +187,8 @@ def test_training_queries_are_left_out_as_the_library_does(open_page: Opener) ->
         np.testing.assert_allclose(shown[column], found[column], atol=1e-9)
     np.testing.assert_allclose(shown["margin after"], found["after"], atol=1e-9)
     np.testing.assert_allclose(figures(app)[-1]["data"][0]["y"], range(MOST_REFITS))
-    assert left_out.answer(found) in app.header[1].value
-    assert left_out.quality(found) in words(app)
+    assert views.queries_answer(found) in app.header[1].value
+    assert views.estimates_quality(found) in words(app)
 
 
 def test_only_the_current_model_s_queries_can_be_left_out_on_what_if(open_page: Opener) -> None:
@@ -227,25 +227,25 @@ def without(margin: float, *changes: float, trained: int) -> pd.DataFrame:
 
 
 def test_the_query_that_turns_a_pair_is_named_and_those_that_do_are_counted() -> None:
-    assert left_out.answer(without(0.1, 0.3, -0.2, -0.05, trained=2)) == (
+    assert views.queries_answer(without(0.1, 0.3, -0.2, -0.05, trained=2)) == (
         "Without training query 2, B would stand above A (margin 0.1 → −0.1); 1 of 3 queries changes the "
         "order"
     )
-    assert left_out.answer(without(-0.1, 0.3, 0.2, trained=2)) == (
+    assert views.queries_answer(without(-0.1, 0.3, 0.2, trained=2)) == (
         "Without training query 1, A would stand above B (margin −0.1 → 0.2); 2 of 2 queries change the order"
     )
     assert "Without training query 2, B would stand above A (margin 0.1 → −0.1, by its estimate)" in (
-        left_out.answer(without(0.1, 0.3, -0.2, trained=1))
+        views.queries_answer(without(0.1, 0.3, -0.2, trained=1))
     )
-    assert left_out.answer(without(0.5, 0.3, -0.2, trained=2)) == (
+    assert views.queries_answer(without(0.5, 0.3, -0.2, trained=2)) == (
         "None of 2 training queries alone changes the order; query 1 changes the margin most (0.5 → 0.8)"
     )
-    assert "the same score" in left_out.answer(without(0.0, 0.0, 0.0, trained=2))
+    assert "the same score" in views.queries_answer(without(0.0, 0.0, 0.0, trained=2))
 
 
 def test_how_good_the_estimates_are_is_said() -> None:
     found = without(0.1, 0.3, -0.2, -0.05, trained=2).assign(refit=[0.31, -0.22, np.nan])
-    assert left_out.quality(found) == (
+    assert views.estimates_quality(found) == (
         "Refits without 2 of 3 training queries; the others are estimates. Largest error of an estimate: "
         "0.02; largest change: 0.31."
     )

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
+import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.learning.solvers import SolverChoice
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import small
+from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS, SolverChoice
 from rankviz.plots import convergence as plot
-from rankviz.plots.convergence import AXES, QUANTITIES, effort_sentence, race_sentence
+from rankviz.plots.convergence import AXES, QUANTITIES, REFERENCE_TOL, effort_sentence, race_sentence
 from rankviz.runs.description import in_a_sentence
-from rankviz.runs.record import RunRecord
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
 from ui.controls.models import pin_buttons, pinned, reason
-from ui.controls.widgets import C_EXPONENTS
+from ui.controls.widgets import C_EXPONENTS, Bound
 from ui.convergence import words
-from ui.convergence.runs import from_zero, go_together, plain_of
 from ui.shell.errors import end_page
-from ui.shell.figures import capital, sentence, show_answer, show_figure
+from ui.shell.figures import capital, show_answer, show_figure, show_table
 from ui.shell.texts import describe
-from ui.work.jobs import WAITING, run_available
+from ui.work.folds import fold_of
+from ui.work.jobs import WAITING, predicted, run_available
+from ui.work.runs import take_turns
 
 AXIS_NAMES = {
     "iteration": "iterations",
@@ -33,6 +39,48 @@ AXIS_NAMES = {
 MOST_CS, MOST_OTHERS, MOST_RUNS = 4, 3, 12
 NEEDED = ("trace", "objective")
 """Parts of a model that this page draws."""
+PLAIN = next(name for name, kind in PRECONDITIONERS.items() if not kind.used)
+REPEATS, LONGEST = 7, 60.0
+"""Trainings of each run, and the largest predicted seconds of all together."""
+_MEASURED = "measured-seconds"
+
+
+def from_zero(spec: RunSpec) -> RunSpec:
+    """Return the same run from zero, so that its trace is complete."""
+    return spec.but(start="zero") if "start" in spec else spec
+
+
+def plain_of(spec: RunSpec) -> RunSpec | None:
+    """Return the same run without its preconditioner; None if it has none."""
+    reads = spec.declared().get(PRECONDITIONER.name) is PRECONDITIONER
+    return spec.but(preconditioner=PLAIN) if reads and spec.preconditioner != PLAIN else None
+
+
+def combinations(
+    spec: RunSpec, losses: list[str], solvers: list[str], Cs: list[float]
+) -> tuple[list[RunSpec], list[str]]:
+    """Return the sidebar's spec with every further loss, solver and C, itself first; and those left out."""
+    further = {"loss": losses, "solver": solvers, "C": Cs}
+    names = [name for name in further if name in spec]
+    chosen = [
+        spec.but(**dict(zip(names, values, strict=True)))
+        for values in product(*([spec.get(name), *further[name]] for name in names))
+    ]
+    left_out = dict.fromkeys(filter(None, map(refusal, chosen)))
+    return [one for one in chosen if not refusal(one)], list(left_out)
+
+
+def refusal(spec: RunSpec) -> str:
+    """Explain why a run's choices cannot be combined; "" if they can."""
+    try:
+        spec.kind.check(spec.values)
+    except SettingError as error:
+        loss, solver = spec.option("loss"), spec.option("solver")
+        lacking = solver.lacks(loss) if isinstance(solver, SolverChoice) and loss is not None else []
+        if not lacking:
+            return str(error)
+        return f"{loss.label} with {solver.label}, which needs a loss with {' and '.join(lacking)}"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -52,27 +100,22 @@ class Choice:
 def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
     pins = _traced(list(pinned(spec).values()))
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    y, place = _quantity(row), row.container(width=230)
-    more = row.popover("Compare with", help=words.HELP["compare"])
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
+    quantities = {name: quantity.name.capitalize() for name, quantity in QUANTITIES.items()}
+    y = row.menu("show", "Quantity", quantities, width=260)
+    axis = row.at(row.place.container(width=230))
+    more = row.at(row.place.popover("Compare with", help=words.HELP["compare"]))
     losses = _others(more, "Further losses", spec, "loss", "losses")
     solvers = _others(more, "Further solvers", spec, "solver", "solvers")
-    chosen, left_out = go_together(spec, losses, solvers, _further_C(more, spec))
-    with more:
-        both = st.toggle(
-            "With and without preconditioner",
-            True,
-            key="plain",
-            bind="query-params",
-            disabled=all(plain_of(one) is None for one in chosen),
-            help=words.HELP["plain"],
-        )
-    with row:
+    chosen, left_out = combinations(spec, losses, solvers, _further_C(more, spec))
+    none = all(plain_of(one) is None for one in chosen)
+    both = more.switch("plain", "With and without preconditioner", True, disabled=none)
+    with row.place:
         pin_buttons(from_zero(spec))  # the run that this page trains
     if left_out:
         st.caption(words.CAPTIONS["left out"].format(names="; ".join(left_out)))
     specs = _specs(chosen, both, pins)
-    return Choice(y, _axis(place, y, specs), specs)
+    return Choice(y, _axis(axis, y, specs), specs)
 
 
 def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
@@ -84,15 +127,15 @@ def _traced(pinned: list[RunSpec]) -> list[RunSpec]:
     return [one for one in pinned if one not in lacking]
 
 
-def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
+def _further_C(more: Bound, spec: RunSpec) -> list[float]:
     """Draw a menu of further values of C, if the model has a C; return the chosen ones."""
     if "C" not in spec:
         return []
-    chosen = row.multiselect(
+    chosen = more.several(
+        "cs",
         "Further C",
         [f"2^{c}" for c in range(C_EXPONENTS[0], C_EXPONENTS[1] + 1)],
-        key="cs",
-        bind="query-params",
+        [],
         max_selections=MOST_CS,
         placeholder="Add values of C",
         width=260,
@@ -101,21 +144,7 @@ def _further_C(row: DeltaGenerator, spec: RunSpec) -> list[float]:
     return [2.0 ** int(c[2:]) for c in chosen]
 
 
-def _quantity(row: DeltaGenerator) -> str:
-    """Draw the menu of quantities; return the chosen one."""
-    y: str = row.selectbox(
-        "Quantity",
-        list(QUANTITIES),
-        format_func=lambda name: QUANTITIES[name].name.capitalize(),
-        key="show",
-        bind="query-params",
-        width=260,
-        help=words.HELP["show"],
-    )
-    return y
-
-
-def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
+def _axis(place: Bound, y: str, specs: Sequence[RunSpec]) -> str:
     """Draw the menu of axes; return the chosen one.
 
     The default is CG iterations, which preconditioners save, if every run has them. If some solvers have
@@ -123,44 +152,31 @@ def _axis(place: DeltaGenerator, y: str, specs: Sequence[RunSpec]) -> str:
     """
     solvers = {spec.option("solver") for spec in specs}
     have_cg = all(getattr(solver, "newton", False) for solver in solvers)
-    axes = [name for name in AXES if name != y and (have_cg or name != "cg")]
+    axes = {name: AXIS_NAMES[name] for name in AXES if name != y and (have_cg or name != "cg")}
     several = len(solvers) > 1 and all(isinstance(solver, SolverChoice) for solver in solvers)
-    first = "cg" if "cg" in axes else "products" if several else axes[0]
-    x: str = place.selectbox(
-        "Against",
-        axes,
-        index=axes.index(first),
-        format_func=AXIS_NAMES.__getitem__,
-        key="against",
-        bind="query-params",
-        help=words.HELP["against"],
-    )
-    return x
+    first = "cg" if "cg" in axes else "products" if several else None
+    return str(place.menu("against", "Against", axes, first))
 
 
-def _others(row: DeltaGenerator, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
+def _others(more: Bound, label: str, spec: RunSpec, name: str, key: str) -> list[str]:
     """Return names chosen besides the sidebar's value of a setting; empty if the model has no such choice."""
     setting = spec.declared().get(name)
-    options = (
-        {} if setting is None else {k: v.label for k, v in setting.options.items() if k != spec.get(name)}
-    )
-    kept = [name for name in st.session_state.get(key, []) if name in options]
-    if key in st.session_state and kept != st.session_state[key]:
-        st.session_state[key] = kept
+    offered = {} if setting is None else setting.options
+    options = {option: kind.label for option, kind in offered.items() if option != spec.get(name)}
+    if key in st.session_state:
+        st.session_state[key] = [one for one in st.session_state[key] if one in options]
     if not options:
         return []
-    found: list[str] = row.multiselect(
+    return more.several(
+        key,
         label,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        bind="query-params",
+        options,
+        [],
         max_selections=MOST_OTHERS,
         placeholder="Add some",
         width=260,
         help=words.HELP["others"].format(most=MOST_OTHERS),
     )
-    return found
 
 
 def _specs(chosen: list[RunSpec], both: bool, pinned: list[RunSpec]) -> tuple[RunSpec, ...]:
@@ -208,10 +224,10 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
     plain = next((r for r in records if r.spec == wanted), None)
     counted = "cg" if choice.y == "cg" else choice.x
     compared = choice.compares and choice.y == "gap"
-    answer = sentence(race_sentence(table, counted) if compared else effort_sentence(record, plain, counted))
+    answer = race_sentence(table, counted) if compared else effort_sentence(record, plain, counted)
     drawn = plot.with_quantity(table, choice.y, choice.x)
     if drawn.empty:
-        st.info(not_told(table, choice.y, choice.x), icon=":material/info:")
+        st.info(not_in_trace(table, choice.y, choice.x), icon=":material/info:")
         show_answer(answer)
     else:
         show_figure(
@@ -228,7 +244,7 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
         )
 
 
-def not_told(table: pd.DataFrame, y: str, x: str) -> str:
+def not_in_trace(table: pd.DataFrame, y: str, x: str) -> str:
     """Say that no trace has a quantity or an axis, and which ones they have."""
     known = [name for name in QUANTITIES if name == "gap" or table[QUANTITIES[name].column].notna().any()]
     axes = [AXIS_NAMES[name] for name in AXES if table[AXES[name][1]].notna().any()]
@@ -255,3 +271,101 @@ def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
     if missing:
         told.append(words.CAPTIONS["missing"].format(missing="; ".join(sorted(missing))))
     return ". ".join(told) + "."
+
+
+def summary(records: list[RunRecord], table: pd.DataFrame) -> None:
+    """Draw one row per run: its costs and its final status."""
+    labels = table.groupby("label", sort=False)
+    last, steps = labels.last(), labels["step"].agg(lambda step: int((step > 0).sum()))
+    steps = steps.where(last["step"].notna(), last["iteration"])
+    shown = pd.DataFrame(
+        {
+            "run": last.index,
+            "steps": steps.to_numpy(),
+            "CG iterations": last["cg_total"].to_numpy(),
+            "products": last["products_total"].to_numpy(),
+            "seconds": last["seconds"].round(3).to_numpy(),
+            "objective": [record.objective for record in records],
+            "gap to the best": [_scientific(gap) for gap in last["gap"]],
+            "duality gap": [_scientific(gap) for gap in last["duality"]],
+        }
+    )
+    show_table(shown.dropna(axis=1, how="all"), hide_index=True, height="content")
+    st.caption(_ended(dict(zip(last.index, (record.status for record in records), strict=True))))
+    measured(records, list(last.index))
+
+
+def _ended(statuses: Mapping[str, str]) -> str:
+    """Describe how runs ended, by their labels: these sentences are too long for a column."""
+    runs = {
+        status: [label for label, own in statuses.items() if own == status] for status in statuses.values()
+    }
+    return words.ended(runs)
+
+
+def _scientific(gap: float) -> str:
+    if math.isnan(gap):
+        return "not computed"
+    return small(gap) if gap > REFERENCE_TOL else f"≤ {words.LEAST_GAP}"
+
+
+def iterations(table: pd.DataFrame) -> None:
+    """Draw every row of every trace."""
+    columns = ["label", "iteration", "objective", "gap", "duality", "gradient_norm", "decrement", "smoothing"]
+    columns += ["cg_iterations", "products", "step", "active_pairs", "active_share", "seconds"]
+    known = [name for name in columns if name in table]
+    if table["step"].isna().all():
+        known = [name for name in known if name == "gap" or table[name].notna().any()]
+        show_table(table[known], hide_index=True)
+        st.caption(words.CAPTIONS["point"])
+        return
+    show_table(table[known], hide_index=True)
+    st.caption(words.CAPTIONS["begin"])
+
+
+def measured(records: Sequence[RunRecord], labels: Sequence[str]) -> None:
+    """Draw a button that trains every run several times; then median and spread of the seconds."""
+    specs = tuple(record.spec for record in records)
+    cost = REPEATS * sum(predicted(spec).seconds for spec in specs)
+    kept = st.session_state.get(_MEASURED, {})
+    if st.button(
+        f"Measure the seconds ({REPEATS} trainings)",
+        icon=":material/timer:",
+        disabled=cost > LONGEST,
+        help=words.HELP["measure"].format(repeats=REPEATS),
+    ):
+        kept = st.session_state[_MEASURED] = {specs: _seconds(specs)}
+    if cost > LONGEST:
+        st.caption(words.CAPTIONS["long"].format(seconds=cost, most=LONGEST))
+    if specs in kept:
+        st.markdown(f"**Seconds of {REPEATS} trainings**")
+        show_table(spread(labels, kept[specs]), hide_index=True)
+
+
+def _seconds(specs: Sequence[RunSpec]) -> list[list[float]]:
+    """Return the seconds of each run, in turns, so that a slow machine affects all of them."""
+    found: list[list[float]] = [[] for _ in specs]
+    line, total = st.empty(), REPEATS * len(specs)
+    for done in range(total):
+        place = done % len(specs)
+        line.progress(done / total, f"Training {done + 1} of {total}")
+        with take_turns(line):
+            record = execute(specs[place], fold=fold_of(specs[place]))
+        found[place].append(training_seconds(record))
+    line.empty()
+    return found
+
+
+def spread(labels: Sequence[str], seconds: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Return median, minimum and maximum of the seconds of each run."""
+    return pd.DataFrame(
+        [
+            {
+                "run": label,
+                "median s": round(float(np.median(each)), 4),
+                "least s": round(min(each), 4),
+                "most s": round(max(each), 4),
+            }
+            for label, each in zip(labels, seconds, strict=True)
+        ]
+    )

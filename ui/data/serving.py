@@ -18,8 +18,8 @@ from streamlit import runtime
 from streamlit.starlette import App
 
 from rankviz.common.memory import return_freed_memory
-from ui.data.held import HELD
-from ui.what_if.fitted import memory
+from ui.data.upload_memory import UPLOADS
+from ui.what_if.models import memory
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
@@ -43,14 +43,14 @@ class BoundedUploads:
         else:
             await self.app(scope, receive, send)
             if scope["method"] == "DELETE":
-                HELD.forget(found["session"], found["file"])
+                UPLOADS.forget(found["session"], found["file"])
 
     async def _put(self, session: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
         size = Headers(scope=scope).get("content-length", "")
         if not size.isdecimal():
             await PlainTextResponse("Say how long the file is.", 411)(scope, receive, send)
             return
-        why = HELD.admit(session, file, int(size))
+        why = UPLOADS.admit(session, file, int(size))
         if why is not None:
             while (await receive()).get("more_body"):  # browsers read no answer before all is sent
                 pass
@@ -61,26 +61,26 @@ class BoundedUploads:
         try:
             await self.app(scope, receive, send)
         finally:
-            if not HELD.settle(session, file, bool(manager.get_files(session, [file]))):
+            if not UPLOADS.finish(session, file, bool(manager.get_files(session, [file]))):
                 manager.remove_file(session, file)
 
 
 @asynccontextmanager
 async def free_memory(_: App) -> AsyncIterator[None]:
     """Free files and folds, and continue sweeps, every few seconds while the server runs."""
-    watch = asyncio.create_task(_look_again_and_again())
+    watch = asyncio.create_task(_housekeeping())
     try:
         yield
     finally:
         watch.cancel()
 
 
-async def _look_again_and_again() -> None:
+async def _housekeeping() -> None:
     while True:
         await asyncio.sleep(LOOK_SECONDS)
         server, now = runtime.get_instance(), time.monotonic()
-        files = HELD.look(server.is_active_session, server.uploaded_file_mgr, now)
-        models = memory().look(now)
+        files = UPLOADS.free_old(server.is_active_session, server.uploaded_file_mgr, now)
+        models = memory().free_idle(now)
         if FOLDS.free_idle(now) or files or models:
             await asyncio.to_thread(return_freed_memory)
         await asyncio.to_thread(continue_sweeps)

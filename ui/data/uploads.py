@@ -13,7 +13,8 @@ from rankviz.datasets.archives import Upload
 from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.upload_folders import record_visit, remove, remove_expired, room_left
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
-from ui.data import held, words
+from ui.controls.widgets import Bound
+from ui.data import upload_memory, words
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
 from ui.work.folds import FOLDS, datasets, look_again, own_root
@@ -102,7 +103,7 @@ def _upload_form() -> None:
     version = st.session_state.setdefault(_VERSION, 0)
     key = f"upload-files-{version}"
     chosen = st.session_state.get(key, [])
-    held.empty(chosen)  # before the widget copies them
+    upload_memory.truncate(chosen)  # before the widget copies them
     files = st.file_uploader(
         words.FILES,
         accept_multiple_files=True,
@@ -111,7 +112,7 @@ def _upload_form() -> None:
         help=words.FORMATS,
     )
     if len(files) < len(chosen):  # the browser shows files that are not here
-        _start_over(held.why_not_here())
+        _start_over(upload_memory.reason_missing())
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
         "Name",
@@ -120,7 +121,7 @@ def _upload_form() -> None:
         help=words.NAME,
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
-        _accept(held.uploads([file.file_id for file in files]), name)
+        _accept(upload_memory.uploads([file.file_id for file in files]), name)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
         st.caption(words.NOTHING_ADDED)
@@ -135,7 +136,7 @@ def _start_over(why: str) -> None:
 
 def _empty_form() -> None:
     """Remove the files of this page; a form with other keys does not do this."""
-    held.let_go()
+    upload_memory.release_files()
     st.session_state[_VERSION] += 1
 
 
@@ -203,45 +204,19 @@ def _generator() -> None:
 
 
 def _knobs() -> Recipe:
-    bound = {"bind": "query-params"}
-    first, second, third = st.columns(3)
-    queries = first.slider("Queries", 5, 1000, _KNOBS.queries, key="gq", help=words.QUERIES, **bound)
-    smallest, largest = second.slider(
-        "Documents per query",
-        1,
-        300,
-        (_KNOBS.smallest, _KNOBS.largest),
-        key="gd",
-        help=words.SIZES,
-        **bound,
-    )
-    features = third.slider("Features", 1, 100, _KNOBS.features, key="gf", help="All from 0 to 1.", **bound)
-    first, second, third = st.columns(3)
-    nonlinearity = first.slider(
-        "Non-linearity ν",
-        0.0,
-        1.0,
-        _KNOBS.nonlinearity,
-        0.05,
-        key="gv",
-        help=words.NONLINEARITY,
-        **bound,
-    )
-    noise = second.slider(
-        "Noise σ",
-        0.0,
-        3.0,
-        _KNOBS.noise,
-        0.1,
-        key="gn",
-        help=words.NOISE,
-        **bound,
-    )
-    grades = third.slider("Grades", 2, 5, _KNOBS.grades, key="gg", help="0 is the most frequent.", **bound)
-    seed = st.columns(3)[0].number_input(
-        "Seed of the data", 0, 2**31 - 1, _KNOBS.seed, key="gs", help="Of all random draws.", **bound
-    )
-    return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, int(seed))
+    usual, sizes = _KNOBS, (_KNOBS.smallest, _KNOBS.largest)
+    first, second, third = map(Bound, st.columns(3))
+    queries = first.slider("gq", "Queries", 5, 1000, usual.queries, help=words.QUERIES)
+    smallest, largest = second.slider("gd", "Documents per query", 1, 300, sizes, help=words.SIZES)
+    features = third.slider("gf", "Features", 1, 100, usual.features, help="All from 0 to 1.")
+    first, second, third = map(Bound, st.columns(3))
+    about_nu, about_noise = {"step": 0.05, "help": words.NONLINEARITY}, {"step": 0.1, "help": words.NOISE}
+    nonlinearity = first.slider("gv", "Non-linearity ν", 0.0, 1.0, usual.nonlinearity, **about_nu)
+    noise = second.slider("gn", "Noise σ", 0.0, 3.0, usual.noise, **about_noise)
+    grades = third.slider("gg", "Grades", 2, 5, usual.grades, help="0 is the most frequent.")
+    last = Bound(st.columns(3)[0])
+    seed = last.number("gs", "Seed of the data", 0, 2**31 - 1, usual.seed, help="Of all random draws.")
+    return Recipe(queries, smallest, largest, features, grades, nonlinearity, noise, seed)
 
 
 def _sentence(error: ValueError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +11,6 @@ import streamlit as st
 from rankviz.datasets import (
     Fold,
     RankingData,
-    Summary,
     describe,
     query_table,
     recognise_fold,
@@ -20,8 +20,7 @@ from rankviz.datasets.statistics import CORRELATION
 from rankviz.plots import data_overview
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
-from ui.controls import widgets
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound, part_shown
 from ui.data import words
 from ui.data.words import (
     counted,
@@ -32,29 +31,22 @@ from ui.data.words import (
     rows,
     synthetic,
 )
-from ui.shell.figures import sentence, show_figure, show_table, tiles
+from ui.shell.figures import show_figure, show_table, tiles
 from ui.shell.terms import meaning
 from ui.work.folds import fold_later
 
-PARTS = ("train", "vali")
+_by_digest = partial(st.cache_resource, max_entries=64, hash_funcs={RankingData: lambda data: data.digest})
+_summary = _by_digest(show_spinner=False)(describe)
+_queries = _by_digest(show_spinner=False)(query_table)
+_features = _by_digest(show_spinner=words.CORRELATING)(data_overview.features_data)
 
 
 def part_chosen(spec: RunSpec) -> str:
     """Return the chosen part: training or validation, or the test part once it is revealed."""
-    if widgets.part_shown(spec) == "test":
+    if part_shown(spec) == "test":
         return "test"
-    return str(
-        st.segmented_control(
-            "Part",
-            PARTS,
-            default=PARTS[0],
-            required=True,
-            format_func=PART_NAMES.__getitem__,
-            key="part",
-            bind="query-params",
-            help=words.PART,
-        )
-    )
+    parts = {part: PART_NAMES[part] for part in ("train", "vali")}
+    return str(Bound().buttons("part", "Part", parts, help=words.PART))
 
 
 def what_it_is(spec: RunSpec, fold: Fold) -> None:
@@ -67,7 +59,7 @@ def what_it_is(spec: RunSpec, fold: Fold) -> None:
 def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw the documents of each query by grade, with their pairs, and name the queries with most pairs."""
     data = fold.parts[part]
-    summary, queries = _summary(data.digest, data), _queries(data.digest, data)
+    summary, queries = _summary(data), _queries(data)
     table = data_overview.grades_data(queries)
     thinned = (
         words.thinned(len(table), len(queries), "queries, evenly spaced by size")
@@ -77,7 +69,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         data_overview.grades_figure(table),
         table,
-        answer=sentence(reading(summary, queries)),
+        answer=reading(summary, queries),
         key="grades-per-query",
         alt=words.PAIRS_ALT,
         caption=f"{described(spec, part)}. {words.PAIR}{thinned}",
@@ -95,7 +87,7 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
 def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw histograms over queries, and documents of each grade."""
     data = fold.parts[part]
-    queries = _queries(data.digest, data)
+    queries = _queries(data)
     table, grades = data_overview.histograms_data(queries), data_overview.grade_totals(queries)
     show_figure(
         data_overview.histograms_figure(table, grades),
@@ -111,11 +103,11 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
 def features(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw range and correlation with the grade for every feature."""
     data = fold.parts[part]
-    table = _features(data.digest, data)
+    table = _features(data)
     show_figure(
         data_overview.features_figure(table),
         table,
-        answer=sentence(features_reading(table)),
+        answer=features_reading(table),
         key="features",
         alt=words.FEATURES_ALT,
         caption=words.FEATURES.format(described=described(spec, part), CORRELATION=CORRELATION),
@@ -128,16 +120,9 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw the documents of one query with their grades and features."""
     data = fold.parts[part]
     ids = [int(q) for q in data.query_ids]
-    first = int((_queries(data.digest, data)["pairs"].to_numpy() > 0).argmax())
-    chosen = st.selectbox(
-        "Query",
-        ids,
-        keep_held("query", ids, first),
-        key="query",
-        bind="query-params",
-        filter_mode="contains",
-        help="Of the part shown.",
-    )
+    first = int((_queries(data)["pairs"].to_numpy() > 0).argmax())
+    about = {"filter_mode": "contains", "help": "Of the part shown."}
+    chosen = Bound().held_menu("query", "Query", ids, first, **about)
     table = data_overview.heatmap_data(data, ids.index(chosen))
     drawn = data_overview.thinned_documents(table)
     thinned = (
@@ -156,15 +141,9 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
 
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw one feature in every query, before and after each normalisation."""
-    labels = _features(fold.parts[part].digest, fold.parts[part])["label"].tolist()
-    chosen = st.selectbox(
-        "Feature",
-        labels,
-        key="feature",
-        bind="query-params",
-        filter_mode="contains",
-        help="The feature to draw.",
-    )
+    labels = _features(fold.parts[part])["label"].tolist()
+    about = {"filter_mode": "contains", "help": "The feature to draw."}
+    chosen = Bound().menu("feature", "Feature", labels, **about)
     number = labels.index(chosen) + 1
     table = _normalisations(fold.digest, part, number, fold)
     total = fold.parts[part].n_queries
@@ -173,7 +152,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         data_overview.normalisation_figure(table, spec.normalisation),
         table,
-        answer=sentence(normalisation_reading(table, chosen)),
+        answer=normalisation_reading(table, chosen),
         key="normalisation",
         alt=words.normalised_alt(chosen),
         caption=f"{described(spec, part)}, {words.normalised(chosen)}{thinned}",
@@ -182,7 +161,7 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
 
 def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw counts of the three parts, important remarks, and a download of the part."""
-    summaries = {PART_NAMES[key]: _summary(data.digest, data) for key, data in fold.parts.items()}
+    summaries = {PART_NAMES[key]: _summary(data) for key, data in fold.parts.items()}
     show_table(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
     later = fold_later(spec)
     st.download_button(
@@ -201,21 +180,6 @@ def _letor_text(data: RankingData) -> bytes:
     text = io.BytesIO()
     write_letor(data, text)
     return text.getvalue()
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _summary(digest: str, _part: RankingData) -> Summary:
-    return describe(_part)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _queries(digest: str, _part: RankingData) -> pd.DataFrame:
-    return query_table(_part)
-
-
-@st.cache_resource(max_entries=64, show_spinner=words.CORRELATING)
-def _features(digest: str, _part: RankingData) -> pd.DataFrame:
-    return data_overview.features_data(_part)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Normalising …")

@@ -43,6 +43,7 @@ FEATURES_ALT = "Correlation of each feature with the grade, and its range."
 DOWNLOAD = "Before normalisation, with exact values."
 FEATURES = "{described}. {CORRELATION}. Features as in the file."
 CORRELATING = "Correlating features with grades …"
+ALREADY = "This file is here already."
 
 
 def not_here(name: str) -> str:
@@ -107,8 +108,6 @@ def normalised(feature: str) -> str:
 
 
 # files in memory
-
-ALREADY = "This file is here already."
 
 
 def let_go(minutes: int, seconds: int) -> str:

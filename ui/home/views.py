@@ -19,7 +19,7 @@ from ui.controls.navigation import ENTRIES
 from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.home import words
-from ui.ndcg_vs_m.enough import enough
+from ui.ndcg_vs_m.words import enough
 from ui.shell.figures import definition_caption, report_untrained, sentence, show_figure
 from ui.shell.texts import describe
 from ui.work.jobs import run_or_submit

@@ -2,36 +2,119 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from rankviz.datasets import RankingData
+from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.learning.pairs import Costs, cost_words
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, tied
+from rankviz.models.methods import METHODS
 from rankviz.plots import metric_vs_setting as plot
 from rankviz.plots import ranked_list
-from rankviz.runs.description import in_a_sentence, look_of
+from rankviz.runs.description import Description, in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
+from ui.controls.navigation import CURRENT_MODEL
 from ui.controls.setting_controls import table_of
 from ui.controls.settings import baseline, baseline_is_set
-from ui.controls.widgets import Bound
+from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds
 from ui.influence import words
-from ui.influence.choices import Settings, about, has, path, warm
 from ui.shell.errors import end_page
-from ui.shell.figures import Figures, definition_caption, report_untrained, show_table
-from ui.shell.texts import describe
+from ui.shell.figures import Figures, capital, definition_caption, report_untrained, show_table
+from ui.shell.texts import describe, escaped
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import WAITING, run_available
 
+METRICS = ("NDCG@10", "NDCG@1", "NDCG@3", "NDCG@5", "MeanNDCG", "MAP", "P@10")
+VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
+"""Varied settings, and words for a model without them."""
 FIGURES = Figures(words.ALTS, words.CAPTIONS)
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 LIST_LENGTH = 10
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Controls that the page adds to the sidebar: metric and folds."""
+
+    metric: str
+    folds: tuple[str, ...]
+
+
+def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
+    """Draw the controls of both tabs: model, metric, and folds."""
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
+    spec = _model(row, spec)
+    metric = row.menu("metric", "Metric", METRICS, width=160)
+    return spec, Settings(metric, chosen_folds(row, spec, "scope", ALL))
+
+
+def _model(row: Bound, spec: RunSpec) -> RunSpec:
+    """Return the linear model, whose paths are computed at once, or the sidebar's, as chosen."""
+    plain, linear = baseline(st.session_state), FEATURE_MAPS[LINEAR].label
+    chosen = row.buttons("model", "Model", [linear, CURRENT_MODEL], disabled=spec == plain)
+    if chosen != linear:
+        return spec
+    if spec.method != plain.method:
+        lacking = [told for name, told in VARIED.items() if name not in spec]
+        why = f"has {' and '.join(lacking)}" if lacking else "is not chosen under Model"
+        if len(lacking) < len(VARIED):
+            why += f"; choose “{CURRENT_MODEL}” above to see it"
+        st.caption(
+            words.CAPTIONS["other"].format(
+                model=in_a_sentence(spec), why=why, shown=f"{linear} {plain.kind.label}"
+            )
+        )
+    return plain
+
+
+def has(spec: RunSpec, name: str) -> bool:
+    """Return True if a model has a setting to vary; otherwise say so, and name models that have it."""
+    if name in spec:
+        return True
+    able = [kind.label for method, kind in METHODS.items() if name in kind.resolve({})]
+    st.info(
+        words.INFOS["nothing"].format(
+            model=capital(in_a_sentence(spec)),
+            lacking=VARIED[name],
+            linear=FEATURE_MAPS[LINEAR].label,
+            able=", ".join(able),
+        ),
+        icon=":material/info:",
+    )
+    return False
+
+
+def warm(spec: RunSpec) -> bool:
+    """Return True if runs that differ in C share features and starting weights."""
+    return "C" in spec.kind.varying(spec.values)
+
+
+def path(spec: RunSpec) -> list[float]:
+    """Return the values of C to draw, including the current one.
+
+    Every exponent of the sidebar if a path is fast, else every second one.
+    """
+    quick = warm(spec) and spec.offers.input_weights
+    every, (first, last) = 1 if quick else 2, C_EXPONENTS
+    first += (round(np.log2(spec.C)) - first) % every
+    return [2.0**c for c in range(first, last + 1, every)]
+
+
+def about(spec: RunSpec, settings: Settings, part: str) -> Description:
+    """Describe the page's subject, like `describe`, for all folds."""
+    described = describe(spec, part)
+    if len(settings.folds) == 1:
+        return described
+    return replace(described, data=f"{escaped(spec.dataset)}, {len(settings.folds)} folds pooled")
 
 
 def of_C(spec: RunSpec, settings: Settings, part: str) -> None:

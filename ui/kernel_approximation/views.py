@@ -9,45 +9,59 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
-from rankviz.features import FEATURE_MAPS, KERNELS
+from rankviz.common.numbers import percent, power_of_two, small, with_minus
+from rankviz.common.threads import cores
+from rankviz.features import EXACT, FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import KERNEL, needs_of
 from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER
-from rankviz.plots import kernel_error
-from rankviz.plots.style import approximations
+from rankviz.plots import kernel_error, kernel_matrices
+from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import COMPONENTS
-from ui.kernel_approximation.asked import Asked
+from ui.controls.widgets import COMPONENTS, Bound
+from ui.kernel_approximation import computations
+from ui.kernel_approximation.computations import Comparison, errors
 from ui.kernel_approximation.words import (
+    ALL_ZERO,
     ALTS,
     BELOW_AXIS,
     CAPTIONS,
+    ENTRIES,
     EXACT_KERNEL,
     HELP,
+    LANDMARKS_KEPT,
     LEFT_OUT,
     NO_KERNEL,
     NO_MAP,
     NOT_CUT,
     ON_ALL,
     ON_SOME,
+    ONE_DOCUMENT,
+    RESIDUAL,
     SEEDS,
     SO_FAR,
+    TRACE,
+    dimension_words,
+    has_landmarks,
     kernel_words,
     reading,
+    seconds_words,
     variant_words,
 )
-from ui.kernel_approximation.work import errors
-from ui.shell.figures import capital, sentence, show_figure
+from ui.shell.figures import Figures, capital, show_table
 from ui.shell.texts import describe
+from ui.work.folds import normalised
+
+FIGURES = Figures(ALTS, CAPTIONS)
 
 LARGEST_AT_ONCE = 500
 DRAWS = 5
 
 
-def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
+def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
     """Describe the comparison in `place`, draw the page's controls, and return both.
 
     Return None, with a message, if no map supports the kernel.
@@ -67,7 +81,7 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Asked | None:
     variants = tuple(v for v in usual if kernel_error.is_paper_variant(v) or v in others or v == named)
     m = compared.n_components
     grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
-    return Asked(compared, norm, draws, grid, variants, shown, named)
+    return Comparison(compared, norm, draws, grid, variants, shown, named)
 
 
 def spec_for(variant: Variant, kernel: KernelFacts) -> RunSpec:
@@ -109,36 +123,13 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
 
 
 def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    norm = row.segmented_control(
-        "Error",
-        NORMS,
-        format_func=kernel_error.NORM_NAMES.__getitem__,
-        key="errnorm",
-        default=NORMS[0],
-        required=True,
-        bind="query-params",
-        help=HELP["errnorm"],
-    )
-    draws = row.container(width=170).slider(
-        "Draws",
-        1,
-        10,
-        DRAWS,
-        key="draws",
-        bind="query-params",
-        help=HELP["draws"].format(deciding=DECIDING),
-    )
-    upto = row.container(width=200).select_slider(
-        "Up to m",
-        COMPONENTS[3:],
-        LARGEST_AT_ONCE,
-        key="errupto",
-        bind="query-params",
-        help=HELP["errupto"],
-    )
-    others = _other_ways(row.popover("More", help=HELP["more"]), ways)
-    return str(norm or NORMS[0]), others, int(draws), int(upto)
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = Bound(place, HELP)
+    norm = row.buttons("errnorm", "Error", {norm: kernel_error.NORM_NAMES[norm] for norm in NORMS})
+    about_draws = HELP["draws"].format(deciding=DECIDING)
+    draws = row.slider("draws", "Draws", 1, 10, DRAWS, width=170, help=about_draws)
+    upto = row.steps("errupto", "Up to m", COMPONENTS[3:], LARGEST_AT_ONCE, width=200)
+    return norm, _other_ways(place.popover("More", help=HELP["more"]), ways), draws, upto
 
 
 def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:
@@ -162,7 +153,7 @@ def _told(variant: Variant, ways: Sequence[Variant]) -> str:
     return kernel_error.choice_name(variant) if len(alike) == 1 else kernel_error.variant_name(variant)
 
 
-def headline(asked: Asked) -> tuple[KernelErrors, int]:
+def headline(asked: Comparison) -> tuple[KernelErrors, int]:
     """Draw error against m with a sentence; return the errors, and the current draws of each map."""
     place = st.container()  # progress is shown below it: the figure keeps its place
     found, draws = errors(asked)
@@ -170,29 +161,26 @@ def headline(asked: Asked) -> tuple[KernelErrors, int]:
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
     m = asked.spec.n_components
     with place:
-        show_figure(
+        FIGURES.show(
+            "kernel-error",
             kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
             table,
-            answer=sentence(reading(found, table, slopes, asked.norm, m)),
-            key="kernel-error",
-            alt=ALTS["kernel-error"].format(
-                norm=kernel_error.NORM_NAMES[asked.norm], maps=kernel_error.joined_names(asked.variants)
-            ),
-            caption=CAPTIONS["kernel-error"].format(
-                about=about(asked.spec),
-                seeds=_seeds(asked, draws),
-                compared=compared(found.n_compared, found.n_documents),
-                n=found.n_documents,
-                distinct=found.n_distinct,
-                below=_below(table),
-            ),
+            reading(found, table, slopes, asked.norm, m),
+            norm=kernel_error.NORM_NAMES[asked.norm],
+            maps=kernel_error.joined_names(asked.variants),
+            about=about(asked.spec),
+            seeds=_seeds(asked, draws),
+            compared=compared(found.n_compared, found.n_documents),
+            n=found.n_documents,
+            distinct=found.n_distinct,
+            below=_below(table),
         )
         words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
         st.markdown("  \n".join(filter(None, words)))
     return found, draws
 
 
-def _seeds(asked: Asked, draws: int) -> str:
+def _seeds(asked: Comparison, draws: int) -> str:
     first, last = asked.seeds[0], asked.seeds[draws - 1]
     if asked.draws == 1:
         return f"Seed {first}"
@@ -205,7 +193,7 @@ def _below(table: pd.DataFrame) -> str:
     return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
 
 
-def finish(asked: Asked, draws: int) -> None:
+def finish(asked: Comparison, draws: int) -> None:
     """Rerun the page while draws are missing: each rerun shows the current ones."""
     if draws < asked.draws:
         st.rerun()
@@ -228,3 +216,153 @@ def compared(n: int, of: int) -> str:
     if n == of:
         return ON_ALL.format(n=n)
     return ON_SOME.format(n=n, of=of)
+
+
+def entries(asked: Comparison) -> None:
+    """Draw kernel values against their approximations."""
+    found = computations.at_m(asked)
+    pairs = found.n_compared * (found.n_compared - 1) // 2
+    if pairs == 0:
+        st.info(ONE_DOCUMENT)
+        return
+    rows = found.deviations.to_dict("records")
+    words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
+    most = [f"{small(row['largest'])}" for row in rows]
+    FIGURES.show(
+        "kernel-entries",
+        kernel_matrices.entries_figure(found.entries),
+        found.entries,
+        ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
+        maps=kernel_error.joined_names(asked.shown),
+        drawn=_drawn(asked),
+        compared=compared(found.n_compared, found.n_documents),
+        pairs=pairs,
+    )
+
+
+def spectrum(asked: Comparison) -> None:
+    """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
+    spec, table, K = asked.spec, computations.spectra(asked), computations.compared_kernel(asked.spec)
+    if table.empty:
+        st.info(ALL_ZERO)
+        return
+    place = st.container()
+    bounds = computations.spectrum_of_all(spec).effective_dimension(spec.C)
+    m, n = spec.n_components, K.n_documents
+    sample = len(K.Z) < n
+    what, means = dimension_words(
+        bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
+    )
+    with place:
+        FIGURES.show(
+            "kernel-spectrum",
+            kernel_matrices.spectrum_figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
+            table,
+            what,
+            drawn=_drawn(asked),
+            compared=compared(len(K.Z), n),
+            sample=" The sample's shares are close to those of all documents." if sample else "",
+        )
+        st.markdown(f"{means}  \n{_share(table, m)}")
+
+
+def _share(table: pd.DataFrame, m: int) -> str:
+    exact = table.loc[table["map"] == EXACT, "eigenvalue"]
+    left = float(exact.iloc[m:].sum() / exact.sum())
+    marked = kernel_matrices.mth_eigenvalue(table, m)
+    value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
+    share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
+    return TRACE.format(m=m, share=share, value=value)
+
+
+def residual(asked: Comparison) -> None:
+    """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
+    part = normalised(asked.spec).parts[computations.QUERY_PART]
+    queries = [int(q) for q in part.query_ids]
+    chosen = Bound(helps=HELP).held_menu("kq", "Query", queries, width=240)
+    position = queries.index(chosen)
+    n = len(part.y[part.query_slice(position)])
+    table = computations.residuals(asked, position)
+    apart = kernel_matrices.residual_rms(table)
+    values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
+    told = [f"{values['between']} between two documents"] if "between" in values else []
+    told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
+    shown = int(table["row"].max())
+    cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
+    FIGURES.show(
+        "kernel-residual",
+        kernel_matrices.residual_figure(table),
+        table,
+        RESIDUAL.format(told="; ".join(told)),
+        query=chosen,
+        drawn=_drawn(asked),
+        cut=cut,
+    )
+
+
+def _values(of_maps: pd.Series) -> str:
+    """Format a number for each map: "0.01 with Nyström and 0.1 with random Fourier"."""
+    return " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in of_maps.items())
+
+
+def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
+    """Draw the error against the seconds to make the features."""
+    table = kernel_error.seconds_data(kernel_error.error_data(found, asked.norm), computations.seconds(asked))
+    FIGURES.show(
+        "kernel-seconds",
+        kernel_error.seconds_figure(table, asked.norm, asked.spec.n_components, asked.named),
+        table,
+        seconds_words(table, draws),
+        norm=kernel_error.NORM_NAMES[asked.norm],
+        about=about(asked.spec),
+        cores=cores(),
+        n=found.n_documents,
+        compared=compared(found.n_compared, found.n_documents),
+    )
+
+
+def numbers(asked: Comparison, found: KernelErrors) -> None:
+    """Draw errors of all maps at each m, and their fitted powers of m."""
+    table = kernel_error.error_data(found, asked.norm)
+    columns: dict[str, pd.Series] = {}
+    landmarks = next(filter(has_landmarks, asked.variants), None)
+    if landmarks is not None:
+        columns["landmarks kept"] = kernel_error.rows_of(table, landmarks).set_index("m")["used"]
+    for variant in asked.variants:
+        rows = kernel_error.rows_of(table, variant).set_index("m")
+        columns[kernel_error.variant_name(variant)] = rows.apply(_range, axis=1)
+    show_table(pd.DataFrame(columns))
+    st.caption(CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_kept(landmarks)))
+    slopes = [_slope(table, variant, found) for variant in asked.variants]
+    show_table(pd.DataFrame(slopes), hide_index=True)
+    st.caption(CAPTIONS["slopes"])
+
+
+def _kept(landmarks: Variant | None) -> str:
+    """Explain the landmarks kept, if there are any."""
+    if landmarks is None:
+        return ""
+    name = style_of(landmarks.map).name
+    return LANDMARKS_KEPT.format(name=name)
+
+
+def _range(row: pd.Series) -> str:
+    return f"{small(row['mean'])} ({small(row['low'])} to {small(row['high'])})"
+
+
+def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[str, str]:
+    slope = fitted_slope(table, variant.map, found.n_distinct, variant.choice)
+    fitted = "too few points" if slope is None else with_minus(slope.exponent, ".3f")
+    where = "" if slope is None else f"{slope.first:,} to {slope.last:,}"
+    return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
+
+
+def _drawn(asked: Comparison) -> str:
+    """Describe the maps at the sidebar's m."""
+    others = [
+        kernel_error.choice_name(variant)
+        for variant in asked.shown
+        if not kernel_error.is_paper_variant(variant)
+    ]
+    words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.seed}"]
+    return ", ".join(words)

@@ -13,7 +13,6 @@ from rankviz.analysis.kernel_error import (
     KernelErrors,
     Slope,
     Variant,
-    draws_of,
     lower_error,
     summary_at,
 )
@@ -167,7 +166,7 @@ def variant_words(errors: KernelErrors, summary: pd.DataFrame, m: int) -> str:
     draws, words = int(errors.table["seed"].nunique()), []
     for variant in kernel_error.variants_in(summary):
         if not kernel_error.is_paper_variant(variant):
-            papers = draws_of(variant.map)[0]
+            papers = kernel_error.draws_of(variant.map)[0]
             words.append(_variant(summary, variant, papers, m, draws))
     return " ".join(words)
 
@@ -250,8 +249,8 @@ def seconds_words(table: pd.DataFrame, draws: int) -> str:
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]
-        m = int(last["m"])
-        return f"{variant_name(first)} with m = {m:,} has an error of {_error_in(last)} on this machine"
+        name = f"{variant_name(first)} with m = {int(last['m']):,}"
+        return f"{name} has an error of {_error_in(last)} on this machine"
     return "; ".join(_race(table, draws, first, other) for other in others)
 
 

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
+from rankviz.common.numbers import power_of_two
 from rankviz.common.progress import Progress
-from rankviz.models.dual_variables import Duals
-from rankviz.models.low_rank.settings import FACTORS
-from rankviz.models.methods import USUAL
+from rankviz.common.settings import Setting
+from rankviz.datasets import DataError
+from rankviz.features.registry import FEATURE_MAP
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.learning.solvers import SOLVER
+from rankviz.metrics.significance import compare
+from rankviz.models.dual_variables import Duals, hinge_values
+from rankviz.models.low_rank.settings import COUPLING, DUAL_SOLVER, FACTOR_SOLVER, FACTORS, NUCLEAR
+from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import dual_ranks
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
-from rankviz.runs.description import look_of
-from rankviz.runs.record import RunRecord
+from rankviz.runs.description import PART_NAMES, look_of
+from rankviz.runs.estimate import check_budget
+from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
 from ui.controls import selection
-from ui.low_rank import costs
+from ui.controls.setting_controls import control_of, value_from
+from ui.controls.settings import spec_from_state
+from ui.controls.widgets import C_EXPONENTS, Bound, part_shown
 from ui.low_rank import models_words as words
-from ui.low_rank.selecting import toolbar
-from ui.low_rank.settings import (
-    Records,
-    Settings,
-    affordable,
-    bare,
-    chosen_plain,
-    control_of_plain,
-    controls,
-    factorized,
-    found,
-    regularized,
-    settings,
-    wait,
-)
+from ui.low_rank import words as texts
+from ui.low_rank.computations import HINGE, Shown, toolbar
 from ui.low_rank.words import (
     ALTS,
+    APPEARS,
     CAPTIONS,
     COLUMN_HELP,
     HELP,
@@ -47,10 +49,27 @@ from ui.low_rank.words import (
     power_of_ten,
     queries,
 )
-from ui.low_rank.work import Shown
-from ui.shell.figures import capital, sentence, show_figure, show_table
-from ui.shell.texts import describe
+from ui.shell.figures import Figures, capital, sentence, show_answer, show_table
+from ui.shell.texts import describe, escaped
+from ui.work.jobs import predicted
 
+FIGURES = Figures(ALTS, CAPTIONS)
+
+METRICS = ("NDCG@10", "MAP")
+Records = Mapping[RunSpec, RunRecord | None]
+"""The records of `specs`; None for missing ones."""
+SIDEBAR = "the current model's C"
+CS = (SIDEBAR, *range(C_EXPONENTS[0], C_EXPONENTS[1] + 1))
+HERE = {
+    FACTORS: replace(FACTORS, key="factors"),
+    NUCLEAR: replace(NUCLEAR, key="nuclear"),
+    COUPLING: replace(COUPLING, key="coupling"),
+}
+"""Settings of both models, with this page's own keys if it has controls for them."""
+C_KEY = "clow"
+PLAIN = {"hinge": "with the hinge, as the other two", "sidebar": "the current model"}
+PLAIN_KEY = "plainmodel"
+WIDTH = 175  # pixels: the longest label with its help fits in one line; the rest wraps
 MATRICES = {"low_rank": "A, thresholded", "alpha": "α"}
 AGAINST = {"largest_rank": "largest possible rank", "documents": "documents", "pairs": "pairs"}
 PRINTED = pd.DataFrame(
@@ -58,6 +77,209 @@ PRINTED = pd.DataFrame(
     columns=["query", "documents", "pairs", "plain", "factorised", "regularised"],
 )
 """xu2019 Table 6: OHSUMED fold 1."""
+
+
+def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
+    """Draw objectives, metrics, seconds and status of the three models, with significant differences."""
+    part = part_shown(what.spec)
+    table = costs_of(what, records, part)
+    show_answer(words.gaps(table))
+    number = st.column_config.NumberColumn
+    show_table(
+        table,
+        column_config={
+            "objective": number(format="%.6g", help=texts.COLUMN_HELP["objective"]),
+            "hinge": number("½‖w‖² + C·hinge", format="%.6g", help=texts.COLUMN_HELP["hinge"]),
+            "dual": number("Σα − ½‖w‖²", format="%.6g", help=texts.COLUMN_HELP["dual"]),
+            "gap": number("duality gap", format="percent", help=texts.COLUMN_HELP["gap"]),
+            **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.4f") for metric in METRICS},
+            "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
+        },
+    )
+    st.caption(words.ended({MODEL_NAMES[model]: record.status for model, record in records.items()}))
+    plain = records[USUAL]
+    name = f"the plain one {words.with_loss(plain.spec)}"
+    for model in MODELS[1:]:
+        for metric in METRICS:
+            result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
+            st.markdown(f"- {sentence(result.sentence(f'the {MODEL_NAMES[model]} model', name, metric))}")
+    st.caption(texts.CAPTIONS["costs"].format(part=PART_NAMES[part], plain=describe(plain.spec, part)))
+
+
+def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:
+    """Return one row per model, by its name: settings, objectives, gap, metrics, seconds."""
+    rows = {}
+    for model, record in records.items():
+        hinge, dual = _values(record.spec, run_duals(record, what.train))
+        certified = model != USUAL or words.is_plain_hinge(record.spec)
+        rows[MODEL_NAMES[model]] = {
+            "settings": _settings(record.spec),
+            "objective": record.objective,
+            "hinge": hinge,
+            "dual": dual if certified else math.nan,
+            "gap": (hinge - dual) / hinge if certified and hinge > 0 else math.nan,
+            **{metric: float(record.metrics[part][metric].mean()) for metric in METRICS},
+            "seconds": training_seconds(record),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+
+def _settings(spec: RunSpec) -> str:
+    return ", ".join([f"C = {power_of_two(spec.C)}", *words.own_settings(spec)])
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _values(spec: RunSpec, _duals: Duals) -> tuple[float, float]:
+    return hinge_values(_duals)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of both models: K; nuclear and coupling (the paper's γ and λ); C."""
+
+    factors: int
+    nuclear: float
+    coupling: float
+    C: float
+
+    @property
+    def threshold(self) -> float:
+        """The amount subtracted from the singular values of A."""
+        return self.nuclear / (2.0 * self.coupling)
+
+
+def settings(spec: RunSpec) -> Settings:
+    """Return the settings: the sidebar's if its model has them, else those of the page's controls.
+
+    Controls that are not drawn yet have their initial values.
+    """
+    state, has = st.session_state, set(spec.declared().values())
+    own = {
+        one.name: one.checked(spec.get(one.name) if one in has else value_from(here, state))
+        for one, here in HERE.items()
+    }
+    C = state.get(C_KEY, SIDEBAR)
+    if C == SIDEBAR:  # even if its model has none
+        C = spec.get(LOSS_WEIGHT.name, value_from(LOSS_WEIGHT, state))
+    else:
+        C = LOSS_WEIGHT.checked(2.0 ** int(C))
+    return Settings(**own, C=float(C))
+
+
+def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
+    """Draw the row of controls of both models, without those of the sidebar; return it with the settings."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    for setting, here in HERE.items():
+        if setting not in spec.declared().values():
+            with row.container(width=WIDTH):
+                control_of(here).draw(False, here.help)
+    with row.container(width=WIDTH):
+        control_of_C()
+    return row, settings(spec)
+
+
+def control_of_C() -> None:
+    """Draw the control of C of both models."""
+    options = {c: c if c == SIDEBAR else power_of_two(2.0**c) for c in CS}
+    Bound(helps=HELP).menu(C_KEY, "C of both", options)
+
+
+def usual(spec: RunSpec) -> RunSpec:
+    """Return the plain model on the data and features of a run: itself if it is plain."""
+    if spec.method == USUAL:
+        return spec
+    if FEATURE_MAP in spec.declared().values():
+        return spec.but(method=USUAL)
+    return spec_from_state(st.session_state, value_from(FEATURE_MAP, st.session_state), solver=SOLVER.default)
+
+
+def plain_with(spec: RunSpec, loss: str, **changes: Any) -> RunSpec:
+    """Return the plain model with a loss, with the solver that supports all losses."""
+    return usual(spec).but(loss=loss, solver=SOLVER.default, **changes)
+
+
+def plain_look(spec: RunSpec) -> str:
+    """Return the look of the plain model on the features of a run."""
+    return look_of(usual(spec))
+
+
+def factorized(spec: RunSpec, chosen: Settings) -> RunSpec:
+    """Return the factorised model with these settings: the sidebar's own run if it is factorised."""
+    return _low_rank(spec, FACTORS, C=chosen.C, factors=chosen.factors, solver=FACTOR_SOLVER.default)
+
+
+def regularized(spec: RunSpec, chosen: Settings) -> RunSpec:
+    """Return the regularised model with these settings: the sidebar's own run if it is regularised."""
+    weights = {"nuclear": chosen.nuclear, "coupling": chosen.coupling}
+    return _low_rank(spec, NUCLEAR, C=chosen.C, **weights, solver=DUAL_SOLVER.default)
+
+
+def _low_rank(spec: RunSpec, declared: Setting, C: float, **values: Any) -> RunSpec:
+    """Return the model of the method that declares a setting: the sidebar's own run if it is this one."""
+    if declared in spec.declared().values():
+        return spec.but(C=C)
+    method = next(name for name, kind in METHODS.items() if declared in kind.settings)
+    return usual(spec).but(method=method, C=C, **values)
+
+
+def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
+    """Return the plain model with the loss and C of the other two; None if it is the sidebar's."""
+    same = (spec.get("loss"), spec.get("costs"), spec.get("rank"), spec.get("C")) == (HINGE, None, None, C)
+    if spec.method == USUAL and same:
+        return None
+    cut = {"rank": None} if "rank" in usual(spec) else {}
+    return plain_with(spec, HINGE, costs=None, C=C, **cut)
+
+
+def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
+    """Return the plain model to train besides the sidebar's; None if that is the chosen one."""
+    as_here = spec.method != USUAL or st.session_state.get(PLAIN_KEY, "hinge") == "hinge"
+    return plain_hinge(spec, C) if as_here else None
+
+
+def control_of_plain(spec: RunSpec, C: float) -> None:
+    """Draw the choice of the plain model, if there are two."""
+    if spec.method != USUAL or plain_hinge(spec, C) is None:
+        return
+    Bound(helps=HELP).buttons(PLAIN_KEY, "Plain model", PLAIN)
+
+
+def bare(spec: RunSpec) -> RunSpec:
+    """Return a spec without the digest of its data, as the page requests it."""
+    return spec.but(digest="")
+
+
+def refusal(spec: RunSpec) -> str:
+    """Explain why a run does not fit into memory; "" if it does."""
+    try:
+        check_budget(predicted(spec))
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def affordable(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Return the specs that fit into memory."""
+    return [spec for spec in specs if not refusal(spec)]
+
+
+def in_kernel_space(spec: RunSpec) -> bool:
+    """Return True if an exact kernel is trained without rows of features."""
+    return predicted(spec).sizes.in_kernel_space
+
+
+def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]:
+    """Return the records of specs; report those that do not fit, and rerun the page for unknown ones."""
+    for reason in dict.fromkeys(filter(None, map(refusal, wanted))):
+        st.warning(escaped(reason), icon=":material/memory:")
+    if any(spec not in records for spec in affordable(wanted)):
+        st.rerun()
+    return [records.get(spec) for spec in wanted]
+
+
+def wait(what: str = "This figure") -> None:
+    """Say that a record is missing."""
+    st.info(APPEARS.format(what=what), icon=":material/hourglass_empty:")
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
@@ -100,42 +322,15 @@ def show(what: Shown, others: Records) -> None:
         st.info(words.all_zero(chosen, float(largest)), icon=":material/info:")
     _printed(what, table, plain.spec)
     _per_query(what, table)
-    costs.show(what, records)
+    costs(what, records)
 
 
 def _view() -> tuple[str, str, str]:
     """Draw the menus; return the matrices of the regularised model, the measure, and the axis."""
-    which = st.segmented_control(
-        "Regularised: matrices counted",
-        list(MATRICES),
-        format_func=MATRICES.__getitem__,
-        default="low_rank",
-        required=True,
-        key="regmatrix",
-        bind="query-params",
-        help=HELP["regmatrix"],
-    )
-    measure = st.segmented_control(
-        "Shown",
-        list(dual_ranks.MEASURES),
-        format_func={"rank": "rank", "k": "k for the share of the energy"}.__getitem__,
-        default="rank",
-        required=True,
-        key="shown",
-        bind="query-params",
-        help=HELP["shown"],
-    )
-    against = st.segmented_control(
-        "Against",
-        list(AGAINST),
-        format_func=AGAINST.__getitem__,
-        default="largest_rank",
-        required=True,
-        key="rankagainst",
-        bind="query-params",
-        help=HELP["rankagainst"],
-    )
-    return str(which or "low_rank"), str(measure or "rank"), str(against or "largest_rank")
+    bound = Bound(helps=HELP)
+    measures = {"rank": "rank", "k": "k for the share of the energy"}
+    which = bound.buttons("regmatrix", "Regularised: matrices counted", MATRICES)
+    return which, bound.buttons("shown", "Shown", measures), bound.buttons("rankagainst", "Against", AGAINST)
 
 
 def _spectra(what: Shown, records: Mapping[str, RunRecord], which: str) -> dict[str, Spectra]:
@@ -198,20 +393,19 @@ def _ranks(
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     shown = what.only_picked(table)
     of = "selected " if what.picked else ""
-    show_figure(
+    FIGURES.show(
+        key,
         figure,
         table,
-        answer=sentence(words.ranks(shown, measure, plain, of)),
-        key=key,
-        alt=ALTS["rank-by-model"].format(measure=dual_ranks.MEASURES[measure].capitalize()),
-        caption=CAPTIONS["rank-by-model"].format(
-            counted=counted,
-            matrix=words.MATRIX_WORDS[which],
-            factors=FACTORS.told(chosen.factors),
-            own=capital(own),
-            plain=describe(plain, "train"),
-        ),
+        words.ranks(shown, measure, plain, of),
+        texts="rank-by-model",
         on_select=selection.on_bars(key, list),
+        measure=dual_ranks.MEASURES[measure].capitalize(),
+        counted=counted,
+        matrix=words.MATRIX_WORDS[which],
+        factors=FACTORS.told(chosen.factors),
+        own=capital(own),
+        plain=describe(plain, "train"),
     )
     above = words.above_K(shown, chosen.factors) if measure == "rank" else ""
     law = words.law(allowed, chosen.factors, what.choice.matrix)

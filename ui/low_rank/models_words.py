@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,14 +15,22 @@ from rankviz.metrics.significance import compare
 from rankviz.models.methods import USUAL
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, last_rows
 from rankviz.runs.spec import RunSpec
-from ui.low_rank.settings import HINGE, Settings
+from ui.low_rank.computations import HINGE
 from ui.low_rank.words import middle, off, percent, queries
 from ui.shell.texts import describe
+
+if TYPE_CHECKING:
+    from ui.low_rank.models import Settings
 
 MATRIX_WORDS = {
     "low_rank": "low-rank A",
     "alpha": "dual variables α",
 }
+NO_QUERY_STEPS = ":gray[The paper's steps need rows of features; this exact kernel has none.]"
+MORE_FACTORS = "multiplying their number never raises it"
+ALIKE = 1e-5
+"""Objectives that differ by a smaller share count as equal."""
+TABLE_7 = "Diamonds: Table 7, taken as test results. "
 
 
 def is_plain_hinge(spec: RunSpec) -> bool:
@@ -127,9 +136,6 @@ def _percent(share: float) -> str:
     return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
-NO_QUERY_STEPS = ":gray[The paper's steps need rows of features; this exact kernel has none.]"
-
-
 def power(value: float) -> str:
     """Format a number as 10⁻⁵ if it is a power of ten."""
     return small(value).removeprefix("1.0 × ")
@@ -170,12 +176,6 @@ def ends_differ(table: pd.DataFrame) -> str:
         "regularized": (f"The regularised one is convex: its runs did not converge fully{left}."),
     }
     return " ".join(words for model, words in said.items() if model in last.index)
-
-
-MORE_FACTORS = "multiplying their number never raises it"
-ALIKE = 1e-5
-"""Objectives that differ by a smaller share count as equal."""
-TABLE_7 = "Diamonds: Table 7, taken as test results. "
 
 
 def line_of(seeds: int) -> str:

@@ -14,9 +14,11 @@ from rankviz.models.dual_variables import DualBlock
 from rankviz.plots import dual_matrices
 from rankviz.runs.description import PART_NAMES
 from ui.low_rank import words
-from ui.low_rank.work import PART, Cut, Shown, cut_losses, duals_of
-from ui.shell.figures import sentence, show_answer, show_figure, two_places
+from ui.low_rank.computations import PART, Cut, Shown, cut_losses, duals_of
+from ui.shell.figures import Figures, show_answer, show_figure, two_places
 from ui.shell.texts import describe
+
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ def matrices(query: Query) -> None:
     what = query.what
     needs = what.only_picked(what.needs)
     said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.picked else "")
-    show_answer(sentence(said))
+    show_answer(said)
     left, right = two_places()
     with left:
         _whole(query)
@@ -83,7 +85,7 @@ def matrices(query: Query) -> None:
 def show(query: Query) -> None:
     """Draw the spectrum of the query, and the loss at rank k, for it alone and for all queries."""
     cut = cut_losses(query.what, query.number)
-    show_answer(sentence(words.lost(query.number, query.k, cut)))
+    show_answer(words.lost(query.number, query.k, cut))
     left, right = st.columns(2, gap="medium")
     with left:
         _spectrum(query)
@@ -96,20 +98,17 @@ def _whole(query: Query) -> None:
     row, matrix, order = query.row, query.what.choice.matrix, query.what.choice.order
     table = dual_matrices.heatmap_data(query.block, matrix, order)
     figure = dual_matrices.heatmap_figure(table, matrix, order, _limits(query))
-    show_figure(
+    FIGURES.show(
+        "dual-heatmap",
         figure.update_layout(title=f"Query {query.number}, whole"),
         table,
-        key="dual-heatmap",
-        alt=words.ALTS["dual-heatmap"].format(query=query.number),
-        caption=words.CAPTIONS["dual-heatmap"].format(
-            definition=words.DEFINITION,
-            query=query.number,
-            documents=row["documents"],
-            pairs=row["pairs"],
-            active=row["active"],
-            thinned=_thinned(query, table),
-            about=query.about,
-        ),
+        query=query.number,
+        definition=words.DEFINITION,
+        documents=row["documents"],
+        pairs=row["pairs"],
+        active=row["active"],
+        thinned=_thinned(query, table),
+        about=query.about,
     )
 
 
@@ -158,7 +157,8 @@ def _spectrum(query: Query) -> None:
     table, last = dual_matrices.spectrum_data(values), dual_matrices.last_drawn(values)
     rest = f" The first {last} of {len(values)} are drawn." if last < len(values) else ""
     whole = " of A, not of A + Aᵀ" if what.choice.matrix == "symmetrised" else ""
-    show_figure(
+    FIGURES.show(
+        "block-spectrum",
         dual_matrices.spectrum_figure(
             table,
             what.look,
@@ -168,18 +168,14 @@ def _spectrum(query: Query) -> None:
             last=last,
         ),
         table,
-        key="block-spectrum",
-        alt=words.ALTS["block-spectrum"].format(query=query.number),
-        caption=words.CAPTIONS["block-spectrum"].format(
-            query=query.number,
-            rank=row["rank"],
-            largest_rank=row["largest_rank"],
-            k=row["k"],
-            share=words.percent(what.choice.share),
-            whole=whole,
-            rest=rest,
-            about=query.about,
-        ),
+        query=query.number,
+        rank=row["rank"],
+        largest_rank=row["largest_rank"],
+        k=row["k"],
+        share=words.percent(what.choice.share),
+        whole=whole,
+        rest=rest,
+        about=query.about,
     )
 
 
@@ -191,12 +187,12 @@ def _values(query: Query) -> np.ndarray:
 def _losses(query: Query, cut: Cut) -> None:
     part = PART_NAMES[PART]
     last = dual_matrices.last_drawn(_values(query))
-    show_figure(
+    FIGURES.show(
+        "truncation-loss",
         dual_matrices.truncation_figure(cut.table, query.what.look, part, chosen=query.k, last=last),
         cut.table,
-        key="truncation-loss",
-        alt=words.ALTS["truncation-loss"],
-        caption=words.CAPTIONS["truncation-loss"].format(
-            metric=dual_matrices.METRIC, part=part, query=query.number, about=query.about
-        ),
+        metric=dual_matrices.METRIC,
+        part=part,
+        query=query.number,
+        about=query.about,
     )

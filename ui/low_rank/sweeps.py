@@ -9,30 +9,38 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.numbers import counted
-from rankviz.plots import low_rank_models as plot
+from rankviz.common.settings import Setting
+from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
+from rankviz.plots import low_rank_models
+from rankviz.plots import low_rank_models as curves_plot
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import Bound, part_shown
 from ui.low_rank import models_words as words
 from ui.low_rank import words as texts
-from ui.low_rank.settings import (
+from ui.low_rank.computations import Shown
+from ui.low_rank.models import (
     WIDTH,
     Records,
+    Settings,
     affordable,
     bare,
     control_of_C,
+    controls,
     factorized,
     found,
+    in_kernel_space,
     plain_hinge,
     plain_look,
     regularized,
     settings,
     wait,
 )
-from ui.low_rank.work import Shown
-from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.figures import Figures, capital, sentence, show_figure, show_table
 from ui.shell.texts import describe
+
+FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
@@ -51,11 +59,12 @@ PRINTED = pd.DataFrame(
     index=[1, 3, 5, 10, 20],
 )
 """xu2019 Table 7, by K: OHSUMED fold 1."""
+AXES = {"iteration": "iterations", "seconds": "seconds"}
 
 
-def specs(spec: RunSpec) -> list[RunSpec]:
+def sweep_specs(spec: RunSpec) -> list[RunSpec]:
     """Return the runs of the chosen sweep, and the plain model for comparison."""
-    return affordable([*_plain(spec), *_wanted(spec)])
+    return affordable([*_plain(spec), *_sweep_wanted(spec)])
 
 
 def _plain(spec: RunSpec) -> list[RunSpec]:
@@ -64,7 +73,7 @@ def _plain(spec: RunSpec) -> list[RunSpec]:
     return [] if plain is None else [plain]
 
 
-def _wanted(spec: RunSpec) -> list[RunSpec]:
+def _sweep_wanted(spec: RunSpec) -> list[RunSpec]:
     """Return the low-rank models of the sweep."""
     state = st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
@@ -77,17 +86,17 @@ def _wanted(spec: RunSpec) -> list[RunSpec]:
     return [first.but(seed=seed, factors=K) for seed in seeds for K in FACTORS]
 
 
-def show(what: Shown, others: Records) -> None:
+def sensitivity(what: Shown, others: Records) -> None:
     """Draw the figure of the chosen sweep, from the existing runs."""
     sweep, metric, part = _controls(what.spec)
     own = bare(what.spec)
-    beside, wanted = _plain(own), _wanted(own)
+    beside, wanted = _plain(own), _sweep_wanted(own)
     st.markdown((words.all_the_hinge if beside else words.what_they_train)(what.spec, settings(own).C))
     records = found([*beside, *wanted], others)
     plain = records[0] if beside else what.record
     there = [record for record in records[len(beside) :] if record is not None]
     if there:
-        table = plot.sensitivity_data(there, part, metric)
+        table = low_rank_models.sensitivity_data(there, part, metric)
         count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "
         draw = _factors if sweep == "factors" else _weights
         draw(plain, there, table, (part, metric, count))
@@ -97,39 +106,17 @@ def show(what: Shown, others: Records) -> None:
 
 
 def _controls(spec: RunSpec) -> tuple[str, str, str]:
-    """Draw the menus; return sweep, metric and part (`specs` reads seeds and C)."""
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    sweep = row.segmented_control(
-        "Sweep over",
-        list(SWEEPS),
-        format_func=SWEEPS.__getitem__,
-        default="factors",
-        required=True,
-        key=SWEEP_KEY,
-        bind="query-params",
-        help=texts.HELP["sweep"],
-    )
-    metric = row.container(width=150).selectbox(
-        "Metric",
-        METRICS if sweep == "weights" else (*METRICS, plot.OBJECTIVE),
-        key="sweepmetric",
-        bind="query-params",
-        help=texts.HELP["sweepmetric"],
-    )
-    with row.container(width=WIDTH):
+    """Draw the menus; return sweep, metric and part (`sweep_specs` reads seeds and C)."""
+    place = st.container(horizontal=True, vertical_alignment="bottom")
+    row = Bound(place, texts.HELP)
+    sweep = row.buttons(SWEEP_KEY, "Sweep over", SWEEPS)
+    metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_models.OBJECTIVE)
+    metric = row.menu("sweepmetric", "Metric", metrics, width=150)
+    with place.container(width=WIDTH):
         control_of_C()
-    row.container(width=150).slider(
-        "Seeds",
-        1,
-        5,
-        SEEDS,
-        key=SEEDS_KEY,
-        bind="query-params",
-        disabled=sweep == "weights",
-        help=texts.HELP["fseeds"],
-    )
-    with row:
-        return str(sweep or "factors"), str(metric), part_shown(spec)
+    row.slider(SEEDS_KEY, "Seeds", 1, 5, SEEDS, disabled=sweep == "weights", width=150)
+    with place:
+        return sweep, metric, part_shown(spec)
 
 
 def _factors(
@@ -139,7 +126,7 @@ def _factors(
     about: tuple[str, str, str],
 ) -> None:
     (part, metric, count), spec = about, records[0].spec
-    if metric == plot.OBJECTIVE:
+    if metric == low_rank_models.OBJECTIVE:
         _objective(spec, table, count)
         return
     paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
@@ -150,7 +137,7 @@ def _factors(
         for K in sorted(set(table["factors"]))
     }
     show_figure(
-        plot.factors_figure(
+        low_rank_models.factors_figure(
             table,
             plain_look(spec),
             metric,
@@ -159,7 +146,7 @@ def _factors(
             printed=PRINTED[metric] if paper else None,
         ),
         table,
-        answer=sentence(words.spread(groups, metric)),
+        answer=words.spread(groups, metric),
         key="low-rank-factors",
         alt=texts.ALTS["low-rank-factors"].format(metric=metric),
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
@@ -171,18 +158,17 @@ def _factors(
 
 def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     """Draw the factorised model's objective against the number of factors."""
-    show_figure(
-        plot.factors_figure(table, plain_look(spec), plot.OBJECTIVE, plain=None, grid=FACTORS),
-        table,
-        answer=sentence(words.objectives(table) or "one number of factors so far"),
-        key="low-rank-objective",
-        alt=texts.ALTS["low-rank-objective"],
-        caption=texts.CAPTIONS["low-rank-objective"].format(
-            count=count,
-            line=words.line_of(table["seed"].nunique()),
-            seeds=words.seeds_draw(spec),
-            about=words.about(spec),
+    FIGURES.show(
+        "low-rank-objective",
+        low_rank_models.factors_figure(
+            table, plain_look(spec), low_rank_models.OBJECTIVE, plain=None, grid=FACTORS
         ),
+        table,
+        words.objectives(table) or "one number of factors so far",
+        count=count,
+        line=words.line_of(table["seed"].nunique()),
+        seeds=words.seeds_draw(spec),
+        about=words.about(spec),
     )
 
 
@@ -194,19 +180,20 @@ def _weights(
 ) -> None:
     part, metric, count = about
     level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
-    clipped = words.clipped(table["value"], plot.colour_range(table["value"])[0])
+    clipped = words.clipped(table["value"], low_rank_models.colour_range(table["value"])[0])
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
     }
-    show_figure(
-        plot.weights_figure(table, metric, NUCLEAR, COUPLING),
+    FIGURES.show(
+        "low-rank-weights",
+        low_rank_models.weights_figure(table, metric, NUCLEAR, COUPLING),
         table,
-        answer=sentence(words.spread(groups, metric)),
-        key="low-rank-weights",
-        alt=texts.ALTS["low-rank-weights"].format(metric=metric),
-        caption=texts.CAPTIONS["low-rank-weights"].format(
-            count=count, clipped=clipped, level=level, about=_about(plain, part, "Plain:")
-        ),
+        words.spread(groups, metric),
+        metric=metric,
+        count=count,
+        clipped=clipped,
+        level=level,
+        about=_about(plain, part, "Plain:"),
     )
     _say(groups, plain, part, metric)
 
@@ -235,10 +222,92 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
             hide_index=True,
             column_config={
                 "factors": "factors",
-                "value": number(metric, format="%.7g" if metric == plot.OBJECTIVE else "%.4f"),
+                "value": number(metric, format="%.7g" if metric == low_rank_models.OBJECTIVE else "%.4f"),
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),
                 "gap": number("duality gap of the hinge", format="percent"),
                 "ended": st.column_config.TextColumn("how it ended", width="large"),
             },
         )
+
+
+def curve_specs(spec: RunSpec) -> list[RunSpec]:
+    """Return both models with both of their solvers."""
+    return affordable(_curves_wanted(spec, settings(spec)))
+
+
+def _curves_wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
+    """Return the runs, the default solver of each model first."""
+    first, convex = factorized(spec, chosen), regularized(spec, chosen)
+    return [
+        *(
+            first.but(solver=solver)
+            for solver in _usual_first(FACTOR_SOLVER)
+            if not _out_of_place(solver, spec)
+        ),
+        *(convex.but(solver=solver) for solver in _usual_first(DUAL_SOLVER)),
+    ]
+
+
+def _usual_first(setting: Setting) -> list[str]:
+    return [setting.default, *(name for name in setting.options if name != setting.default)]
+
+
+def _out_of_place(solver: str, spec: RunSpec) -> bool:
+    """Return True if a solver of the factorised model needs rows of features that do not exist."""
+    return FACTOR_SOLVER.options[solver].needs_rows and in_kernel_space(spec)
+
+
+def learning_curves(what: Shown, others: Records) -> None:
+    """Draw the curves of the existing runs, and their final status."""
+    row, chosen = controls(what.spec)
+    axis = Bound(row, texts.HELP).buttons("learnaxis", "Against", AXES, "seconds")
+    plain = bare(what.spec)
+    if in_kernel_space(plain):
+        st.markdown(words.NO_QUERY_STEPS)
+    records = found(_curves_wanted(plain, chosen), others)
+    there = [record for record in records if record is not None]
+    if there:
+        _curves(what, there, axis)
+    if len(there) < len(records):
+        wait("This figure" if not there else "The rest")
+
+
+def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
+    table = curves_plot.curves_data(records)
+    own = dict.fromkeys(describe(record.spec).method for record in records)
+    FIGURES.show(
+        "low-rank-learning",
+        curves_plot.curves_figure(table, axis),
+        table,
+        curves_plot.race_sentence(table),
+        axis=AXES[axis],
+        own=capital("; ".join(own)),
+        least=words.power(curves_plot.LEAST_DISTANCE),
+        about=words.about(records[0].spec),
+    )
+    st.markdown(words.of_the_paper(table))
+    st.markdown(words.ends_differ(table))
+    _ends(table, records)
+
+
+def _ends(table: pd.DataFrame, records: Sequence[RunRecord]) -> None:
+    """Draw the final state of each curve."""
+    last, number = curves_plot.last_rows(table), st.column_config.NumberColumn
+    shown = last[["label", "iteration", "seconds", "objective", "above", "gap"]].assign(
+        start=[record.start for record in records]
+    )
+    show_table(
+        shown,
+        hide_index=True,
+        column_config={
+            "label": "run",
+            "iteration": "iterations",
+            "seconds": number(format="%.2f"),
+            "objective": number(format="%.7g", help=texts.COLUMN_HELP["learned"]),
+            "above": number("above the best", format="%.1e"),
+            "gap": number("gap", format="%.1e", help=texts.COLUMN_HELP["first_order"]),
+            "start": "started from",
+        },
+    )
+    st.caption(words.ended(dict(zip(last["label"], (record.status for record in records), strict=True))))

@@ -26,14 +26,14 @@ from rankviz.plots import dual_matrices, dual_ranks
 from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.low_rank import why_words as words
-from ui.low_rank import words as texts
-from ui.low_rank.settings import HINGE, Records, bare, found, plain_with, wait
-from ui.low_rank.words import power_of_ten
-from ui.low_rank.words import queries as in_words
-from ui.low_rank.work import ZEROS, Shown
-from ui.shell.figures import sentence, show_answer, show_figure
+from ui.controls.widgets import Bound
+from ui.low_rank import words
+from ui.low_rank.computations import HINGE, ZEROS, Shown
+from ui.low_rank.models import Records, bare, found, plain_with, wait
+from ui.shell.figures import Figures, show_answer
 from ui.shell.texts import describe
+
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
@@ -70,17 +70,8 @@ def show(what: Shown, others: Records) -> None:
 
 def _chosen() -> Reason:
     row = st.container(horizontal=True, vertical_alignment="center")
-    name = row.segmented_control(
-        "Reason",
-        list(REASONS),
-        format_func=lambda name: REASONS[name].label,
-        default="law",
-        required=True,
-        key=WHY,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    chosen = REASONS[str(name or "law")]
+    labels = {name: reason.label for name, reason in REASONS.items()}
+    chosen = REASONS[Bound(row).buttons(WHY, "Reason", labels, label_visibility="collapsed")]
     row.popover("Theory", icon=":material/menu_book:").markdown(chosen.theory)
     row.popover("xu2019", icon=":material/article:").markdown(words.PAPER)
     return chosen
@@ -105,27 +96,24 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
     ranks = _ranks(tuple(r.spec for r in fits), what.choice.matrix, queries, fits, what.train)
     at_hand = ranks[ranks["C"] == plain.C]
     over_C, activity = dual_ranks.by_C_data(ranks), dual_ranks.activity_data(at_hand)
-    show_answer(sentence(words.law(at_hand)))
+    show_answer(words.law(at_hand))
     left, right = st.columns(2, gap="medium")
     with left:
-        show_figure(
+        FIGURES.show(
+            "rank-by-activity",
             dual_ranks.activity_figure(activity, look_of(plain)),
             activity,
-            key="rank-by-activity",
-            alt=texts.ALTS["rank-by-activity"],
-            caption=texts.CAPTIONS["rank-by-activity"].format(
-                zero=words.ZERO, about=describe(plain, "train")
-            ),
+            zero=words.ZERO,
+            about=describe(plain, "train"),
         )
     with right:
-        show_figure(
+        FIGURES.show(
+            "rank-by-c",
             dual_ranks.by_C_figure(over_C, look_of(plain), plain.C),
             over_C,
-            key="rank-by-c",
-            alt=texts.ALTS["rank-by-c"],
-            caption=texts.CAPTIONS["rank-by-c"].format(
-                queries=in_words(len(queries)), zero=words.ZERO, about=describe(plain, "train")
-            ),
+            queries=words.queries(len(queries)),
+            zero=words.ZERO,
+            about=describe(plain, "train"),
         )
     st.markdown(f"{words.lawful_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
 
@@ -135,19 +123,17 @@ def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
     (record,) = records
     duals = run_duals(record, what.train)
     stairs = _stairs(record.spec, _queries(what), duals)
-    show_answer(sentence(words.staircase(stairs)))
+    show_answer(words.staircase(stairs))
     left, right = st.columns(2, gap="medium")
     with left:
         _steps(what, record, duals)
     with right:
-        show_figure(
+        FIGURES.show(
+            "rank-by-stairs",
             dual_ranks.stairs_figure(stairs, look_of(record.spec)),
             stairs,
-            key="rank-by-stairs",
-            alt=texts.ALTS["rank-by-stairs"],
-            caption=texts.CAPTIONS["rank-by-stairs"].format(
-                zero=words.ZERO, about=describe(record.spec, "train")
-            ),
+            zero=words.ZERO,
+            about=describe(record.spec, "train"),
         )
     st.markdown(f"{words.off_the_staircase(stairs)} {words.trained_for_this(what.spec, record.spec)}")
 
@@ -158,12 +144,12 @@ def _steps(what: Shown, record: RunRecord, duals: Duals) -> None:
     position = what.train.query_ids.tolist().index(query)
     block: DualBlock = duals.block(position)
     table = dual_matrices.heatmap_data(replace(block, alpha=block.alpha / record.spec.C), "block", "score")
-    show_figure(
+    FIGURES.show(
+        "staircase",
         dual_matrices.heatmap_figure(table, "block", "score", dual_matrices.colour_limits(table), "α / C"),
         table,
-        key="staircase",
-        alt=texts.ALTS["staircase"].format(query=query),
-        caption=texts.CAPTIONS["staircase"].format(query=query, about=describe(record.spec, "train")),
+        query=query,
+        about=describe(record.spec, "train"),
     )
 
 
@@ -174,25 +160,22 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     chosen = queries if what.picked else None
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
-    show_figure(
+    FIGURES.show(
+        "rank-by-error",
         dual_ranks.error_figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
         rough,
-        answer=sentence(words.accuracy(rough, choice.tolerance)),
-        key="rank-by-error",
-        alt=texts.ALTS["rank-by-error"],
-        caption=texts.CAPTIONS["rank-by-error"].format(
-            queries=in_words(len(queries)),
-            diamonds=_diamonds() if len(stopped) else "",
-            about=describe(what.spec, "train"),
-        ),
+        words.accuracy(rough, choice.tolerance),
+        queries=words.queries(len(queries)),
+        diamonds=_diamonds() if len(stopped) else "",
+        about=describe(what.spec, "train"),
     )
     st.markdown(f"{words.stopped_early(stopped)} {words.errors_speak_of(what.spec)}")
 
 
 def _diamonds() -> str:
     """Describe the runs that stopped early, for the caption."""
-    *early, last = map(power_of_ten, SOLVER_TOLERANCES)
-    return texts.CAPTIONS["diamonds"].format(early=", ".join(early), last=last)
+    *early, last = map(words.power_of_ten, SOLVER_TOLERANCES)
+    return words.CAPTIONS["diamonds"].format(early=", ".join(early), last=last)
 
 
 def _queries(what: Shown) -> tuple[int, ...]:

@@ -20,9 +20,8 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.curves import kernels
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound
-from ui.ndcg_vs_m.sample_words import of_queries, of_wrong_grades
 from ui.ndcg_vs_m.views import Settings
-from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS
+from ui.ndcg_vs_m.words import ALTS, CAPTIONS, HELP, INFOS, of_queries, of_wrong_grades
 from ui.shell.figures import Figures, sentence, show_table
 from ui.shell.page import VIEW
 from ui.shell.texts import describe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
@@ -9,8 +10,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.numbers import interval_in_words
 from rankviz.features import EXACT, LINEAR
-from rankviz.metrics.significance import Comparison, compare
+from rankviz.metrics.significance import Comparison, compare, queries_needed
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord, training_seconds
@@ -73,6 +75,10 @@ INFOS = {
     "no sample": "No results yet; points appear as runs finish.",
 }
 """Messages in place of a figure."""
+Verdicts = Mapping[int, int]
+"""m -> better (1), worse (−1) or not distinguishable (0)."""
+Clause = tuple[str, str]
+"""The start of a range of m, and the verdict there."""
 
 
 def of_look(found: Iterable[RunRecord], look: str, m: int | None = None) -> list[RunRecord]:
@@ -236,3 +242,138 @@ def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
         f"; {style_of(nearer).name} is closer than {style_of(other).name} by "
         f"{abs(found.difference):.3f} mean τ ({interval})"
     )
+
+
+def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
+    """Say from how many training queries on a model is not worse than the one trained on all."""
+    rising = table.sort_values("share")
+    whole, parts = rising.iloc[-1], rising.iloc[:-1]
+    there, few = int(whole["queries"]), _too_few(whole)
+    if few or parts.empty:
+        return f"by {metric}, {few or f'{name} has only been trained on all {there} training queries'}"
+    worse = parts[_is_worse(parts)]
+    enough = parts if worse.empty else parts[parts["share"] > worse["share"].iloc[-1]]
+    if enough.empty:
+        last = worse.iloc[-1]
+        return (
+            f"by {metric}, {name} still gains from more training queries: with {int(last['queries'])} of "
+            f"{there} it is {_by(last)} than with all"
+        )
+    first = enough.iloc[0]
+    told = f"with {int(first['queries'])} of {there} training queries {_beside(first, whole, 'all')}"
+    if worse.empty:
+        return f"by {metric}, {name} {told}"
+    return f"by {metric}, {name} {told}; with {int(worse['queries'].iloc[-1])} it is {_by(worse.iloc[-1])}"
+
+
+def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
+    """Say up to which share of wrong grades a model is not worse than without any."""
+    rising = table.sort_values("flipped")
+    clean, parts = rising.iloc[0], rising.iloc[1:]
+    few = _too_few(clean)
+    if few or parts.empty:
+        return f"by {metric}, {few or f'{name} has only been trained on the original grades'}"
+    worse = parts[_is_worse(parts)]
+    before = parts if worse.empty else parts[parts["flipped"] < worse["flipped"].iloc[0]]
+    if before.empty:
+        first = worse.iloc[0]
+        return (
+            f"by {metric}, {name} is already {_by(first)} with {_share(first)} of its training grades flipped"
+        )
+    last = before.iloc[-1]
+    told = f"with {_share(last)} of its training grades flipped {_beside(last, clean, 'none')}"
+    if worse.empty:
+        return f"by {metric}, {name} {told}"
+    return f"by {metric}, {name} {told}; with {_share(worse.iloc[0])} it is {_by(worse.iloc[0])}"
+
+
+def _is_worse(parts: pd.DataFrame) -> pd.Series:
+    return parts["distinguishable"] & (parts["difference"] < 0)
+
+
+def _too_few(row: pd.Series) -> str:
+    """Say that the queries are too few for a decision; "" if they may suffice."""
+    n = int(row["judged_by"])
+    needed = queries_needed()
+    queries = "1 query is" if n == 1 else f"{n} queries are"
+    return "" if n >= needed else f"{queries} too few to compare models (95 % needs at least {needed})"
+
+
+def _share(row: pd.Series) -> str:
+    return f"{100 * row['flipped']:.3g} %"
+
+
+def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
+    """Compare a model that is not worse with the one trained on all data, with means and interval."""
+    if row["distinguishable"]:
+        return f"is {_by(row)} than with {of}"
+    ends = interval_in_words(row["difference_low"], row["difference_high"])
+    ends = ends.replace("interval", "interval of the difference")
+    return (
+        f"does not differ significantly from the model with {of} ({row['mean']:.3f} against "
+        f"{whole['mean']:.3f}, {ends}, {int(row['judged_by']):,} queries)"
+    )
+
+
+def _by(row: pd.Series) -> str:
+    """Say how much better or worse, with the interval."""
+    word = "better" if row["difference"] > 0 else "worse"
+    near, far = sorted((abs(row["difference_low"]), abs(row["difference_high"])))
+    digits = max(3, math.ceil(-math.log10(near)))  # an end that excludes 0 is not printed as 0
+    return f"{word} by {abs(row['difference']):.3f} (95 % interval [{near:.{digits}f}, {far:.{digits}f}])"
+
+
+def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> str:
+    """Say from which m on maps do not differ significantly from the exact kernel, or from their largest m.
+
+    "" if queries are too few, or no map has runs to compare.
+    """
+    exact = of_look(found, EXACT)
+    clauses: dict[Clause, list[str]] = {}
+    n_queries = 0
+    for name in maps:
+        ms = sorted({r.spec.n_components for r in of_look(found, name)}, reverse=True)
+        largest = ms[0] if ms else 0
+        level = exact or of_look(found, name, largest)
+        verdicts = {}
+        for m in ms if exact else ms[1:]:
+            one = compared(of_look(found, name, m), level, part, metric)
+            verdicts[m] = verdict(one)
+            if verdicts[m]:  # smaller m add nothing
+                break
+        if not verdicts:
+            continue
+        if one.n_queries < one.n_needed:
+            return ""
+        n_queries = one.n_queries
+        than = "the exact kernel" if exact else f"m = {largest}"
+        clauses.setdefault(clause(verdicts, than), []).append(style_of(name).name)
+    return f"{together(clauses)} ({metric}, {n_queries:,} queries)" if clauses else ""
+
+
+def clause(verdicts: Verdicts, than: str) -> Clause:
+    """Return the range of m with the verdict of the largest m, and this verdict; {} stands for the verb."""
+    last = max(verdicts)
+    if verdicts[last]:
+        word = "better" if verdicts[last] > 0 else "still worse"
+        return f"at m = {last}", f"{{}} {word} than {than}"
+    other = [m for m, told in verdicts.items() if told]
+    first = min(m for m in verdicts if m > max(other, default=0))
+    start = f"from m = {first} on" if first < last else f"at m = {last}"
+    return start, f"{{}} not significantly different from {than}"
+
+
+def together(clauses: Mapping[Clause, Sequence[str]]) -> str:
+    """Join clauses into a sentence; maps with the same verdict share a clause."""
+    alike: dict[str, list[tuple[str, Sequence[str]]]] = {}
+    for (start, holds), names in clauses.items():
+        alike.setdefault(holds, []).append((start, names))
+    told, before = [], ""
+    for holds, of in alike.items():
+        if len(of) == 1 and of[0][0] == before:  # avoids repetition for adjacent clauses
+            of = [("", of[0][1])]
+        else:
+            before = of[0][0] if len(of) == 1 else ""
+        subject = " and ".join(f"{start} {listed(list(names))}".strip() for start, names in of)
+        told.append(f"{subject} {holds.format('is' if sum(len(n) for _, n in of) == 1 else 'are')}")
+    return "; ".join(told)

@@ -1,6 +1,6 @@
 // The playground: documents in the plane that are dragged, and the model that Python trains on them.
 //
-// Python sends documents and model (ui/playground/packing.py); what is done here is told on drop as changes with
+// Python sends documents and model (ui/playground/views.py); what is done here is told on drop as changes with
 // numbers, repeated until they come back as seen. Until then they are made here, under the old model.
 
 import { made, shape } from "../shell/elements.js";

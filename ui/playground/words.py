@@ -8,8 +8,7 @@ from typing import Any
 from rankviz.common.numbers import counted
 from rankviz.features import FEATURE_MAPS
 from rankviz.whatif.plane import PlaneFit, has_landmarks
-from ui.playground.packing import WAVES
-from ui.playground.scene import Scene
+from ui.playground.scene import WAVES, Scene
 
 PLANE_HELP = "A new set, size or seed removes your changes."
 EACH_HELP = "More documents show the surface better."

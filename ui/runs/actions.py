@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted
+from rankviz.common.errors import DataError, SettingError
+from rankviz.common.memory import return_freed_memory
+from rankviz.common.numbers import as_csv, counted
+from rankviz.datasets.archives import MB, Upload
+from rankviz.datasets.uploads import LIMITS
+from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
+from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.records import NOTE_LENGTH
-from rankviz.store.study import IMPORTED
+from rankviz.store.study import DONE, IMPORTED, StoreError
 from ui.controls.imported import train_again
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of
+from ui.data import upload_memory
 from ui.runs import words
-from ui.runs.table import choose
-from ui.runs.words import ALL_DELETED, NO_DATA, NOT_ON_TRAIN, OTHER_DATA
+from ui.runs.words import (
+    ALL_DELETED,
+    EXPORT_HELP,
+    FROM_FILE,
+    NO_DATA,
+    NOT_ON_TRAIN,
+    OTHER_DATA,
+)
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
@@ -27,6 +41,22 @@ from ui.work.run_store import run_store
 _GONE = "runs-gone"
 MOST_COMPARED = 100
 """Largest number of runs in the address of the Compare page."""
+MOST_TAKEN = 1000
+"""Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
+CHOSEN, TIMES_CHOSEN = "runs-chosen", "runs-version"
+"""Session keys of the digests of the chosen runs, and of a number that grows when a button chooses runs."""
+_VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
+
+
+def chosen_of(table: pd.DataFrame) -> list[str]:
+    """Return the chosen runs of a table."""
+    return [digest for digest in st.session_state.get(CHOSEN, []) if digest in table.index]
+
+
+def choose(digests: Iterable[str]) -> None:
+    """Choose runs, and redraw the table with them (a callback)."""
+    st.session_state[CHOSEN] = list(digests)
+    st.session_state[TIMES_CHOSEN] = st.session_state.get(TIMES_CHOSEN, 0) + 1
 
 
 def marks(table: pd.DataFrame, chosen: Sequence[str]) -> None:
@@ -133,7 +163,7 @@ def restore(digests: Sequence[str]) -> None:
     choose([])
 
 
-def say_what_is_gone() -> None:
+def deleted_note() -> None:
     """Name the runs deleted last, with a button to restore them."""
     gone = st.session_state.get(_GONE, [])
     if gone:
@@ -143,7 +173,7 @@ def say_what_is_gone() -> None:
             st.button("Undo", key="runs-undo", on_click=restore, args=(gone,))
 
 
-def onward(table: pd.DataFrame, chosen: Sequence[str]) -> None:
+def next_steps(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw further steps for the chosen runs: one opens on Train, several can be compared."""
     specs = run_store().listing.specs(chosen) if len(chosen) == 1 else []
     if specs:
@@ -180,3 +210,119 @@ def _open(spec: RunSpec, brought: bool) -> None:
         disabled=bool(why),
         help=escaped(why) if why else does or "With its settings.",
     )
+
+
+def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Draw buttons to export the chosen runs as one file, or their rows as a table."""
+    made = [digest for digest in chosen if table.loc[digest, "state"] in (DONE, IMPORTED)]
+    with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
+        many = len(made) > MOST_TAKEN
+        st.download_button(
+            f"{counted(len(made), 'run')} as one file",
+            _exported(made, visitor()),
+            "runs.rankviz",
+            "application/octet-stream",
+            key="runs-save",
+            on_click="ignore",
+            disabled=not made or many,
+            width="stretch",
+            help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN),
+        )
+        st.download_button(
+            "Table (CSV)",
+            lambda: as_csv(flat(table.loc[list(chosen)])),
+            "runs.csv",
+            "text/csv",
+            key="runs-csv",
+            on_click="ignore",
+            width="stretch",
+            help="Settings and metrics.",
+        )
+
+
+def flat(table: pd.DataFrame) -> pd.DataFrame:
+    """Return runs as rows of plain cells, their digest first, without metrics of test parts."""
+    kept = table[[name for name in table if not name.startswith("test:")]].reset_index()
+    return kept.assign(tags=kept["tags"].map(", ".join))
+
+
+def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
+    """Return a function that makes the file when the button is pressed; the visitor is unknown then."""
+
+    def made() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "runs.rankviz"
+            export_runs(run_store(), digests, owner, path)
+            return path.read_bytes()
+
+    return made
+
+
+def import_form() -> None:
+    """Draw the form to import files of exported runs."""
+    with st.popover("Import", icon=":material/upload:", key="runs-import"):
+        version = st.session_state.setdefault(_VERSION, 0)
+        key = f"runs-file-{version}"
+        chosen = st.session_state.get(key, [])
+        upload_memory.truncate(chosen)  # before the widget copies them
+        files = st.file_uploader(
+            "Exported run files",
+            accept_multiple_files=True,
+            key=key,
+            on_change=_forget,
+            help=(
+                f"At most {LIMITS.upload_bytes // MB} MB in total. Imported runs are private, "
+                f"marked “{NOT_MADE_HERE}”, and replace no run."
+            ),
+        )
+        if len(files) < len(chosen):  # the browser shows files that are not here
+            _start_over(upload_memory.reason_missing())
+        if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
+            _take_in([file.file_id for file in files])
+        for why in st.session_state.get(_ERROR, []):
+            st.error(f"{escaped(why)} Nothing was imported from this file.", icon=":material/error:")
+        if _TOLD in st.session_state:
+            st.success(st.session_state[_TOLD], icon=":material/check:")
+
+
+def _take_in(ids: Sequence[str]) -> None:
+    """Import the runs of files, report files that cannot be read, and rerun without them."""
+    _forget()
+    number, why = 0, list[str]()
+    with st.spinner("Reading runs …"):
+        for upload in upload_memory.uploads(ids):
+            try:
+                number += store_upload(upload)
+            except (DataError, StoreError) as error:
+                why.append(str(error))
+    if number:
+        st.session_state[_TOLD] = FROM_FILE.format(runs=counted(number, "run"))
+    _start_over(*why)
+
+
+def store_upload(upload: Upload) -> int:
+    """Store the runs of a file as this visitor's; `DataError` for an incomplete file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.rankviz"  # a name from the upload is never part of a path
+        path.write_bytes(upload.stream.read())
+        try:
+            return import_runs(run_store(), path, visitor())
+        except DataError as error:
+            named = {"found": error.found, "expected": error.expected, "remedy": error.remedy}
+            raise DataError(**named, path=upload.name) from error
+        finally:
+            return_freed_memory()
+
+
+def _start_over(*why: str) -> None:
+    """Rerun with an empty form, and a sentence for each error."""
+    upload_memory.release_files()
+    st.session_state[_VERSION] += 1
+    if why:
+        st.session_state[_ERROR] = list(why)
+    st.rerun()
+
+
+def _forget() -> None:
+    for key in (_ERROR, _TOLD):
+        st.session_state.pop(key, None)

@@ -11,14 +11,11 @@ from rankviz.metrics.significance import tied
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
-from ui.runs.columns import Columns
-from ui.runs.filters import Shown
 from ui.shell.texts import data_words, describe
 from ui.work.run_store import run_store
 
 if TYPE_CHECKING:
-    from ui.runs.columns import Columns
-    from ui.runs.filters import Shown
+    from ui.runs.filters import Columns, Shown
 
 ALL_HELP = "All filtered runs, or none."
 TRAIN_AGAIN_HELP = "Trains the run here and compares the results."

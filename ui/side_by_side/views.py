@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,12 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.analysis.reference_runs import TOP, ranking_errors
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData
-from rankviz.plots import per_query
+from rankviz.plots import per_query, ranked_list
 from rankviz.runs.spec import RunSpec
 from ui.controls import selection
 from ui.controls.curves import approximate_specs, report_left_out
 from ui.controls.models import Option, Two, default_two, menu, pin_buttons, pinned_models, sidebar_models
-from ui.controls.widgets import METRICS
+from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
     definition_caption,
@@ -28,12 +29,117 @@ from ui.shell.figures import (
     show_table,
 )
 from ui.shell.page import ALONE, VIEW, close_other_tab, is_on
-from ui.side_by_side import query as one_query
 from ui.side_by_side import words
-from ui.side_by_side.words import Compared, Pair, about, reading, tau_text
+from ui.side_by_side.words import Compared, Pair, about, marked_document, query_reading, reading, tau_text
+from ui.why.choices import CURRENT
+from ui.why.choices import offer as offer_why
 from ui.work.jobs import run_or_wait
 
+LENGTHS = (10, 20)
+SHORTEST = 420  # pixels of the score scatter next to a short list
+MOST_MOVED = 8
 MOST = 5
+
+
+def one_query(what: Compared) -> int:
+    """Draw one query and return it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="large")
+    with row:
+        chosen = selection.query(what.table)
+        length, scale = _settings()
+    position = int((what.table["query"] == chosen).argmax())
+    row = what.table.iloc[position]
+    scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
+    documents = ranked_list.scatter_data(*scores, what.data, position, scale)
+    moved = ranked_list.largest_moves(documents, MOST_MOVED)
+    st.markdown(query_reading(row, moved, what.pair))
+    chosen_documents = selection.marked_documents(set(documents["document"]))
+    k = min(length, len(documents))
+    lists, points = st.columns(2, gap="medium")
+    with lists:
+        _lists(what, row, documents, k, chosen_documents)
+        _why(what.pair, chosen, documents, chosen_documents)
+    with points:
+        _points(what, row, documents, scale, max(SHORTEST, ranked_list.list_height(k)), chosen_documents)
+    for name in chosen_documents:
+        st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
+    _documents(what.pair, documents, moved, chosen_documents)
+    return chosen
+
+
+def _settings() -> tuple[int, str]:
+    length = Bound().buttons("first", "First documents", LENGTHS, help=words.FIRST_HELP)
+    scales = list(ranked_list.SCALES)
+    return length, Bound().buttons("scores", "Scores", scales, "centred", help=words.SCORES_HELP)
+
+
+def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
+    key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
+    values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
+    show_figure(
+        ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
+        documents,
+        key=key,
+        alt=words.LISTS_ALT.format(query=query, k=k),
+        caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
+        on_select=selection.on_document_click(key),
+    )
+
+
+def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Draw links to the Why page for either list."""
+    row = st.container(horizontal=True)
+    for side, name in zip(("left", "right"), pair.names, strict=True):
+        ranked = documents.sort_values(f"{side}_rank")["document"].tolist()
+        of = st.session_state.get(side, CURRENT)  # the menus above have the Why page's names of models
+        with row:
+            offer_why(query, ranked, key=f"why-{side}", of=of, whose=name, marked=chosen)
+
+
+def _points(
+    what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, chosen: Sequence[str]
+) -> None:
+    key, query, names = (
+        selection.document_chart_key("score-against-score"),
+        f"{row['query']:.0f}",
+        what.pair.names,
+    )
+    said = {
+        "centred": "scores minus their mean",
+        "standardised": words.STANDARDISED,
+    }[scale]
+    show_figure(
+        ranked_list.scatter_figure(documents, *names, scale, chosen, height),
+        documents,
+        key=key,
+        alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
+        caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
+        on_select=selection.on_document_click(key),
+    )
+
+
+def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen: Sequence[str]) -> None:
+    """Draw the documents with the largest changes of rank, or all of them if chosen."""
+    names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
+    if len(moved):
+        st.markdown(words.LARGEST)
+        key, listed = selection.document_chart_key("moved"), moved["document"].tolist()
+        show_table(
+            moved.rename(columns=names),
+            hide_index=True,
+            width="content",
+            key=key,
+            on_select=selection.on_document_tick(key, listed),
+            selection_mode="single-row",
+            selection_default={
+                "selection": {"rows": [n for n, name in enumerate(listed) if name in chosen[:1]]},
+            },
+            column_config={"change": st.column_config.NumberColumn(format="%+d")},
+        )
+    with st.expander(f"All {len(documents)} documents"):
+        drawn = documents.drop(columns=["left_value", "right_value"])
+        names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
+        show_table(drawn.rename(columns=names), hide_index=True)
 
 
 @dataclass(frozen=True)
@@ -53,14 +159,7 @@ def controls(spec: RunSpec) -> Choice:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
-    metric = row.container(width=150).selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index("NDCG@10"),
-        key="metric",
-        bind="query-params",
-        help=words.METRIC_HELP,
-    )
+    metric = Bound(row).menu("metric", "Metric", METRICS, "NDCG@10", width=150, help=words.METRIC_HELP)
     with row:
         pin_buttons(spec)
     return Choice(left, right, metric)
@@ -100,7 +199,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     close_other_tab()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
-        chosen = one_query.show(what)
+        chosen = one_query(what)
     with every:
         _all_queries(what, picked)
     against, ordered = charts.columns([3, 2], gap="medium")
@@ -184,9 +283,7 @@ def _all_queries(what: Compared, picked: list[int]) -> None:
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
-    only = st.toggle(
-        "Selected queries only", key="onlypicked", bind="query-params", help="Hides other queries."
-    )
+    only = Bound().switch("onlypicked", "Selected queries only", help="Hides other queries.")
     shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
     queries = [int(query) for query in shown["query"]]
     # rows that disappear when unticked would make a new table each time

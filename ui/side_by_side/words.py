@@ -203,7 +203,7 @@ def _named(document: str) -> str:
     return escaped(document if document.startswith("document") else f"document {document}")
 
 
-def one_query(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
+def query_reading(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
     """Compare the rankings of one query: common first documents, τ, and the largest moves."""
     first = min(10, int(row["documents"]))
     shared = round(row["overlap"] * first)

@@ -17,21 +17,25 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
 from ui.controls.navigation import announced, experiment
-from ui.controls.widgets import METRICS
+from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
 from ui.shell.page import ALONE, KEPT_ALONE, head, is_on
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
-from ui.sweep import asking, progress, starting, words
-from ui.sweep.cells import CLICKED, click, clicked, one_cell
-from ui.sweep.found import Sweep, opened
-from ui.sweep.mine import show_sweeps
-from ui.sweep.starting import STUDY
-from ui.sweep.tabs import below
-from ui.sweep.told import over, what_stays
-from ui.sweep.trying import forget_what_was_refused, say_what_was_refused, trying
-from ui.sweep.words import TERMS_HERE, answer, prospect_words
+from ui.sweep import studies, words
+from ui.sweep.design import STUDY, Prospect, design_controls, prospect_of, start_sweep
+from ui.sweep.results import click, clicked, one_cell, tabs_below
+from ui.sweep.studies import (
+    CLICKED,
+    Sweep,
+    clear_action_error,
+    opened,
+    report_errors,
+    show_action_error,
+    show_sweeps,
+)
+from ui.sweep.words import TERMS_HERE, answer, over, prospect_words, what_stays
 from ui.work.place import choose_place, show_cluster, threads_of
 from ui.work.run_store import show_store_notice, workers
 
@@ -72,7 +76,7 @@ def leave() -> None:
     """Show a design instead of a sweep (a callback)."""
     st.session_state[STUDY] = ""
     st.session_state.pop(CLICKED, None)
-    forget_what_was_refused()
+    clear_action_error()
 
 
 def a_design(base: RunSpec) -> None:
@@ -87,10 +91,10 @@ def a_design(base: RunSpec) -> None:
         show_sweeps("Your sweeps")
     with errors_as_sentences():
         with left.container(key=KEPT_ALONE):
-            found = asking.asked(base)
+            found = design_controls(base)
             about.caption(f"Sidebar's model: {what_stays(found.design)}", width="content")
         with start:
-            prospect = starting.prospect(found.design)
+            prospect = prospect_of(found.design)
             row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
             place = choose_place(row, TASKS)
         for note in found.design.plan.notes:
@@ -100,18 +104,18 @@ def a_design(base: RunSpec) -> None:
             type="primary",
             icon=":material/play_arrow:",
             key="start-sweep",
-            on_click=trying(starting.start),
+            on_click=report_errors(start_sweep),
             args=(found.design, found.title, prospect.specs, place, found.choice),
         )
         with start:
-            say_what_was_refused()
+            show_action_error()
             if place != HERE:
                 show_cluster(place)
         with figure:  # last, because the page ends there if only the first figure is wanted
             show_design(found.design, found.metric, _prospect_words(prospect, place))
 
 
-def _prospect_words(prospect: starting.Prospect, place: str) -> str:
+def _prospect_words(prospect: Prospect, place: str) -> str:
     """Describe the cost of a design at its place; on this machine until the cluster has answered."""
     threads = 0 if place == HERE else threads_of(place)
     if threads:
@@ -157,12 +161,12 @@ def one_sweep(sweep: Sweep) -> None:
     title = sweep.status.study.title
     row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
     _new_sweep(row)
-    progress.progress(sweep)
-    say_what_was_refused()
+    studies.progress(sweep)
+    show_action_error()
     x, y = _controls(sweep)
     show_map(sweep, x, y)
     one_cell(sweep)
-    below(sweep, x, y)
+    tabs_below(sweep, x, y)
 
 
 def _how_chosen() -> tuple[str, str, bool | None]:
@@ -182,44 +186,21 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
     """
     design, kept = sweep.design, Choice.of_study(sweep.status.study.design) or Choice()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    row.selectbox(
-        "Metric",
-        METRICS,
-        METRICS.index(kept.metric),
-        key="metric",
-        bind="query-params",
-        width=130,
-        help=words.METRIC_HELP,
-    )
-    row.selectbox(
-        "Take",
-        [rule.label for rule in RULES.values()],
-        list(RULES).index(kept.rule),
-        key="rule",
-        bind="query-params",
-        width=240,
-        help=" ".join(f"{rule.label}: {rule.help}" for rule in RULES.values()),
-    )
+    bound, labels = Bound(row), [rule.label for rule in RULES.values()]
+    bound.menu("metric", "Metric", METRICS, kept.metric, width=130, help=words.METRIC_HELP)
+    about_rules = " ".join(f"{rule.label}: {rule.help}" for rule in RULES.values())
+    bound.menu("rule", "Take", labels, RULES[kept.rule].label, width=240, help=about_rules)
     if len(design.folds) > 1:
-        row.toggle(
-            "for each fold",
-            kept.per_fold,
-            key="each",
-            bind="query-params",
-            help=words.EACH_HELP,
-        )
+        bound.switch("each", "for each fold", kept.per_fold, help=words.EACH_HELP)
     x, y = places(design)
     if len(design.names) > 2:
         names = {setting_name(design.settings[name]): name for name in design.names}
         offered = list(names)
-        x = names[row.selectbox("Across", offered, offered.index(_word(design, x)), key="across", width=120)]
+        at = offered.index(setting_name(design.settings[x]))
+        x = names[row.selectbox("Across", offered, at, key="across", width=120)]
         others = [word for word in offered if names[word] != x]
         y = names[row.selectbox("Up", others, key="up", width=120)]
     return x, y
-
-
-def _word(design: Design, name: str) -> str:
-    return setting_name(design.settings[name])
 
 
 def show_map(sweep: Sweep, x: str, y: str) -> None:

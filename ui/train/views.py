@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import percent, with_minus
-from rankviz.datasets import RankingData
+from rankviz import save
+from rankviz.common.numbers import as_csv, percent, with_minus
+from rankviz.datasets import Fold, RankingData, normalise, write_scores
 from rankviz.features import LINEAR
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
-from rankviz.learning.pairs import RULES, Costs
+from rankviz.learning.pairs import RULES, Costs, preference_pairs
 from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.storage import can_save
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import model_comparison, ranked_list
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
 from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.controls import selection
 from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
+from ui.controls.widgets import Bound
 from ui.shell.figures import (
     capital,
     definition_caption,
@@ -41,7 +49,8 @@ from ui.shell.figures import (
 from ui.shell.terms import meaning
 from ui.shell.texts import describe
 from ui.train import words
-from ui.why.link import offer as offer_why
+from ui.why.choices import offer as offer_why
+from ui.work.folds import fold_later
 from ui.work.place import choose_place
 
 TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
@@ -55,14 +64,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     usual = style_of(LINEAR).name
     options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    chosen = menu(
-        row.container(width=360),
-        "Beside",
-        options,
-        usual,
-        "beside",
-        words.BESIDE,
-    )
+    chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
         metric = _curve()
         pin_buttons(spec)
@@ -99,16 +101,8 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
 
 
 def _curve() -> str:
-    return st.segmented_control(
-        "Metric by rank",
-        list(words.CURVES),
-        default="NDCG",
-        required=True,
-        format_func=lambda name: f"{name}@k",
-        key="curve",
-        bind="query-params",
-        help=words.CURVE,
-    )
+    curves = {name: f"{name}@k" for name in words.CURVES}
+    return str(Bound().buttons("curve", "Metric by rank", curves, "NDCG", help=words.CURVE))
 
 
 def _two(other: RunRecord, record: RunRecord) -> Two:
@@ -135,19 +129,9 @@ def _own(spec: RunSpec) -> list[str]:
 def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
     """Draw one query's documents as ranked by both models."""
     queries = [int(q) for q in data.query_ids]
-    if st.session_state.get(QUERY) not in queries:
-        st.session_state[QUERY] = None
     usual = _typical(record.metrics[part]["NDCG@10"] - other.metrics[part]["NDCG@10"])
-    asked = st.selectbox(
-        "Query",
-        queries,
-        None,
-        key=QUERY,
-        bind="query-params",
-        placeholder=f"{usual} (typical)",
-        width=260,
-        help=words.QUERY,
-    )
+    typical = f"{usual} (typical)"
+    asked = Bound().optional_menu(QUERY, "Query", queries, typical, width=260, help=words.QUERY)
     chosen = usual if asked is None else int(asked)
     two = _two(other, record)
     if two.same:
@@ -161,7 +145,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     show_figure(
         ranked_list.list_figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
-        answer=sentence(f"query {chosen} has NDCG@10 {ends}"),
+        answer=f"query {chosen} has NDCG@10 {ends}",
         key=drawn,
         alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
@@ -245,7 +229,7 @@ def convergence(record: RunRecord) -> None:
     show_figure(
         convergence_plot.objective_figure(table) if newton else convergence_plot.trace_figure(table),
         table,
-        answer=sentence(record.status),
+        answer=record.status,
         key="convergence",
         alt=words.NEWTON_ALT if newton else words.TRACE_ALT,
         caption=_spent(record),
@@ -288,3 +272,74 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
 
 def _distinct(other: RunRecord, record: RunRecord) -> list[RunRecord]:
     return [record] if _two(other, record).same else [other, record]
+
+
+def downloads(record: RunRecord, part: str) -> None:
+    """Draw download buttons; files are made when they are pressed."""
+    st.markdown("**Download**")
+    row = st.container(horizontal=True)
+    named, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
+    fold = fold_later(record.spec)
+
+    def button(label: str, made: Callable[[], str | bytes], name: str, about: str | None = None) -> None:
+        name = f"{stem}{name}"
+        row.download_button(label, made, name, key=f"save-{label}", on_click="ignore", help=about)
+
+    button(f"Scores, {named} part", lambda: _scores(record, fold().parts[part], part), f"-{part}-scores.txt")
+    button(
+        f"Margins, {named} part",
+        lambda: margins_csv(record, fold().parts[part], part),
+        f"-{part}-margins.csv",
+    )
+    if record.spec.offers.weights:
+        button("Weights", lambda: weights_csv(record, fold().parts[part]), "-weights.csv")
+    if can_be_rebuilt(record.spec):
+        button("Model", lambda: _model(record, fold()), "-model.npz", "npz and JSON for rankviz.load")
+    button("Run", lambda: _file(record.save, "run.npz"), "-run.npz", "for RunRecord.load")
+    button("Settings", record.spec.to_json, ".json", "JSON for RunSpec.from_json")
+    st.caption(words.SCORES)
+
+
+def margins_csv(record: RunRecord, data: RankingData, part: str) -> str:
+    """Return CSV with one preference pair per line: query, both documents by position in the file, margin."""
+    pairs = preference_pairs(data.y, data.ptr)
+    table = pd.DataFrame(
+        {
+            "query": data.qid[pairs.winner],
+            "preferred": data.rows[pairs.winner] + 1,
+            "other": data.rows[pairs.loser] + 1,
+            "margin": pairs.margins(record.scores[part]),
+        }
+    )
+    return as_csv(table)
+
+
+def weights_csv(record: RunRecord, data: RankingData) -> str:
+    """Return CSV with one weight per line, with names of input features."""
+    m = len(record.weights)
+    numbers = [f"{k}" for k in range(1, m + 1)]
+    names = data.feature_names if record.spec.offers.input_weights and data.feature_names else numbers
+    return as_csv(pd.DataFrame({"feature": names, "weight": record.weights}))
+
+
+def _scores(record: RunRecord, data: RankingData, part: str) -> bytes:
+    return _file(lambda path: write_scores(path, data, record.scores[part]), "scores.txt")
+
+
+def can_be_rebuilt(spec: RunSpec) -> bool:
+    """Return True if the fitted model can be rebuilt from the record's weights, and saved."""
+    model = model_of(spec)
+    return isinstance(model, FeatureRanker) and can_save(model)
+
+
+def _model(record: RunRecord, fold: Fold) -> bytes:
+    """Return the fitted model; records have no landmarks, so they are drawn again."""
+    model = model_from(record, normalise(fold, record.spec.normalisation).train)
+    return _file(lambda path: save(model, path), "model.npz")
+
+
+def _file(write: Callable[[Path], object], name: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path)
+        return path.read_bytes()

@@ -1,6 +1,6 @@
 // Weights by hand: bars that are moved, and what the list of a query and the numbers of a training part become.
 //
-// Python sends the documents once (ui/weights/packing.py); all that moves is computed here. Weights at rest are told
+// Python sends the documents once (ui/weights/views.py); all that moves is computed here. Weights at rest are told
 // to Python, which keeps them in the link. "Back to the optimum" asks it for Newton's steps from where one stands.
 
 import { made } from "../shell/elements.js";

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pprint import pformat
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,31 +15,85 @@ from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,
+    DocumentOut,
     FeatureOff,
     FeatureSet,
+    GradeSet,
     QueryOut,
     QueryWeighed,
     changed,
+    grades_to_prefer,
     weights_asked,
 )
 from rankviz.whatif.lookup import index_of_document, typed_documents
 from ui.controls.feature_names import names_of
 from ui.controls.link import frozen_link
+from ui.shell.components import digits, either, one_of, record, whole
 from ui.shell.errors import errors_as_sentences
-from ui.what_if import state, words
-from ui.what_if.applied import applied, next_number, sleeps
-from ui.what_if.encoding import LONGEST, Line, plain_label
-from ui.what_if.lists import Lists
-from ui.what_if.script import script
+from ui.shell.texts import escaped
+from ui.what_if import change_list, words
+from ui.what_if.change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
+from ui.what_if.lists import Lists, names_by_number
 from ui.what_if.words import of_change
 from ui.work.folds import normalised
 
+_PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
+
+Needs rankviz, installed or beside it.
+"""
+
+from rankviz import RunSpec
+from rankviz.datasets.normalise import normalise
+from rankviz.runs.run import model_of, open_named
+from rankviz.whatif.changes import {names}
+from rankviz.whatif.outcomes import WhatIf
+
+METRIC = "NDCG@10"
+CHANGES = {changes}
+
+spec = RunSpec.from_json({spec})
+fold = normalise(open_named(spec), spec.normalisation)  # open_named(spec, ["folder"]) looks for data there
+outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome(CHANGES)
+for part in ("train", "vali"):
+    table = outcome.per_query(part, METRIC)
+    old, new = table["old"].mean(), table["new"].mean()
+    print(f"{{part}}: {{METRIC}} {{old:.4f}} without the changes, {{new:.4f}} with them")
+    found = outcome.comparison(part, METRIC)
+    print("  " + found.sentence("the model with the changes", "the one without", METRIC))
+'''
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"
 _LINES = 118
 """Height in pixels of a long list of changes."""
 _HIGH = 5
 """Number of changes that fit into it."""
+MENU = 20
+"""Highest grade up to which a menu lists all grades; above it, only those in the data."""
+SHAPE = either(
+    record(do=one_of("grade"), key=digits, grade=whole),
+    record(do=one_of("out"), key=digits),
+    record(do=one_of("above", "below"), key=digits, other=digits),
+)
+"""Shape of the component's messages; documents are named by number, as text."""
+_NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
+
+
+def script(spec: RunSpec, changes: Sequence[Change]) -> str:
+    """Return a program that trains the model of a spec with and without the changes, and compares both."""
+    names = sorted({type(change).__name__ for change in changes}, key=lambda name: (name.isupper(), name))
+    n = "1 change" if len(changes) == 1 else f"{len(changes)} changes"
+    return _PROGRAM.format(
+        n=n,
+        where=_in_a_docstring(f"{spec.dataset} {spec.fold}"),
+        names=", ".join(names) or "Change",
+        changes=pformat(list(changes), width=100),
+        spec=repr(spec.to_json()),
+    )
+
+
+def _in_a_docstring(text: str) -> str:
+    """Replace characters that would end a docstring or start an escape."""
+    return text.replace("\\", "/").replace('"', "'").replace("\n", " ")
 
 
 def listed(lines: Sequence[Line], fold: Fold) -> None:
@@ -45,9 +101,9 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
     row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
-    idle = not state.can_undo()
-    row.button("Undo", key="what-if-undo", type="tertiary", on_click=state.undo, disabled=idle)
-    row.button("Clear", key="what-if-clear", type="tertiary", on_click=state.clear, disabled=not n)
+    idle = not change_list.can_undo()
+    row.button("Undo", key="what-if-undo", type="tertiary", on_click=change_list.undo, disabled=idle)
+    row.button("Clear", key="what-if-clear", type="tertiary", on_click=change_list.clear, disabled=not n)
     if not n:
         return
     height = _LINES if n > _HIGH else "content"
@@ -58,13 +114,13 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
 
 def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
-    number = f"{state.version()}-{place}"
-    note = " *(document missing)*" if sleeps(line, lines, fold) else ""
+    number = f"{change_list.version()}-{place}"
+    note = " *(document missing)*" if has_no_effect(line, lines, fold) else ""
     row.checkbox(
         of_change(line.change, fold) + note,
         line.on,
         key=f"change-on-{number}",
-        on_change=state.switch,
+        on_change=change_list.switch,
         args=(place,),
         width="stretch",
     )
@@ -72,7 +128,7 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
         ":material/close:",
         key=f"change-out-{number}",
         type="tertiary",
-        on_click=state.remove,
+        on_click=change_list.remove,
         args=(place,),
         help="Remove this change.",
     )
@@ -89,7 +145,7 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
         options,
         options.index(now),
         format_func=lambda times: f"{times:g}×",
-        key=f"{_WEIGHT}-{state.version()}",
+        key=f"{_WEIGHT}-{change_list.version()}",
         on_change=_weigh,
         args=(spec, query),
         width=175,
@@ -100,8 +156,8 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
 @errors_as_sentences()
 def _weigh(spec: RunSpec, query: object) -> None:
     """Set the weight of the shown query (a callback)."""
-    times = float(st.session_state[f"{_WEIGHT}-{state.version()}"])
-    state.add([QueryWeighed(query, times)], normalised(spec))
+    times = float(st.session_state[f"{_WEIGHT}-{change_list.version()}"])
+    change_list.add([QueryWeighed(query, times)], normalised(spec))
 
 
 def tools(
@@ -202,7 +258,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
 
 
 def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
-    long = state.too_long(lines, fold)
+    long = change_list.too_long(lines, fold)
     if long:
         st.info(
             words.TOO_LONG.format(long=long, longest=LONGEST),
@@ -225,7 +281,7 @@ def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
 @errors_as_sentences()
 def _put(spec: RunSpec, changes: Sequence[Change]) -> None:
     """Add changes to the list (a callback)."""
-    state.add(changes, normalised(spec))
+    change_list.add(changes, normalised(spec))
 
 
 @errors_as_sentences()
@@ -234,14 +290,14 @@ def _put_new(
 ) -> None:
     """Add documents to the shown query (a callback)."""
     fold = normalised(spec)
-    lines = state.lines(fold)
+    lines = change_list.lines(fold)
     number = next_number(part, lines, fold)
     if source is None:
         new = typed_documents(text, n_features)
         made = [(one.features, grade if one.grade is None else one.grade) for one in new]
     else:
         made = [(copied(fold, lines, part, query, source), grade)]
-    state.add(
+    change_list.add(
         [DocumentAdded(query, number + i, features, own) for i, (features, own) in enumerate(made)], fold
     )
 
@@ -251,3 +307,63 @@ def copied(fold: Fold, lines: Sequence[Line], part: str, query: object, source: 
     kept = [change for change in applied(lines, fold) if not isinstance(change, FeatureOff | QueryOut)]
     data = changed(fold, kept).parts[part]
     return tuple(data.X[index_of_document(data, query, source)].tolist())
+
+
+def grades(fold: Fold) -> list[int]:
+    """Return the grades that a document may get."""
+    top = highest(fold)
+    if top <= MENU:
+        return list(range(top + 1))
+    return sorted({int(grade) for part in fold.parts.values() for grade in set(part.y.tolist())})
+
+
+def highest(fold: Fold) -> int:
+    """Return the highest grade of the fold, at least 1."""
+    return max(1, *(int(part.y.max(initial=0)) for part in fold.parts.values()))
+
+
+def note() -> str:
+    """Return once why the last message changed nothing; "" if it did."""
+    return str(st.session_state.pop(_NOTE, ""))
+
+
+def dragged(query: Any) -> int | None:
+    """Return the last dragged document, until the list changes otherwise or another query is shown."""
+    own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
+    return number if (own, version) == (query, change_list.version()) else None
+
+
+def take_message(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
+    """Add a message's changes to the list; explain a drop without any."""
+    found = changes_of(told, changed, fold, part, query)
+    change_list.add(found, fold)
+    st.session_state[_DRAGGED] = (query, int(told["key"]), change_list.version())
+    if not found:
+        st.session_state[_NOTE] = _already(told, changed, part, query)
+
+
+def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> list[Change]:
+    """Return the changes of a gesture, given the changed data; `DataError` for unknown documents."""
+    own = int(told["key"])
+    data = changed.parts[part]
+    index_of_document(data, query, own)
+    match told["do"]:
+        case "grade":
+            return [GradeSet(query, own, int(told["grade"]))]
+        case "out":
+            return [DocumentOut(query, own)]
+        case "above":
+            return list(grades_to_prefer(data, query, own, int(told["other"]), own, highest(fold)))
+        case _:
+            return list(grades_to_prefer(data, query, int(told["other"]), own, own, highest(fold)))
+
+
+def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
+    """Explain that the grades already imply this order."""
+    data, names = changed.parts[part], names_by_number(changed.parts[part], query)
+    pair = (int(told["key"]), int(told["other"]))
+    above, below = pair if told["do"] == "above" else pair[::-1]
+    first, second = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
+    return words.ALREADY.format(
+        above=escaped(names[above]), first=first, below=escaped(names[below]), second=second
+    )

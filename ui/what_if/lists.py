@@ -58,7 +58,7 @@ def lists(fold: Fold, before: FloatArray, outcome: Outcome, part: str, query: An
     """Return the documents of a query of a part, ranked by scores (n,) without and with changes."""
     own = _numbers(fold.parts[part], query)
     order = _ranked(before[own.rows])
-    names = names_of(fold.parts[part], query)
+    names = names_by_number(fold.parts[part], query)
     ranks = {own.numbers[place]: rank for rank, place in enumerate(order)}
     grades = dict(zip(own.numbers, own.grades, strict=True))
     data = outcome.fold.parts[part]
@@ -74,7 +74,7 @@ def lists(fold: Fold, before: FloatArray, outcome: Outcome, part: str, query: An
     return Lists(query, part, listed, tuple(now))
 
 
-def names_of(data: RankingData, query: Any) -> dict[int, str]:
+def names_by_number(data: RankingData, query: Any) -> dict[int, str]:
     """Return the names of a query's documents, by number."""
     q = index_of_query(data, query)
     return dict(zip(data.rows[data.query_slice(q)].tolist(), document_names(data, q), strict=True))

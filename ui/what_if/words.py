@@ -22,7 +22,7 @@ from rankviz.whatif.changes import (
 )
 from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.shell.texts import escaped
-from ui.what_if.lists import Lists, names_of
+from ui.what_if.lists import Lists, names_by_number
 
 WEIGHT_HELP = "Multiplies its pairs in training."
 TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
@@ -85,7 +85,7 @@ def of_change(change: Change, fold: Fold) -> str:
 def _document(change: Any, fold: Fold) -> str:
     data = fold.parts[change.part(fold)]
     new = change.document - next_document(data) + 1
-    name = f"new document {new}" if new > 0 else names_of(data, change.query)[change.document]
+    name = f"new document {new}" if new > 0 else names_by_number(data, change.query)[change.document]
     return f"{name} of query {change.query}"
 
 

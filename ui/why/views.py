@@ -9,19 +9,35 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.arrays import FloatArray
-from rankviz.datasets import RankingData
+from rankviz.common.arrays import BoolArray, FloatArray
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted, with_minus
+from rankviz.datasets import Fold, RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.plots import margin_explanation
 from rankviz.plots.style import shown_documents
 from rankviz.runs.description import look_of
-from rankviz.whatif.explanations import alike_together
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
+from rankviz.whatif.changes import Change, QueryOut
+from rankviz.whatif.explanations import alike_together, explain_margin
+from rankviz.whatif.lookup import index_of_document, index_of_query
+from rankviz.whatif.outcomes import Outcome
+from ui.controls.feature_names import names_of
 from ui.controls.models import offered
+from ui.controls.settings import go_to
+from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import describe, escaped
-from ui.why import words, work
+from ui.what_if import change_list
+from ui.what_if.change_list import plain_label
+from ui.what_if.lists import Lists
+from ui.what_if.models import SharedModel
+from ui.what_if.words import ONE_DOCUMENT, SAME
+from ui.why import computations, words
 from ui.why.choices import Pair, choose, in_address
+from ui.why.words import NEEDS, WHAT_IT_IS, answer
 from ui.work.folds import normalised
 
 FEATURE = "move"
@@ -33,13 +49,13 @@ _TIMES = "why-list-changes"
 
 def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
     """Draw the sentence and the waterfall; return its table."""
-    found = work.explained(pair)
+    found = computations.explained(pair)
     table = margin_explanation.waterfall_data(found.values, names, pair.a, pair.b)
     margin = float(found.margin)
     show_figure(
         margin_explanation.waterfall_figure(table, margin),
         table,
-        answer=sentence(words.answer(pair, table, margin)),
+        answer=words.answer(pair, table, margin),
         key="why-shares",
         alt=words.SHARES_ALT,
         caption=f"{words.bars(pair.query, escaped(pair.above), escaped(pair.below), abs(float(found.rest)))} "
@@ -69,23 +85,23 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
 
 def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
     """Draw the margin as one feature of A moves, and the smallest change that swaps the two."""
-    found = work.nearest(pair)
+    found = computations.nearest(pair)
     nearest = found.found
     best = nearest[0].feature if nearest else int(table.iloc[0]["number"]) - 1
     feature = _feature(names, best)
-    grid, margin, crossings = work.curve(pair, feature)
+    grid, margin, crossings = computations.curve(pair, feature)
     now = float(pair.a[feature])
     show_figure(
         margin_explanation.curve_figure(
             margin_explanation.curve_data(grid, margin),
             look_of(pair.record.spec),
             names[feature],
-            (now, float(work.explained(pair).margin)),
+            (now, float(computations.explained(pair).margin)),
             float(pair.b[feature]),
             crossings.values,
         ),
         margin_explanation.curve_data(grid, margin),
-        answer=sentence(words.along(names[feature], crossings, now)),
+        answer=words.along(names[feature], crossings, now),
         key="why-curve",
         alt=words.moving_alt(names[feature]),
         caption=f"{words.moving(len(grid))} {words.looked(crossings.step)} {_about(pair)}",
@@ -109,7 +125,7 @@ def landmarks(pair: Pair) -> None:
     spec = pair.record.spec
     if not offered(spec, "expansion"):
         return
-    table, train = alike_together(work.landmarks(pair)), normalised(spec).train
+    table, train = alike_together(computations.landmarks(pair)), normalised(spec).train
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
     rows = _named(margin_explanation.strongest_landmarks(table), train)
     if len(rows) == 0:
@@ -118,7 +134,7 @@ def landmarks(pair: Pair) -> None:
     show_figure(
         margin_explanation.landmarks_figure(rows, rows["name"].tolist()),
         table,
-        answer=sentence(words.landmarks(table, _named(table.head(1), train).iloc[0], exact)),
+        answer=words.landmarks(table, _named(table.head(1), train).iloc[0], exact),
         key="why-landmarks",
         alt=words.LANDMARKS_ALT,
         caption=f"{words.landmarks_caption(margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
@@ -143,7 +159,7 @@ def _name(row: Any, train: RankingData) -> str:
 def listed(pair: Pair, names: Sequence[str]) -> None:
     """Draw the first documents with reasons why each ranks above the next; a row can be chosen."""
     n = min(LISTED, len(pair.listed) - 1)
-    found = work.neighbours(pair, n)
+    found = computations.neighbours(pair, n)
     rows = []
     for i in range(n):
         above, below = pair.listed.iloc[i], pair.listed.iloc[i + 1]
@@ -190,3 +206,157 @@ def _ticked(key: str, pairs: Sequence[tuple[str, str]]) -> Callable[[], None]:
 
 def _about(pair: Pair) -> str:
     return f"{describe(pair.record.spec, pair.part)}."
+
+
+def training_queries(pair: Pair, current: RunSpec) -> None:
+    """Draw the margin without each training query: by refits of some, estimates of all.
+
+    What if has the current model; for a pair of that model, a button leads there.
+    """
+    spec = pair.record.spec
+    if not offered(spec, "refits"):
+        return
+    if normalised(spec).train.n_queries < 2:
+        st.info(words.ONE_QUERY)
+        return
+    try:
+        table = computations.without_queries(pair)
+    except SettingError as error:
+        st.info(f"{sentence(escaped(error))} {words.TOO_LARGE}")
+        return
+    trained = int(table["refit"].notna().sum())
+    far = bool(table["margin"].iloc[0]) and not margin_explanation.reversal_is_near(table)
+    show_figure(
+        margin_explanation.left_out_figure(table),
+        table,
+        answer=queries_answer(table),
+        key="why-queries",
+        alt=words.QUERIES_ALT,
+        caption=f"{words.refits(trained, far)} {describe(spec, pair.part)}.",
+    )
+    st.caption(estimates_quality(table))
+    if current.but(digest=spec.digest) == spec:
+        query = plain_label(table["query"].iloc[leading(table)])
+        st.button(
+            f"Leave out query {escaped(str(query))} on What if",
+            key="why-leave-out",
+            icon=":material/swap_vert:",
+            on_click=_leave_out,
+            args=(spec, query),
+            help=words.LEAVE_OUT,
+        )
+    with st.expander("Numbers of all queries"):
+        show_table(table.drop(columns="margin").rename(columns={"after": "margin after"}), hide_index=True)
+
+
+def _leave_out(spec: RunSpec, query: object) -> None:
+    """Add it to the changes of What if and open that page (a callback)."""
+    fold = normalised(spec)
+    change_list.lines(fold)
+    change_list.add([QueryOut(query)], fold)
+    go_to("what_if")
+
+
+def turned(table: pd.DataFrame) -> BoolArray:
+    """Return True for queries without which the order changes; by the estimate where there is no refit."""
+    found: BoolArray = (table["after"] * table["margin"] < 0.0).to_numpy()
+    return found
+
+
+def queries_answer(table: pd.DataFrame) -> str:
+    """Name the query that turns the pair, and count them; else name the one with the largest change."""
+    margin = float(table["margin"].iloc[0])
+    if margin == 0.0:
+        return words.SAME_SCORE
+    n, place = int(turned(table).sum()), leading(table)
+    name = escaped(str(table["query"].iloc[place]))
+    estimated = ", by its estimate" * bool(table["refit"].isna().iloc[place])
+    change = f"{with_minus(margin, '.3g')} → {with_minus(table['after'].iloc[place], '.3g')}{estimated}"
+    if n == 0:
+        return words.NONE_TURNS.format(queries=len(table), name=name, change=change)
+    other, one = ("B", "A") if margin > 0 else ("A", "B")
+    return words.ONE_TURNS.format(
+        name=name, other=other, one=one, change=change, n=n, of=len(table), s="s" * (n == 1)
+    )
+
+
+def leading(table: pd.DataFrame) -> int:
+    """Return the position of the query to name: the first that turns the pair, else the largest change."""
+    turn = turned(table)
+    return int((turn if turn.any() else (table["after"] - table["margin"]).abs().to_numpy()).argmax())
+
+
+def estimates_quality(table: pd.DataFrame) -> str:
+    """Count the refits, and give the error of the estimates there."""
+    known = table[table["refit"].notna()]
+    miss, largest = (known["estimate"] - known["refit"]).abs().max(), known["refit"].abs().max()
+    return words.quality(len(known), len(table), miss, largest)
+
+
+def pair_of_a_list(
+    asked: SharedModel,
+    record: RunRecord,
+    outcome: Outcome,
+    changes: Sequence[Change],
+    found: Lists,
+    marked: int | None,
+) -> None:
+    """Draw an expander with two documents of the current list, and the shares of their margin."""
+    box = st.expander("Why is A above B?", key="what-if-why", on_change="rerun")
+    if box.open:
+        with box, errors_as_sentences():
+            if not offered(record.spec, "form"):
+                st.caption(NEEDS)
+                return
+            _shares(asked, changes, _pair(record, outcome.fold, found, marked))
+
+
+def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pair:
+    """Return the chosen two: by default the last changed one and its neighbour above, or the top two."""
+    data = fold.parts[found.part]
+    rows = [index_of_document(data, found.query, one.number) for one in found.now]
+    listed = pd.DataFrame(
+        {
+            "document": [one.name for one in found.now],
+            "grade": [one.grade for one in found.now],
+            "rank": range(1, len(found.now) + 1),
+            "score": [one.score for one in found.now],
+            "row": rows,
+        }
+    )
+    if len(listed) < 2:
+        st.info(ONE_DOCUMENT)
+        end_page()
+    at = None if marked is None else found.rank(marked)
+    below = 1 if at is None else max(at, 1)
+    told = {row.document: f"{row.rank}. {row.document}" for row in listed.itertuples(index=False)}
+    a, b = st.columns(2)
+    query = int(data.query_ids[index_of_query(data, found.query)])
+    above, other = _menu(a, "A", told, below - 1), _menu(b, "B", told, below)
+    return Pair(record, found.part, data, query, listed, above, other)
+
+
+def _menu(place: Any, label: str, told: dict[str, str], first: int) -> str:
+    names = list(told)
+    key = f"what-if-why-{label}-{names[first]}"  # restarts when another document was changed
+    return str(place.selectbox(label, names, first, format_func=told.__getitem__, key=key))
+
+
+def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
+    if pair.above == pair.below:
+        st.info(SAME)
+        return
+    found = explain_margin(asked.model(changes), pair.a, pair.b)
+    table = margin_explanation.waterfall_data(
+        found.values, names_of(pair.record.spec, pair.data), pair.a, pair.b
+    )
+    with_changes = f"with {counted(len(changes), 'change')}" if changes else "without changes"
+    show_figure(
+        margin_explanation.waterfall_figure(table, float(found.margin)),
+        table,
+        answer=answer(pair, table, float(found.margin)),
+        key="what-if-why-shares",
+        alt=words.SHARES_ALT.format(above=pair.above, below=pair.below),
+        caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
+        f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
+    )

@@ -10,11 +10,14 @@ import streamlit as st
 from rankviz.analysis.contestants import Contestant, Run, contestants
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
+from rankviz.runs.designs import Design
 from rankviz.runs.record import NOT_MADE_HERE, RunRecord
+from rankviz.runs.selection import Choice, select
 from rankviz.runs.spec import RunSpec
+from rankviz.runs.sweep_table import results
+from rankviz.store import StudyStatus
 from rankviz.store.study import DONE, IMPORTED
 from ui.compare import words
-from ui.compare.studies import chosen_by
 from ui.controls.compared import MOST, RUNS, STUDIES, chosen
 from ui.shell.visitors import visitor
 from ui.work.run_store import run_store
@@ -25,7 +28,49 @@ MOST_MODELS = 40
 
 
 @dataclass(frozen=True)
-class Given:
+class ChosenBy:
+    """A study's part of a comparison: runs, a note about them, its baseline's digest."""
+
+    specs: tuple[RunSpec, ...]
+    note: str
+    baseline: str = ""
+
+
+def chosen_by(study: str, metric: str) -> ChosenBy:
+    """Return the runs of the cell that a study chooses on validation, the mean over its folds.
+
+    The study's stored metric and rule apply; without them, the best cell by this metric is chosen. Models
+    have the same settings on all folds, so a choice for each fold becomes one for all folds here.
+    Raises `NoSuchStudy` if this visitor may not see it, `DataError` if no cell is complete.
+    """
+    status = run_store().studies.seen(study, visitor())
+    choice = Choice.of_study(status.study.design) or Choice(metric)
+    digests, note = _cell(study, status.done, choice, status.study.title, status)
+    specs = tuple(spec for spec in _specs(study, status.total) if spec.hash in digests)
+    return ChosenBy(specs, note, status.baseline)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _specs(study: str, total: int) -> list[RunSpec]:
+    return run_store().studies.specs(study)
+
+
+@st.cache_resource(max_entries=64, show_spinner=words.CHOOSING)
+def _cell(
+    study: str, done: int, choice: Choice, title: str, _status: StudyStatus
+) -> tuple[frozenset[str], str]:
+    """Return the digests of the chosen cell's runs, and a note about the choice."""
+    design = Design.from_dict(_status.study.design)
+    table = run_store().listing.of_study(study, _status.study.owner)
+    made = table[table["state"] == DONE]
+    found = select(design, made, choice.metric, rule=choice.rule)
+    runs = results(design, table)
+    digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]
+    return frozenset(digests.dropna()), words.study_note(title, choice, found.cells, len(design.folds))
+
+
+@dataclass(frozen=True)
+class ChosenRuns:
     """Runs to compare, and notes about runs left out.
 
     Attributes
@@ -56,7 +101,7 @@ class Given:
         return (*self.specs, *(spec for _, spec in self.imported))
 
 
-def given(metric: str) -> Given:
+def chosen_runs(metric: str) -> ChosenRuns:
     """Return the runs to compare; from studies, those of the cell chosen by a metric."""
     digests, studies = chosen(RUNS), chosen(STUDIES)
     seen = run_store().listing.seen_among(digests, visitor()) if digests else {}
@@ -74,7 +119,7 @@ def given(metric: str) -> Given:
     specs = tuple(dict.fromkeys(made))
     if len(specs) + len(imported) > MOST:
         notes.append(words.FIRST_RUNS.format(most=MOST, all=len(specs) + len(imported)))
-    return Given(specs[:MOST], tuple(imported[: MOST - len(specs[:MOST])]), tuple(notes), pinned)
+    return ChosenRuns(specs[:MOST], tuple(imported[: MOST - len(specs[:MOST])]), tuple(notes), pinned)
 
 
 def _left_out(unseen: int, unmade: int) -> list[str]:
@@ -86,13 +131,13 @@ def _left_out(unseen: int, unmade: int) -> list[str]:
     return notes
 
 
-def opened(what: Given, part: str) -> list[Contestant]:
+def opened(what: ChosenRuns, part: str) -> list[Contestant]:
     """Return the models of runs with their metrics of a part; `SettingError` if there are too many."""
     return _opened(what.key, part, what)
 
 
 @st.cache_resource(max_entries=64, show_spinner=words.OPENING)
-def _opened(key: tuple[str, ...], part: str, _what: Given) -> list[Contestant]:
+def _opened(key: tuple[str, ...], part: str, _what: ChosenRuns) -> list[Contestant]:
     made = [Run.of(record, part) for record in _records(_what.specs)]
     opened_ = run_store().imports.opened
     imported = [Run.of(opened_(digest), part, digest) for digest, _ in _what.imported]

@@ -21,8 +21,11 @@ from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
+from ui.controls import selection
 from ui.work.folds import normalised
 
+HINGE = "hinge"
+"""The loss of the factorised and the regularised model."""
 BLOCK = "block"
 """Key of the menu of queries."""
 PART = "vali"
@@ -33,6 +36,9 @@ SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 """Shares of the energy to keep, in per cent."""
 RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks for truncated dual variables."""
+SELECTED_PART = "train"
+"""Part of the selected queries: α belongs to it."""
+HOW = "Click a bar, or draw a box, to select queries in every tab."
 
 
 @dataclass(frozen=True)
@@ -200,3 +206,16 @@ def _truncated(
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _one_cut(spec: RunSpec, query: int, position: int, _truncator: Truncator, _part: RankingData) -> _Ranked:
     return _Ranked.of(_truncator.one_query(position, RANKS), _part)
+
+
+def toolbar(what: Shown) -> str:
+    """Draw the toolbar of figures that select queries; return the effect of dragging in them."""
+    tool = selection.toolbar(len(what.picked), len(what.needs), ["click", "select"], HOW)
+    return "pan" if tool == "click" else tool
+
+
+def count(what: Shown) -> None:
+    """Draw the number of selected queries on tabs without selection; nothing if none is selected."""
+    if what.picked:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        selection.count(row, len(what.picked), len(what.needs))

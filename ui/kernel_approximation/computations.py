@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,11 @@ from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant,
 from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
-from rankviz.datasets import Fold
-from rankviz.features import Drawn, Kernel
+from rankviz.common.settings import SEED
+from rankviz.features import KERNELS, Drawn, Kernel
 from rankviz.plots import kernel_matrices
 from rankviz.plots import kernel_matrices as spectrum_plot
 from rankviz.runs.spec import RunSpec
-from ui.kernel_approximation.asked import Asked, kernel_of
 from ui.work.folds import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
@@ -35,6 +35,55 @@ TOGETHER = {
     "spectral": ("spectral",),
 }
 """Norms computed together: the spectral one takes longer than the rest of a draw."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The page's settings.
+
+    Attributes
+    ----------
+    spec : RunSpec
+        The sidebar's settings, always with a kernel map.
+    norm : str
+    draws : int
+    grid : tuple of int
+    variants : tuple of Variant
+        Maps of the curves.
+    shown : tuple of Variant
+        The maps that approximate the kernel, with the sidebar's sampling methods, for the tabs.
+    named : Variant or None
+        The current model, if it is one of these maps.
+    """
+
+    spec: RunSpec
+    norm: str
+    draws: int
+    grid: tuple[int, ...]
+    variants: tuple[Variant, ...]
+    shown: tuple[Variant, ...]
+    named: Variant | None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that is approximated."""
+        return kernel_of(self.spec)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the first draw: the sidebar's."""
+        return int(self.spec.get(SEED.name, SEED.default))
+
+    @property
+    def seeds(self) -> range:
+        """Seeds of the draws."""
+        return range(self.seed, self.seed + self.draws)
+
+
+def kernel_of(spec: RunSpec) -> Kernel:
+    """Return the kernel that is approximated."""
+    kernel: Kernel = KERNELS[spec.kernel].make(spec.values)
+    return kernel
 
 
 @dataclass(frozen=True)
@@ -113,7 +162,7 @@ def _kept_errors(
     return []
 
 
-def errors(asked: Asked) -> tuple[KernelErrors, int]:
+def errors(asked: Comparison) -> tuple[KernelErrors, int]:
     """Return the errors of the current draws, one or more, and their number for each map.
 
     Missing draws are computed until `SECONDS_AT_ONCE` have passed, at least one of each map.
@@ -144,12 +193,12 @@ def errors(asked: Asked) -> tuple[KernelErrors, int]:
     return compared.with_errors(pd.concat(found, ignore_index=True)), done
 
 
-def _place(asked: Asked, variant: Variant, seed: int) -> list[pd.DataFrame]:
+def _place(asked: Comparison, variant: Variant, seed: int) -> list[pd.DataFrame]:
     return _kept_errors(*_named(asked.spec), asked.grid, TOGETHER[asked.norm], variant, seed)
 
 
 def _errors_of(
-    asked: Asked, variant: Variant, seed: int, compared: ComparedKernel, report: Report
+    asked: Comparison, variant: Variant, seed: int, compared: ComparedKernel, report: Report
 ) -> pd.DataFrame:
     report(Progress("kernel error", 0.0))
     drawn = _drawn_for(asked.spec, variant, asked.grid[-1], seed)
@@ -157,7 +206,7 @@ def _errors_of(
     return table.assign(**variant.columns, seed=seed)
 
 
-def features(asked: Asked, Z: FloatArray) -> dict[str, FloatArray]:
+def features(asked: Comparison, Z: FloatArray) -> dict[str, FloatArray]:
     """Return Φ of documents Z (N, d) under the sidebar's maps: one draw at its m and seed."""
     found = {}
     for variant in asked.shown:
@@ -166,39 +215,30 @@ def features(asked: Asked, Z: FloatArray) -> dict[str, FloatArray]:
     return found
 
 
-def at_m(asked: Asked) -> AtM:
-    """Return densities of κ̃ against κ, and their deviations."""
-    return _at_m(*_at(asked), asked)
-
-
-def _at(asked: Asked) -> tuple[str, str, str, int, int, tuple[Variant, ...]]:
+def _at(asked: Comparison) -> tuple[str, str, str, int, int, tuple[Variant, ...]]:
     """Return the cache key of results at the sidebar's m."""
     return *_named(asked.spec), asked.spec.n_components, asked.seed, asked.shown
 
 
-@st.cache_resource(max_entries=64, show_spinner="Comparing kernel entries …")
-def _at_m(
-    digest: str, normalisation: str, kernel: str, m: int, seed: int, shown: tuple[Variant, ...], _asked: Asked
-) -> AtM:
-    compared = compared_kernel(_asked.spec)
-    found = features(_asked, compared.Z)
+_cached_at_m = partial(st.cache_resource, hash_funcs={Comparison: _at})
+
+
+@_cached_at_m(max_entries=64, show_spinner="Comparing kernel entries …")
+def at_m(asked: Comparison) -> AtM:
+    """Return densities of κ̃ against κ, and their deviations."""
+    compared = compared_kernel(asked.spec)
+    found = features(asked, compared.Z)
     entries, apart = (
         f(compared.K, found) for f in (kernel_matrices.entries_data, kernel_matrices.deviations)
     )
     return AtM(entries, apart, len(compared.Z), compared.n_documents)
 
 
-def spectra(asked: Asked) -> pd.DataFrame:
+@_cached_at_m(max_entries=64, show_spinner="Computing eigenvalues …")
+def spectra(asked: Comparison) -> pd.DataFrame:
     """Return the eigenvalues of K and of every K̃ on the compared documents."""
-    return _spectra(*_at(asked), asked)
-
-
-@st.cache_resource(max_entries=64, show_spinner="Computing eigenvalues …")
-def _spectra(
-    digest: str, normalisation: str, kernel: str, m: int, seed: int, shown: tuple[Variant, ...], _asked: Asked
-) -> pd.DataFrame:
-    compared = compared_kernel(_asked.spec)
-    return spectrum_plot.spectrum_data(compared.K, features(_asked, compared.Z))
+    compared = compared_kernel(asked.spec)
+    return spectrum_plot.spectrum_data(compared.K, features(asked, compared.Z))
 
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
@@ -216,12 +256,12 @@ def _kept_spectrum(digest: str, normalisation: str, kernel: str) -> list[KernelS
     return []
 
 
-def trace_of_all(asked: Asked) -> float:
+def trace_of_all(asked: Comparison) -> float:
     """Return tr K of all training documents."""
     return float(asked.kernel.diagonal(_train(asked.spec)).sum())
 
 
-def seconds(asked: Asked) -> pd.DataFrame:
+def seconds(asked: Comparison) -> pd.DataFrame:
     """Return the seconds of each map at each m of the curves, measured once by `feature_seconds`."""
     kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
     if not kept:
@@ -239,26 +279,12 @@ def _kept_seconds(
     return []
 
 
-def residuals(asked: Asked, query: int) -> pd.DataFrame:
+@_cached_at_m(max_entries=32, show_spinner="Comparing documents …")
+def residuals(asked: Comparison, query: int) -> pd.DataFrame:
     """Return κ̃ − κ among documents of a query of the validation part, by position, highest grade first."""
-    return _residuals(*_at(asked), query, asked, normalised(asked.spec))
-
-
-@st.cache_resource(max_entries=32, show_spinner="Comparing documents …")
-def _residuals(
-    digest: str,
-    normalisation: str,
-    kernel: str,
-    m: int,
-    seed: int,
-    shown: tuple[Variant, ...],
-    query: int,
-    _asked: Asked,
-    _fold: Fold,
-) -> pd.DataFrame:
-    part = _fold.parts[QUERY_PART]
+    part = normalised(asked.spec).parts[QUERY_PART]
     rows = part.query_slice(query)
     order = np.argsort(-part.y[rows], kind="stable")[:LARGEST_BLOCK]
     X = part.X[rows][order]
-    K = _asked.kernel.matrix(X, X)
-    return kernel_matrices.residual_data(K, features(_asked, X), part.y[rows][order])
+    K = asked.kernel.matrix(X, X)
+    return kernel_matrices.residual_data(K, features(asked, X), part.y[rows][order])

@@ -27,7 +27,7 @@ AWAY_SECONDS = 30
 WAITING_SECONDS = 15 * 60
 """Seconds after which unchecked files are removed."""
 
-LET_GO = words.let_go(WAITING_SECONDS // 60, AWAY_SECONDS)
+RELEASED = words.let_go(WAITING_SECONDS // 60, AWAY_SECONDS)
 
 
 @dataclass
@@ -39,7 +39,7 @@ class _File:
     wanted: bool = True
 
 
-class Held:
+class UploadMemory:
     """Files in memory or being uploaded, by session and file; thread-safe."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Held:
             self._refused[session] = why
             return why
 
-    def settle(self, session: str, file: str, there: bool) -> bool:
+    def finish(self, session: str, file: str, there: bool) -> bool:
         """Record that a file has arrived, or has not; return True if it is kept."""
         with self._lock:
             one = self._files[session, file]
@@ -85,7 +85,7 @@ class Held:
                 else:
                     del self._files[key]
 
-    def let_go(self, session: str, manager: UploadedFileManager) -> None:
+    def release(self, session: str, manager: UploadedFileManager) -> None:
         """Remove all files of a session."""
         manager.remove_session_files(session)
         self.forget(session)
@@ -95,7 +95,7 @@ class Held:
         with self._lock:
             return self._refused.pop(session, None)
 
-    def look(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> bool:
+    def free_old(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> bool:
         """Remove files that were not checked for a while or whose visitor left; return True if any were."""
         with self._lock:
             arrived: dict[str, float] = {}
@@ -108,18 +108,18 @@ class Held:
             waited = [of for of in arrived if now - arrived[of] > WAITING_SECONDS]
         gone = {*away, *waited}
         for session in gone:
-            self.let_go(session, manager)
+            self.release(session, manager)
         return bool(gone)
 
 
-HELD = Held()
+UPLOADS = UploadMemory()
 """The instance for the server."""
 
 
 # Functions for the Data page, for the visitor of the page.
 
 
-def empty(chosen: Iterable[object]) -> None:
+def truncate(chosen: Iterable[object]) -> None:
     """Delete the bytes of a widget's files, which it would keep and copy.
 
     Streamlit's manager still has them; `uploads` finds them there, and they can be removed there.
@@ -136,15 +136,15 @@ def uploads(files: Sequence[str]) -> list[Upload]:
     return [Upload(file.name, BytesIO(file.data)) for file in found]
 
 
-def let_go() -> None:
+def release_files() -> None:
     """Remove all files of this page."""
     page = _page()
-    HELD.let_go(page.session_id, page.uploaded_file_mgr)
+    UPLOADS.release(page.session_id, page.uploaded_file_mgr)
 
 
-def why_not_here() -> str:
+def reason_missing() -> str:
     """Explain why files shown by the browser are not here."""
-    return HELD.refusal(_page().session_id) or LET_GO
+    return UPLOADS.refusal(_page().session_id) or RELEASED
 
 
 def _page() -> ScriptRunContext:

@@ -16,13 +16,15 @@ from rankviz.plots import margins as plot
 from rankviz.runs.description import look_of
 from rankviz.runs.run import Playback, play, playable
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import keep_held
+from ui.controls.widgets import Bound
 from ui.convergence import words
-from ui.convergence.runs import from_zero
-from ui.shell.figures import sentence, show_figure
+from ui.convergence.views import from_zero
+from ui.shell.figures import Figures
 from ui.shell.texts import describe
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
+
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
 """Largest predicted seconds of a run that is repeated without asking; largest number of documents for
@@ -45,19 +47,16 @@ def playback(spec: RunSpec) -> None:
     counts = plot.playback_bins(found.scores, train)
     ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.shown_iterations(len(found.scores))}
     top = min(TOP, int(rows["rank"].max()))
-    show_figure(
+    FIGURES.show(
+        "playback",
         plot.playback_figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
         rows,
-        answer=sentence(words.settled(rows, ndcg, top)),
-        key="playback",
-        alt=words.ALTS["playback"].format(query=train.query_ids[query]),
-        caption=words.CAPTIONS["playback"].format(
-            about=describe(spec, "train"),
-            query=train.query_ids[query],
-            documents=rows["document"].nunique(),
-            top=top,
-            pairs=found.record.n_pairs,
-        ),
+        words.settled(rows, ndcg, top),
+        query=train.query_ids[query],
+        about=describe(spec, "train"),
+        documents=rows["document"].nunique(),
+        top=top,
+        pairs=found.record.n_pairs,
     )
 
 
@@ -69,6 +68,7 @@ def not_playable(spec: RunSpec) -> str:
 
 
 def _made(spec: RunSpec, fold: Fold) -> Playback | None:
+    """Return the repeated run; None, with a message, if it is too large, or too long and not asked for."""
     cost = predicted(spec)
     key = f"play-{spec.hash}"
     if fold.train.n_documents > MOST_DOCUMENTS:
@@ -91,16 +91,9 @@ def _query(train: RankingData) -> int:
     """Return the position of the query chosen for the animation: by default one with several grades."""
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
-    chosen = st.selectbox(
-        "Query of the training part",
-        ids,
-        keep_held("pq", ids, several[0] if several else 0),
-        key="pq",
-        bind="query-params",
-        width=260,
-        help=words.HELP["pq"],
-    )
-    return ids.index(int(chosen))
+    first = several[0] if several else 0
+    chosen = Bound(helps=words.HELP).held_menu("pq", "Query of the training part", ids, first, width=260)
+    return ids.index(chosen)
 
 
 def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:

@@ -1,10 +1,13 @@
-"""Low rank, why so low: the sentences, from tables made by hand."""
+"""Sentences of the Low rank page, from tables made by hand."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
+import pytest
 
-from ui.low_rank.why_words import law, lawful_up_to, off_the_staircase, staircase
+from ui.low_rank.computations import Cut
+from ui.low_rank.words import law, lawful_up_to, lost_by_all, off_the_staircase, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:
@@ -52,3 +55,29 @@ def test_there_are_no_stairs_where_every_dual_variable_is_0() -> None:
     none = pd.DataFrame({"active": [0], "pairs": [10], "boundary": 0, "stairs": 0, "rank": 0, "k_90": 0})
     assert "every α is 0" in staircase(none.assign(error=0.0))
     assert off_the_staircase(none.assign(error=0.0)) == ""
+
+
+@pytest.fixture
+def cut() -> Cut:
+    """Blocks cut to rank 1 and 2, of which the latter cuts nothing but rounding; rankings are the same."""
+    rows = {"scope": "all", "k": [1, 2], "energy": [0.9, 1.0]}
+    table = pd.DataFrame(rows | {"alpha_error": [0.3, 1e-16], "w_error": [0.2, 2e-15]})
+    queries = np.linspace(0.1, 0.9, 10)
+    return Cut(table, {"all": pd.DataFrame({1: queries, 2: queries})})
+
+
+@pytest.mark.parametrize("k", [2, 100])
+def test_a_cut_that_loses_nothing_changes_nothing(cut: Cut, k: int) -> None:
+    assert f"cut to rank {k}, nothing changes" in lost_by_all(k, cut)
+    assert "distinguishable" not in lost_by_all(k, cut)
+
+
+def test_a_cut_that_loses_something_is_compared_by_its_rankings(cut: Cut) -> None:
+    said = lost_by_all(1, cut)
+    assert "changes by 30 % of its norm, w by 20 % of its length" in said
+    assert "not distinguishable" in said
+
+
+def test_w_alone_is_enough_of_a_loss(cut: Cut) -> None:
+    table = cut.table.assign(alpha_error=0.0, w_error=1e-6)
+    assert "nothing changes" not in lost_by_all(2, Cut(table, cut.metric))

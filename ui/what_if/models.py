@@ -27,7 +27,7 @@ MOST_BYTES = 1e9
 """Largest bytes of features of models besides the latest one."""
 
 
-class Asked:
+class SharedModel:
     """One model on one fold; simultaneous requests of visitors wait."""
 
     def __init__(self, make: Callable[[], WhatIf]) -> None:
@@ -89,17 +89,17 @@ class Memory:
         self._lock = Lock()
         self._kept: OrderedDict[RunSpec, _Kept] = OrderedDict()
 
-    def get(self, spec: RunSpec, make: Callable[[], WhatIf], size: float) -> Asked:
+    def get(self, spec: RunSpec, make: Callable[[], WhatIf], size: float) -> SharedModel:
         """Return the model of a spec, whose features take about `size` bytes."""
         with self._lock:
-            kept = self._kept.setdefault(spec, _Kept(Asked(make), size))
+            kept = self._kept.setdefault(spec, _Kept(SharedModel(make), size))
             kept.asked_at = time.monotonic()
             self._kept.move_to_end(spec)
             while len(self._kept) > 1 and self._too_much():
                 self._kept.popitem(last=False)
-            return kept.asked
+            return kept.model
 
-    def look(self, now: float) -> bool:
+    def free_idle(self, now: float) -> bool:
         """Free models that were not used for a while, by the monotonic clock; return True if any were."""
         with self._lock:
             idle = [spec for spec, kept in self._kept.items() if now - kept.asked_at > IDLE_SECONDS]
@@ -117,7 +117,7 @@ class Memory:
 
 @dataclass
 class _Kept:
-    asked: Asked
+    model: SharedModel
     size: float
     asked_at: float = 0.0
 
@@ -128,7 +128,7 @@ def memory() -> Memory:
     return Memory()
 
 
-def asked(record: RunRecord, fold: Fold) -> Asked:
+def shared_model(record: RunRecord, fold: Fold) -> SharedModel:
     """Return the model of a record on its fold, normalised."""
     size = 16.0 * fold.train.n_documents * max(record.n_components, 1)
     return memory().get(record.spec, lambda: WhatIf(_model(record, fold), fold), size)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from rankviz.common.arrays import FloatArray
-from rankviz.datasets import RankingData
 from rankviz.models.ranker import Ranker
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
@@ -15,12 +16,13 @@ from rankviz.runs.spec import RunSpec
 from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_along, swaps
 from rankviz.whatif.explanations import MarginExplanation, explain_margin, landmark_shares
 from rankviz.whatif.scan_grid import POINTS
-from ui.what_if.fitted import asked
+from ui.what_if.models import shared_model
 from ui.why.choices import Pair
 from ui.work.folds import normalised
 
 MOST_REFITS, MOST_SECONDS = 10, 2.0
 """Largest number of refits without single queries, and seconds in which they may begin."""
+_by_pair = partial(st.cache_resource, hash_funcs={Pair: lambda pair: pair.key})
 
 
 def model_of(record: RunRecord) -> Ranker:
@@ -33,14 +35,10 @@ def _model(spec: RunSpec, _record: RunRecord) -> Ranker:
     return model_from(_record, normalised(spec).train)
 
 
+@_by_pair(max_entries=64, show_spinner=False)
 def explained(pair: Pair) -> MarginExplanation:
     """Return the shares of the features in the margin of the two documents."""
-    return _explained(pair.record.spec, pair.part, *_rows(pair), pair)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _explained(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> MarginExplanation:
-    return explain_margin(model_of(_pair.record), _pair.a, _pair.b)
+    return explain_margin(model_of(pair.record), pair.a, pair.b)
 
 
 def neighbours(pair: Pair, n: int) -> MarginExplanation:
@@ -54,14 +52,10 @@ def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> Ma
     return explain_margin(model_of(_pair.record), X[:-1], X[1:])
 
 
+@_by_pair(max_entries=64, show_spinner="Searching for swaps …")
 def nearest(pair: Pair) -> Swaps:
     """Return the smallest change of every feature that swaps the two documents."""
-    return _nearest(pair.record.spec, pair.part, *_rows(pair), pair)
-
-
-@st.cache_resource(max_entries=64, show_spinner="Searching for swaps …")
-def _nearest(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> Swaps:
-    return swaps(model_of(_pair.record), _pair.a, _pair.b, normalised(spec).train.X)
+    return swaps(model_of(pair.record), pair.a, pair.b, normalised(pair.record.spec).train.X)
 
 
 def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
@@ -74,27 +68,15 @@ def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
     return values, margin, crossings_seen(model, pair.a, pair.b, feature, (low, high))
 
 
+@_by_pair(max_entries=16, show_spinner="Computing landmarks …")
 def landmarks(pair: Pair) -> pd.DataFrame:
     """Return each landmark's share of the margin."""
-    return _landmarks(pair.record.spec, pair.part, *_rows(pair), pair)
+    train = normalised(pair.record.spec).train
+    return landmark_shares(model_of(pair.record), pair.a, pair.b, train)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing landmarks …")
-def _landmarks(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
-    train: RankingData = normalised(spec).train
-    return landmark_shares(model_of(_pair.record), _pair.a, _pair.b, train)
-
-
+@_by_pair(max_entries=64, show_spinner="Refitting without queries …")
 def without_queries(pair: Pair) -> pd.DataFrame:
     """Return the margin without each training query; `SettingError` if it cannot be estimated."""
-    return _without_queries(pair.record.spec, pair.part, *_rows(pair), pair)
-
-
-@st.cache_resource(max_entries=64, show_spinner="Refitting without queries …")
-def _without_queries(spec: RunSpec, part: str, a: int, b: int, _pair: Pair) -> pd.DataFrame:
-    asking = asked(_pair.record, normalised(spec))
-    return asking.margins_without_queries(_pair.a, _pair.b, MOST_REFITS, MOST_SECONDS)
-
-
-def _rows(pair: Pair) -> tuple[int, int]:
-    return int(pair.of(pair.above)["row"]), int(pair.of(pair.below)["row"])
+    asking = shared_model(pair.record, normalised(pair.record.spec))
+    return asking.margins_without_queries(pair.a, pair.b, MOST_REFITS, MOST_SECONDS)

@@ -16,8 +16,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from rankviz.datasets.uploads import LIMITS
-from ui.data import held, serving
-from ui.data.held import AWAY_SECONDS, WAITING_SECONDS, Held
+from ui.data import serving, upload_memory
+from ui.data.upload_memory import AWAY_SECONDS, WAITING_SECONDS, UploadMemory
 
 MOST = 1000
 
@@ -46,22 +46,22 @@ class Files(MemoryUploadedFileManager):
         return {session: sorted(files) for session, files in self.file_storage.items() if files}
 
 
-def took(counted: Held, files: Files, session: str, file: str, size: int) -> bool:
+def took(counted: UploadMemory, files: Files, session: str, file: str, size: int) -> bool:
     """Upload a file; whether it was admitted."""
     if counted.admit(session, file, size) is not None:
         return False
     files.keep(session, file, size)
-    return counted.settle(session, file, there=True)
+    return counted.finish(session, file, there=True)
 
 
 def test_files_of_all_visitors_are_bounded_together_also_those_on_their_way() -> None:
-    counted, files = Held(), Files()
+    counted, files = UploadMemory(), Files()
     assert counted.admit("me", "a", 600) is None
     why = counted.admit("you", "b", 401)
     assert why is not None
     assert "Try again in some minutes" in why
     assert (counted.refusal("me"), counted.refusal("you"), counted.refusal("you")) == (None, why, None)
-    assert not counted.settle("me", "a", there=False)
+    assert not counted.finish("me", "a", there=False)
     assert took(counted, files, "you", "b", 1000)
     assert not took(counted, files, "me", "a", 1)
 
@@ -70,7 +70,7 @@ def test_one_page_holds_no_more_than_can_be_checked_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RANKVIZ_BOUNDS")
-    counted = Held()
+    counted = UploadMemory()
     half = LIMITS.upload_bytes // 2
     assert [counted.admit("me", name, half + 1) is None for name in "abc"] == [True, False, False]
     assert counted.admit("you", "a", half + 1) is None
@@ -78,48 +78,48 @@ def test_one_page_holds_no_more_than_can_be_checked_at_once(
 
 
 def test_a_file_that_is_here_is_not_taken_again() -> None:
-    counted = Held()
+    counted = UploadMemory()
     assert counted.admit("me", "a", 1) is None
     assert counted.admit("me", "a", 1) == "This file is here already."
 
 
 def test_what_is_let_go_makes_room_and_what_was_on_its_way_does_not_stay() -> None:
-    counted, files = Held(), Files()
+    counted, files = UploadMemory(), Files()
     assert took(counted, files, "me", "a", 400)
     assert took(counted, files, "you", "c", 100)
     assert counted.admit("me", "b", 500) is None
-    counted.let_go("me", files)
+    counted.release("me", files)
     assert files.here() == {"you": ["c"]}
     assert not took(counted, files, "you", "d", 401), "b is still on its way"
     files.keep("me", "b", 500)
-    assert not counted.settle("me", "b", there=True)
+    assert not counted.finish("me", "b", there=True)
     assert took(counted, files, "you", "d", 401)
 
 
 def test_files_of_who_has_left_and_files_that_nobody_has_checked_are_let_go() -> None:
-    counted, files = Held(), Files()
+    counted, files = UploadMemory(), Files()
     for session in ("me", "you"):
         assert took(counted, files, session, "a", 400)
     now = time.monotonic()
-    counted.look(files.is_active_session, files, now)
+    counted.free_old(files.is_active_session, files, now)
     files.active = {"you"}
-    assert not counted.look(files.is_active_session, files, now + AWAY_SECONDS)
+    assert not counted.free_old(files.is_active_session, files, now + AWAY_SECONDS)
     assert files.here() == {"me": ["a"], "you": ["a"]}
-    assert counted.look(files.is_active_session, files, now + AWAY_SECONDS + 1)
+    assert counted.free_old(files.is_active_session, files, now + AWAY_SECONDS + 1)
     assert files.here() == {"you": ["a"]}
     assert took(counted, files, "you", "b", 600)
-    counted.look(files.is_active_session, files, now + WAITING_SECONDS + 60)
+    counted.free_old(files.is_active_session, files, now + WAITING_SECONDS + 60)
     assert files.here() == {}
     assert took(counted, files, "me", "c", MOST)
 
 
 def test_a_page_that_comes_back_in_time_keeps_its_files() -> None:
-    counted, files = Held(), Files()
+    counted, files = UploadMemory(), Files()
     assert took(counted, files, "me", "a", 400)
     now = time.monotonic()
     for seconds in range(0, 10 * AWAY_SECONDS, AWAY_SECONDS):
         files.active = {"me"} if seconds // AWAY_SECONDS % 2 == 0 else set()
-        counted.look(files.is_active_session, files, now + seconds)
+        counted.free_old(files.is_active_session, files, now + seconds)
     assert files.here() == {"me": ["a"]}
 
 
@@ -127,7 +127,7 @@ def test_a_page_that_comes_back_in_time_keeps_its_files() -> None:
 def served(monkeypatch: pytest.MonkeyPatch) -> Files:
     files = Files()
     monkeypatch.setattr(serving.runtime, "get_instance", lambda: files)
-    monkeypatch.setattr(serving, "HELD", Held())
+    monkeypatch.setattr(serving, "UPLOADS", UploadMemory())
     return files
 
 
@@ -164,7 +164,7 @@ def kept() -> None:
 def test_uploads_are_counted_where_they_arrive(served: Files) -> None:
     assert asked(served, "PUT", "me", "a", 600, kept) == (204, 0)
     assert asked(served, "PUT", "you", "b", 600, kept) == (202, 2)
-    assert "Try again" in str(serving.HELD.refusal("you"))
+    assert "Try again" in str(serving.UPLOADS.refusal("you"))
     assert served.here() == {"me": ["a"]}
     assert asked(served, "DELETE", "me", "a", None) == (204, 0)
     assert asked(served, "PUT", "you", "b", 600, kept) == (204, 0)
@@ -187,12 +187,12 @@ def test_an_upload_must_say_how_long_it_is(served: Files) -> None:
 
 
 def test_an_upload_that_was_let_go_on_its_way_is_removed_when_it_arrives(served: Files) -> None:
-    asked(served, "PUT", "me", "a", 600, lambda: serving.HELD.let_go("me", served))
+    asked(served, "PUT", "me", "a", 600, lambda: serving.UPLOADS.release("me", served))
     assert served.here() == {}
     assert asked(served, "PUT", "you", "b", MOST, kept) == (204, 0)
 
 
 def test_bytes_are_taken_out_of_what_a_widget_has(served: Files) -> None:
     file = BytesIO(b"text")
-    held.empty([file, object()])
+    upload_memory.truncate([file, object()])
     assert file.getvalue() == b""
