@@ -1,4 +1,4 @@
-"""Kills at random moments of a sweep: `make soak ARGS="kills"`; `--trials 20`, `--seed 0`.
+"""Kills at random moments of a sweep: `make soak ARGS="kills"`.
 
 A worker is killed, or the program that watches the sweep together with all workers, or the database
 (PostgreSQL, where Debian's package is installed). The sweep must go on by itself, keep every record, and end
@@ -7,7 +7,6 @@ with each run made once.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -34,8 +33,8 @@ from rankviz.store.roster import at_work
 from rankviz.store.tables import families, workers
 from tools.postgres import PROGRAMS, server
 
-PATIENCE = 120.0
-"""Seconds after which a sweep that has not ended is counted as stuck."""
+TRIALS, PATIENCE = 20, 120.0
+"""Kills of each kind, and seconds after which a sweep that has not ended is counted as stuck."""
 WATCHER = """
 import sys, time
 from rankviz.store import RunStore, StoreError
@@ -177,7 +176,7 @@ def kill_app(sweep: Sweep) -> None:
     sweep.watch()
 
 
-def trials(kind: str, moments: list[float], folder: Path, seed: int = 0) -> Iterator[Trial]:
+def trials(kind: str, moments: list[float], folder: Path) -> Iterator[Trial]:
     """Run one sweep for each moment, and kill something of this kind in it."""
     with server() if kind == "database" else nullcontext() as postgres:
 
@@ -189,7 +188,7 @@ def trials(kind: str, moments: list[float], folder: Path, seed: int = 0) -> Iter
         kill = {"worker": partial(kill_workers, most=1), "app": kill_app, "database": kill_database}[kind]
         for number, moment in enumerate(moments):
             address = postgres.address if postgres else str(folder / f"{kind}{number}.sqlite")
-            with _sweep(address, folder, seed + number) as sweep:
+            with _sweep(address, folder, number) as sweep:
                 yield sweep.trial(kill, moment)
 
 
@@ -207,31 +206,19 @@ def _sweep(address: str, folder: Path, seed: int) -> Iterator[Sweep]:
         store.close()
 
 
-def main(arguments: list[str]) -> int:
-    """Kill each so many times, and write the table."""
-    parser = argparse.ArgumentParser(prog='make soak ARGS="kills"', description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args(arguments)
-    draw = random.Random(chosen.seed)
-    kinds = ["worker", "app", *(["database"] if PROGRAMS.is_dir() else [])]
-    rows = []
+def main() -> None:
+    """Kill each 20 times at moments drawn at random, and write the table."""
+    draw, rows = random.Random(0), []
     with tempfile.TemporaryDirectory() as name:
-        for kind in kinds:
-            moments = [draw.uniform(0.02, 0.9) for _ in range(chosen.trials)]
-            found = pd.DataFrame(list(trials(kind, moments, Path(name), chosen.seed)))
-            sums = {column: int(found[column].sum()) for column in ("lost", "doubled", "unmade")}
+        for kind in ["worker", "app", *(["database"] if PROGRAMS.is_dir() else [])]:
+            moments = [draw.uniform(0.02, 0.9) for _ in range(TRIALS)]
+            found = pd.DataFrame(trials(kind, moments, Path(name)))
+            sums = found[["lost", "doubled", "unmade"]].sum().to_dict()
             waits = {"goes on after, median s": found["seconds"].median(), "worst s": found["seconds"].max()}
             rows.append({"killed": kind, "times": len(found), "runs of a sweep": 360} | sums | waits)
-            print(rows[-1])
     notes = [
         "Each time a sweep of 360 runs in 6 families on two workers; the moment is drawn evenly from 2 % to "
         "90 % of its runs. App: the program that watches and all workers, then a new one. Database: "
         "PostgreSQL ended at once, and started again a second later."
     ]
     report.write("store_kills", "Kills in the middle of a sweep", pd.DataFrame(rows), notes)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
