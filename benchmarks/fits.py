@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 
 from benchmarks import report
 from benchmarks.children import Measured, side_by_side
 from benchmarks.report import fold_of, letor, seconds, synthetic, timed
-from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, duals, fit_curve
-from rankviz.analysis.spectra import spectra_of
+from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, fit_curve
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
-from rankviz.features.bases import IdentityBasis
-from rankviz.features.operator import FeatureOperator
-from rankviz.learning import PairRisk, Risk, SortedRisk
-from rankviz.learning.feature_space import RankObjective
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.memory import PAIR_BYTES
-from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.pairs import count_pairs
-from rankviz.learning.solvers import SOLVERS
-from rankviz.metrics import auc
 from rankviz.models.low_rank.registry import DUAL_SOLVERS, FACTOR_SOLVERS
 
 Ranker = RankSVM | FactorizedRankSVM | RegularizedRankSVM
@@ -62,33 +49,19 @@ LINEAR = (
     ("OHSUMED Fold1", 1, 1.5, {"C": 0.01, "loss": "hinge"}),
 )
 """Data, folds of OHSUMED (0: synthetic documents), the goal in seconds, settings."""
-SOLVER_CS = (1e-4, 2.0**-11, 1e-2)
-"""C at which solvers are compared; at 0.01 the printed steps of chapelle2010 diverge."""
 LINEAR_NOTE = (
-    "For comparison, on a machine like this: the fastest C++ code takes 0.017 s on OHSUMED Fold1 and 0.059 "
-    "s on "
-    "42,000 documents with 46 features; PRSVM+ of chapelle2010 1.5 s for the five folds of OHSUMED; svm_rank "
-    "0.16 s for the hinge, to a loose ε (chapelle2010 Table 3 has hours for SVMlight)."
+    "For comparison, on a machine like this: the fastest C++ code takes 0.017 s on OHSUMED Fold1 and 0.059 s "
+    "on 42,000 documents with 46 features; PRSVM+ of chapelle2010 1.5 s for the five folds of OHSUMED; "
+    "svm_rank 0.16 s for the hinge, to a loose ε (chapelle2010 Table 3 has hours for SVMlight)."
 )
 
 
-def linear(repetitions: int = 15, few: int = 3) -> None:
-    """Measure linear fits against their goals, and all solvers on one problem."""
+def linear(repetitions: int = 15) -> None:
+    """Measure linear fits against their goals."""
     here = letor("OHSUMED") is not None
     rows = [linear_row(*case, repetitions) for case in LINEAR if here or not case[1]]
     notes = [LINEAR_NOTE, f"{repetitions} repetitions in one process, after one that does not count."]
     report.write("linear", "Linear fits", pd.DataFrame(rows), notes)
-    data = fold_of("OHSUMED").train if here else synthetic()
-    notes = [
-        f"{'OHSUMED Fold1' if here else '42,000 synthetic documents'}, linear, squared hinge. Above the "
-        "optimum: "
-        "(objective − best)/best, the best by truncated Newton to a decrement of 1e-13. L-BFGS stops at a "
-        "duality "
-        "gap of 1e-6 of the objective, SGD after 100 passes; a pass by pair is as many pairs as there are "
-        f"documents. Seconds are the least of {few} runs, without features and pairs."
-    ]
-    table = pd.DataFrame([row for C in SOLVER_CS for row in solver_rows(data, C, few)])
-    report.write("solvers", "Solvers on one problem", table, notes)
 
 
 def linear_row(name: str, folds: int, goal: float, settings: dict, repetitions: int) -> dict[str, object]:
@@ -105,27 +78,6 @@ def linear_row(name: str, folds: int, goal: float, settings: dict, repetitions: 
     row = {"data": name, "loss": models[0].loss, "C": models[0].C, "fit, median s": np.median(fitted)}
     row |= {"fit, least s": min(fitted), "at most, s": goal, "solver alone, median s": np.median(alone[1:])}
     return row | ending(models) | {"duality gap / objective": max(model.gap_ for model in models)}
-
-
-def solver_rows(data: RankingData, C: float, few: int) -> list[dict[str, object]]:
-    """Solve one problem by every solver."""
-    best, rows = RankSVM(C=C, tol=1e-13).fit_data(data).objective_, []
-    for name, choice in SOLVERS.items():
-        models = [RankSVM(C=C, solver=name).fit_data(data) for _ in range(few)]
-        trace = models[0].trace_
-        rows.append(
-            {
-                "C": C,
-                "solver": choice.label,
-                "seconds": min(model.seconds_["newton"] for model in models),
-                "iterations": models[0].n_iter_,
-                "products": trace["products"].sum(),
-                "above the optimum": f"{max(0.0, models[0].objective_ / best - 1.0):.1e}",
-                "highest on the way": f"{trace['objective'].max() / best - 1.0:.1e}",
-                "status": models[0].status_.name.lower(),
-            }
-        )
-    return rows
 
 
 # curves ---------------------------------------------------------------------------------------------------
@@ -279,60 +231,6 @@ def large() -> None:
     report.write("large", "The size of MSLR-WEB10K", pd.DataFrame(rows), notes)
 
 
-# binary ---------------------------------------------------------------------------------------------------
-
-SIZES = (1200, 2400, 4800, 9600, 19_200, 37_500, 75_000, 150_000, 300_000)
-FORMS: dict[str, Callable[..., Risk]] = {"sorted": SortedRisk, "listed": PairRisk}
-LARGEST_LIST = 2.5e9
-"""Bytes that a list of pairs may take."""
-OVERHEAD_BELOW = 19_200
-"""With fewer examples, the sorted form takes as long as the calls of its functions."""
-
-
-def binary(sizes: Sequence[int] = SIZES, repetitions: int = 5) -> None:
-    """Compare sorted with listed pairs on one query with two grades (chapelle2010 Figure 3)."""
-    rows = [row for n in sizes for form in FORMS if (row := binary_row(n, form, repetitions))]
-    table = pd.DataFrame(rows)
-    slopes = []
-    for form, part in table.groupby("form", sort=False):
-        kept = part[part["n"] >= OVERHEAD_BELOW] if form == "sorted" else part
-        if len(kept) > 1:
-            slope = np.polyfit(np.log(kept["n"]), np.log(kept["seconds"]), 1)[0]
-            slopes.append(f"{form} pairs n^{slope:.2f}")
-    notes = [
-        f"Seconds grow as: {'; '.join(slopes)} (least squares of logarithms; from {OVERHEAD_BELOW:,} "
-        "examples on "
-        "for the sorted form, over all sizes for the listed one).",
-        f"Synthetic examples, 50 features, squared hinge, C = 100/pairs; least of {repetitions} "
-        "repetitions, with "
-        "the preparation of the pairs. AUC counts ties as halves; beside it is its distance from "
-        "scikit-learn's. "
-        "1 − AUC is at most the mean loss of a pair.",
-    ]
-    report.write("binary", "One query with two grades", table, notes)
-
-
-def binary_row(n: int, form: str, repetitions: int) -> dict[str, object] | None:
-    """Train with one form of the risk; None where its list of pairs would take too much memory."""
-    data = make_data(n_queries=1, documents_per_query=(n, n), n_features=50, n_grades=2, seed=0)
-    pairs = int(count_pairs(data.y, data.ptr).sum())
-    if form == "listed" and pairs * PAIR_BYTES > LARGEST_LIST:
-        return None
-
-    def train() -> None:
-        nonlocal risk, result
-        risk = FORMS[form](data.y, data.ptr, LOSSES["squared_hinge"])
-        objective = RankObjective(FeatureOperator(data.X, IdentityBasis(50)), risk, 100.0 / pairs)
-        result = TruncatedNewton().solve(objective)
-
-    risk = result = None
-    row = {"n": n, "pairs": pairs, "form": form, "seconds": min(seconds(train, repetitions))}
-    f = result.point.scores
-    row |= {"Newton steps": len(result.trace) - 1, "objective": result.point.value, "AUC": auc(f, data)}
-    row["less scikit-learn's"] = row["AUC"] - roc_auc_score(data.y, f)
-    return row | {"mean loss of a pair": risk.at(f).value / pairs}
-
-
 # low_rank -------------------------------------------------------------------------------------------------
 
 LOW_RANK_C, OPTIMUM_TOL = 2.0**-7, 1e-8
@@ -382,8 +280,6 @@ def low_rank(repetitions: int = 3) -> None:
         "their duality gap. RankSVM's objective is the primal one, the negative of the dual at the optimum."
     ]
     report.write("low_rank", "Low-rank models", pd.DataFrame(rows), notes)
-    note = "All singular values of all blocks, median and largest of 7 repetitions in one process."
-    report.write("spectra", "Spectra of all blocks", pd.DataFrame(spectra(fold_of("OHSUMED").train)), [note])
 
 
 def _low_rank_row(measured: Measured) -> dict[str, object]:
@@ -399,20 +295,3 @@ def _low_rank_row(measured: Measured) -> dict[str, object]:
         "above it": (reached - least) / abs(least) if least else np.nan,
         "failure": measured.failure or "–",
     }
-
-
-def spectra(train: RankingData) -> list[dict[str, object]]:
-    """Measure the singular values of all blocks of three models."""
-    fitted = {
-        "RankSVM, squared hinge": RankSVM(C=LOW_RANK_C),
-        "RankSVM, hinge": RankSVM(C=LOW_RANK_C, loss="hinge"),
-        "factorised": FactorizedRankSVM(C=LOW_RANK_C),
-    }
-    rows = []
-    for name, model in fitted.items():
-        found = duals(model.fit_data(train), train)
-        for matrix in ("block", "symmetrised"):
-            took = seconds(partial(spectra_of, found, matrix), 7)
-            row = {"data": "OHSUMED Fold1", "model": name, "matrix": matrix, "blocks": len(found)}
-            rows.append(row | {"median s": np.median(took), "largest s": max(took)})
-    return rows

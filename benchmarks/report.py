@@ -23,7 +23,7 @@ from rankviz.datasets import make_data
 
 T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu")
+PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu", "streamlit")
 
 
 def letor(what: str) -> Path | None:
