@@ -50,8 +50,8 @@ LINEAR = (
 )
 """Data, folds of OHSUMED (0: synthetic documents), the goal in seconds, settings."""
 LINEAR_NOTE = (
-    "For comparison, on a machine like this: the fastest C++ code takes 0.017 s on OHSUMED Fold1 and 0.059 s "
-    "on 42,000 documents with 46 features; PRSVM+ of chapelle2010 1.5 s for the five folds of OHSUMED; "
+    "For comparison, on a machine like this: the fastest C++ code takes 0.017 s on OHSUMED Fold1 and 0.059 "
+    "s on 42,000 documents with 46 features; PRSVM+ of chapelle2010 1.5 s for the five folds of OHSUMED; "
     "svm_rank 0.16 s for the hinge, to a loose ε (chapelle2010 Table 3 has hours for SVMlight)."
 )
 
@@ -137,8 +137,7 @@ def exact() -> None:
     rows = [exact_row(*case) for case in EXACT if here or case[0] == "synthetic"]
     notes = [
         "chen2017's Table 2 has 47,463 s for kernel RankSVM at the second size. Seconds are those of `fit`, "
-        "with "
-        "the kernel matrix; medians of 5 repetitions in the first row, else one fit."
+        "with the kernel matrix; medians of 5 repetitions in the first row, else one fit."
     ]
     report.write("exact", "The exact kernel", pd.DataFrame(rows), notes)
 
@@ -176,10 +175,8 @@ def training(repetitions: int = 5) -> None:
     ends = {"fit": model, "from zero": zero, "without a preconditioner": plain.fit_data(data)}
     notes = [
         f"{data.n_documents:,} documents, {data.n_queries:,} queries, {model.n_pairs_:,} preference pairs; "
-        "Nyström "
-        f"m = {M}, γ = 2^-5, C = 2^-2. {repetitions} repetitions; peak memory {peak:.2f} GB. Seconds in the "
-        "system "
-        "are those of pages that are touched first.",
+        f"Nyström m = {M}, γ = 2^-5, C = 2^-2. {repetitions} repetitions; peak memory {peak:.2f} GB. "
+        "Seconds in the system are those of pages that are touched first.",
         *(f"{name}: started from {one.start_}, {_words(ending([one]))}." for name, one in ends.items()),
     ]
     report.write("training", "Training against its parts", table.reset_index(names="what"), notes)
@@ -225,8 +222,7 @@ def large() -> None:
     notes = [
         f"{data.n_documents:,} documents in {data.n_queries:,} queries, {data.n_features} features of "
         f"{data.X.nbytes / 1e9:.2f} GB, generated. One fit each; peak memory of the process with the data, "
-        "at most "
-        "8 GB. C = 2^-11, γ = 2^-6, m = 500."
+        "at most 8 GB. C = 2^-11, γ = 2^-6, m = 500."
     ]
     report.write("large", "The size of MSLR-WEB10K", pd.DataFrame(rows), notes)
 
@@ -272,12 +268,10 @@ def low_rank(repetitions: int = 3) -> None:
     notes = [
         f"Linear. C = 2^-7, K = {factorised.rank}, nuclear = {regularised.nuclear:g}, coupling = "
         f"{regularised.coupling:g}, tolerance {factorised.tol:g}; RankSVM's is 10^-6. Medians of "
-        f"{repetitions} fits "
-        "in turns, each method in its own process; memory is the peak above the process before. Least: for "
-        "the "
-        "factorised model the optimum of the dual problem, a bound it need not reach; for the others the "
-        "bound of "
-        "their duality gap. RankSVM's objective is the primal one, the negative of the dual at the optimum."
+        f"{repetitions} fits in turns, each method in its own process; memory is the peak above the process "
+        "before. Least: for the factorised model the optimum of the dual problem, a bound it need not "
+        "reach; for the others the bound of their duality gap. RankSVM's objective is the primal one, the "
+        "negative of the dual at the optimum."
     ]
     report.write("low_rank", "Low-rank models", pd.DataFrame(rows), notes)
 

@@ -301,27 +301,22 @@ def _grid_words() -> str:
         for label, grid in TREES.values()
     )
     return (
-        "Settings were chosen by NDCG@10 on the validation part, outside the seconds. Kernel models: C "
-        f"from {c} and "
-        f"γ from {gamma} at {REFERENCE}; linear: C from {linear}; scikit-learn the same. {trees}. Both up to "
-        f"{MOST_TREES} trees, stopped after {PATIENCE} without a better NDCG@10 on the validation part."
+        "Settings were chosen by NDCG@10 on the validation part, outside the seconds. Kernel models: C from "
+        f"{c} and γ from {gamma} at {REFERENCE}; linear: C from {linear}; scikit-learn the same. {trees}. "
+        f"Both up to {MOST_TREES} trees, stopped after {PATIENCE} without a better NDCG@10 on the validation "
+        "part."
     )
 
 
 CONDITIONS = (
     f"Seconds of a fit: medians of {REPETITIONS} fits, in turns (one fit only above {SLOW:g} s; given up "
-    "after "
-    f"{LONGEST:g} s). All have the same number of threads, but LinearSVC can use only one. Its tolerance is "
-    "loose in "
-    "its favour.",
+    f"after {LONGEST:g} s). All have the same number of threads, but LinearSVC can use only one. Its "
+    "tolerance is loose in its favour.",
     "Memory: the peak of the first fit, above a process that holds the data and has its libraries loaded.",
     "Objective: ½‖w‖² + C Σ max(0, 1 − margin)² over all pairs. Each method's minimum is that of its own "
-    "features, "
-    "found to 10^-10: scikit-learn's differ from ours by their random draw. RBFSampler with m = 500 is left "
-    "out: "
-    "its time is that of Nystroem, for nearly all of both is LinearSVC.",
-    "NDCG@10 and MAP: means over the queries of the test part, LETOR's definition. LightGBM and XGBoost are "
-    "measured "
-    "where they are installed (requirements/bench.txt).",
+    "features, found to 10^-10: scikit-learn's differ from ours by their random draw. RBFSampler with m = "
+    "500 is left out: its time is that of Nystroem, for nearly all of both is LinearSVC.",
+    "NDCG@10 and MAP: means over the queries of the test part, LETOR's definition. LightGBM and XGBoost "
+    "are measured where they are installed (requirements/bench.txt).",
     _grid_words(),
 )

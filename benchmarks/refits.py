@@ -37,8 +37,8 @@ def refits() -> None:
     report.write("refits", "Refits after one change", table, [note])
     note = (
         "Every training query left out: the change of a margin, of the two documents whose scores are "
-        "furthest apart in the first query, estimated to first order for all queries at once, and by a refit "
-        "for each. Error: the largest difference over the largest change."
+        "furthest apart in the first query, estimated to first order for all queries at once, and by a "
+        "refit for each. Error: the largest difference over the largest change."
     )
     table = pd.DataFrame([left_out_row(*problem) for problem in problems])
     report.write("left_out", "Left-out queries", table, [note])

@@ -59,15 +59,15 @@ MB = 1 << 20
 KINDS = {
     "class": (
         "The app under load: a class opens it",
-        f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, to the "
-        "end of the script, and until nothing runs any more; jobs, their runs and how often the same one was "
-        "trained at most; processor and memory.",
+        f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, to "
+        "the end of the script, and until nothing runs any more; jobs, their runs and how often the same "
+        "one was trained at most; processor and memory.",
         (CLASS, 0.0, ""),
     ),
     "visitors": (
         "The app under load: visitors who move controls",
-        "Each moves a slider by one to three places, changes the page or takes a job that is offered, every "
-        "five seconds. Seconds from the move to the end of its script.",
+        "Each moves a slider by one to three places, changes the page or takes a job that is offered, "
+        "every five seconds. Seconds from the move to the end of its script.",
         (10, 3.0, "synthetic,OHSUMED"),
     ),
     "long": (

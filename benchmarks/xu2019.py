@@ -6,16 +6,15 @@ not say by what). Metrics by the definition of the collection of a set.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Memory
 
 from benchmarks import report
 from benchmarks.report import fold_of, letor, timed
@@ -113,18 +112,13 @@ def model_of(method: str, settings: Settings) -> Ranker:
     """Return a method with its settings, not trained."""
     if method in MAX_ITER:
         kind = FactorizedRankSVM if method == FACTORISED else RegularizedRankSVM
-        return kind(**({"max_iter": MAX_ITER[method]} | settings))
+        return kind(**settings)
     return RankSVM(loss="hinge" if method == PLAIN else "squared_hinge", **settings)
 
 
-def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
-    """Train and evaluate, or read the file of an earlier start in the temporary folder."""
-    key = repr((name, fold, method, sorted(settings.items()), MAX_ITER.get(method)))
-    path = Path(tempfile.gettempdir()) / "rankviz-xu2019" / f"{sha256(key.encode()).hexdigest()[:24]}.json"
-    if path.exists():
-        kept = json.loads(path.read_text())
-        test = pd.DataFrame(kept["test"], index=kept["queries"])
-        return Trained(pd.Series(kept["vali"]), test, kept["status"], kept["steps"], kept["seconds"])
+@Memory(Path(tempfile.gettempdir()) / "rankviz-xu2019", verbose=0).cache
+def fit(name: str, fold: int, method: str, settings: Settings) -> Trained:
+    """Train and evaluate, or read what an earlier start has left in the temporary folder."""
     data = fold_of(name, fold)
     model, took = timed(lambda: model_of(method, settings).fit_data(data.train))
 
@@ -132,14 +126,13 @@ def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
         return evaluate(model.predict(part.X), part, SETS[name][1], at=[1, 3, 5]).per_query[METRICS]
 
     vali, test = metrics(data.vali).mean(), metrics(data.test)
-    found = Trained(vali, test, model.status_.name, int(model.n_iter_), took)
-    rest = {"status": found.status, "steps": found.steps, "seconds": took}
-    queries = {"queries": test.index.tolist(), "test": test.to_dict("list")}
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps({"vali": vali.to_dict(), **queries, **rest}))
-    part.replace(path)  # the file is whole or not there
-    return found
+    return Trained(vali, test, model.status_.name, int(model.n_iter_), took)
+
+
+def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
+    """Train a method with its limit of iterations; see `fit`."""
+    limit = {"max_iter": MAX_ITER[method]} if method in MAX_ITER else {}
+    return fit(name, fold, method, limit | settings)
 
 
 @dataclass(frozen=True)
@@ -197,11 +190,9 @@ def write_tables_2_and_4(name: str) -> None:
     number, by_map, stem = SETS[name][0], choices["MAP"], f"xu2019_table{SETS[name][0]}"
     notes = [
         "Grids: plain, 24 C from 1e-6 to 46.4, with the hinge (the paper's) and with the squared hinge; "
-        "factorised, "
-        "K in 1, 5, 10, 20 and six C from 1e-6 to 0.1, from one factor through the divisors of K, at most "
-        f"{MAX_ITER[FACTORISED]} iterations each; regularised, the same six C, nuclear in 5, 50 and "
-        "coupling·C in "
-        f"1, 10, at most {MAX_ITER[REGULARISED]} steps. sd of folds is the spread of MAP.",
+        "factorised, K in 1, 5, 10, 20 and six C from 1e-6 to 0.1, from one factor through the divisors of "
+        f"K, at most {MAX_ITER[FACTORISED]} iterations each; regularised, the same six C, nuclear in 5, 50 "
+        f"and coupling·C in 1, 10, at most {MAX_ITER[REGULARISED]} steps. sd of folds is the spread of MAP.",
         *claims(name, by_map),
         statuses(name),
     ]
@@ -327,11 +318,9 @@ def table_8() -> tuple[pd.DataFrame, list[str]]:
     gram = FeatureGram(FittedLinear(train.n_features).operator(train.X))
     chosen = best(cells(SET, FOLD, REGULARISED)).settings["C"]
     notes = [
-        f"M's largest eigenvalue is about {pair_curvature(gram, Cells(train.y, train.ptr)):.2g} and its "
-        "rank at most "
-        f"{train.n_features}, beside 2λ ≤ {2 * max(COUPLING):g}. With A = 0 the penalty is λ·Σα², so at its "
-        "best A "
-        "it is at most λ·C·Σα."
+        f"M's largest eigenvalue is about {pair_curvature(gram, Cells(train.y, train.ptr)):.2g} and its rank "
+        f"at most {train.n_features}, beside 2λ ≤ {2 * max(COUPLING):g}. With A = 0 the penalty is λ·Σα², so "
+        "at its best A it is at most λ·C·Σα."
     ]
     printed = pd.DataFrame(TABLE_8, index=COUPLING).T
     tables = {"xu2019": printed}
@@ -353,10 +342,8 @@ def table_8() -> tuple[pd.DataFrame, list[str]]:
         done = sum(run.status == "CERTIFIED" for run in runs.values())
         notes.append(
             f"At C = {C:g}: MAP from {low:.4f} to {high:.4f}, plain RankSVM {plain:.4f}; printed from "
-            f"{least:.4f} to "
-            f"{most:.4f}. By λ, mean over γ: {ours}; printed {theirs}. λ·C is at most "
-            f"{max(COUPLING) * C / unit:g}. "
-            f"{done} of {len(runs)} trainings converged."
+            f"{least:.4f} to {most:.4f}. By λ, mean over γ: {ours}; printed {theirs}. λ·C is at most "
+            f"{max(COUPLING) * C / unit:g}. {done} of {len(runs)} trainings converged."
         )
         notes.append(extremes({f"γ = {g:g}, λ = {c:g}": run for (g, c), run in runs.items()}))
     rows = [
@@ -461,8 +448,7 @@ def notes_6(table: pd.DataFrame) -> list[str]:
     ]
     notes.append(
         f"Above the largest rank that any A_l has with these grades: {', '.join(found)}. Thresholding "
-        "singular values "
-        "never raises a rank, so the same bound holds for the A of the regularised model."
+        "singular values never raises a rank, so the same bound holds for the A of the regularised model."
     )
     return notes
 
@@ -486,8 +472,7 @@ def figure_2() -> tuple[pd.DataFrame, list[str]]:
     sources["α drawn at random between 0 and C, no training"] = drawn(data)
     notes = [
         "Of Figure 2 the text tells: 16 queries between 0 and 10 % of n_q for 90 % of the energy, most "
-        "below 30 %; "
-        "for 100 %, most are nearly of full rank. It names neither set nor fold."
+        "below 30 %; for 100 %, most are nearly of full rank. It names neither set nor fold."
     ]
     rows = []
     for label, matrix in product(sources, MATRICES):
@@ -497,8 +482,7 @@ def figure_2() -> tuple[pd.DataFrame, list[str]]:
         notes.append(
             f"{name}: {int((found['Dim_90'] <= 0.3).sum())} of {len(found)} queries need at most 30 % of n_q "
             f"dimensions for 90 % of the energy; Dim_100 is at most {whole.max():.3f} (median "
-            f"{whole.median():.3f}); "
-            f"the grades allow at most {allowed:.3f}."
+            f"{whole.median():.3f}); the grades allow at most {allowed:.3f}."
         )
     sizes = [np.unique(data.y[data.query_slice(q)], return_counts=True)[1] for q in range(data.n_queries)]
     for matrix in MATRICES:

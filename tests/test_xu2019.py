@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,11 +14,11 @@ from rankviz.datasets import make_data
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put five small folds in place of OHSUMED, and two cells for each method."""
     parts = [make_data(n_queries=8, documents_per_query=(6, 9), n_features=3, seed=k) for k in range(15)]
     monkeypatch.setattr(xu2019, "fold_of", lambda _, fold: Fold(*parts[3 * fold - 3 : 3 * fold]))
-    monkeypatch.setattr(xu2019.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(xu2019, "fit", xu2019.fit.func)  # nothing is kept on the disk
     for method, cells in GRIDS.items():
         monkeypatch.setitem(GRIDS, method, [cells[0], cells[-1]])
 
@@ -47,8 +45,6 @@ def test_settings_are_chosen_on_the_validation_part_alone(monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("small")
 def test_tables_2_and_4_hold_the_printed_rows_and_ours() -> None:
     choices = {criterion: xu2019.chosen_by("OHSUMED", criterion) for criterion in ("MAP", "NDCG@5")}
-    again = xu2019.chosen_by("OHSUMED", "MAP")["plain"][0].trained
-    pd.testing.assert_frame_equal(again.test, choices["MAP"]["plain"][0].trained.test, check_names=False)
     table = xu2019.means("OHSUMED", choices)
     printed = table[table["figures"] == "xu2019"].set_index("method")["MAP"].to_dict()
     assert printed == {"plain": 0.4427, "factorised": 0.4518, "regularised": 0.4480}

@@ -52,7 +52,7 @@ from rankviz.datasets import load_demo
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
-store = RunStore("jobs.sqlite")
+store = RunStore()
 jobs = Jobs(LocalWorkers(store))
 spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 job = jobs.submit([spec], owner="me", title="A job")
@@ -60,6 +60,7 @@ while jobs.status(job).live:
     time.sleep(0.2)
 assert jobs.status(job).finished, jobs.status(job)
 store.close()
+print("trained", job)
 """
 """A job: its worker is a process of its own, which has to find the installed package and data."""
 
@@ -90,7 +91,7 @@ def build(folder: Path) -> Built:
     """Build the source archive, and of that the wheel, into `folder`."""
     for leftover in REPOSITORY.glob("*.egg-info"):  # it would list files that are no more
         shutil.rmtree(leftover)
-    _run([sys.executable, "-m", "build", "--outdir", str(folder), str(REPOSITORY)], REPOSITORY)
+    run([sys.executable, "-m", "build", "--outdir", str(folder), str(REPOSITORY)], REPOSITORY)
     return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
 
 
@@ -144,7 +145,7 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
     home.mkdir(parents=True)
     own = isolated(folder)
     ours = folder / "environment" / "bin"
-    _run([python, "-m", "venv", str(ours.parent)], home, own)
+    run([python, "-m", "venv", str(ours.parent)], home, own)
     constraints = folder / "pins.txt"
     constraints.write_text("\n".join(pins), encoding="utf-8")
 
@@ -152,7 +153,7 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
         command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         # No extension is built: that a version has no wheel for this Python is worth knowing. Nor are modules
         # compiled that nobody imports here.
-        _run([*command, "--only-binary=:all:", "--no-compile", "-c", str(constraints), *what], home)
+        run([*command, "--only-binary=:all:", "--no-compile", "-c", str(constraints), *what], home)
 
     install(str(built.wheel))
     _try_core(ours, home, own)
@@ -166,13 +167,13 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
     """Without Streamlit: README's examples, a job, and a sentence that says what the app needs."""
     for example in (*examples(), JOB):
-        _run([str(ours / "python"), "-W", "error", "-c", example], home, own)
-    said = _run([str(ours / "rankviz"), "--version"], home, own)
+        run([str(ours / "python"), "-W", "error", "-c", example], home, own)
+    said = run([str(ours / "rankviz"), "--version"], home, own)
     if said.stdout.strip() != f"rankviz {VERSION}":
         raise PackageError(f"rankviz --version says {said.stdout!r}")
     for command in COMMANDS:
-        _run([str(ours / "rankviz"), *command.split()], home, own)
-    refused = _run([str(ours / "rankviz"), "app"], home, own, status=1)
+        run([str(ours / "rankviz"), *command.split()], home, own)
+    refused = run([str(ours / "rankviz"), "app"], home, own, status=1)
     if 'pip install "rankviz[app]"' not in refused.stderr or "Traceback" in refused.stderr:
         raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")
 
@@ -181,7 +182,7 @@ def _try_cluster(ours: Path, home: Path, own: dict[str, str]) -> None:
     """The commands of docs/cluster.md: workers of this machine's own, then a scheduler and a worker."""
     with cluster(ours, home, own) as (address, _):
         for where, C in (("local:2", 0.5), (address, 0.25)):
-            said = _run([str(ours / "rankviz"), *FIT.split(), where, "--set", f"C={C}"], home, own)
+            said = run([str(ours / "rankviz"), *FIT.split(), where, "--set", f"C={C}"], home, own)
             if PLANNED not in said.stderr:
                 raise PackageError(f"rankviz train --where {where} says {said.stderr!r}")
 
@@ -226,12 +227,13 @@ def try_sdist(built: Built, folder: Path) -> None:
     with tarfile.open(built.sdist) as archive:
         archive.extractall(folder, filter="data")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
-    _run(command, folder / f"rankviz-{VERSION}", isolated(folder))
+    run(command, folder / f"rankviz-{VERSION}", isolated(folder))
 
 
-def _run(
+def run(
     command: Sequence[str], cwd: Path, environment: dict[str, str] | None = None, status: int = 0
 ) -> subprocess.CompletedProcess[str]:
+    """Run a command and return its output. Raises `PackageError` for another exit status."""
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != status:
         raise PackageError(
