@@ -28,16 +28,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import psutil
-from sqlalchemy import select
 
 from benchmarks import report, store_kills
 from benchmarks.streamlit_client import Page, Request, Visitor
 from rankviz.store import Database, StoreOutOfReach
 from rankviz.store.job_reading import statuses
 from rankviz.store.job_status import JobStatus
-from rankviz.store.rows import told
-from rankviz.store.study import DONE, JOB
-from rankviz.store.tables import families, members, runs, studies
+from rankviz.store.tables import studies
 from tools.browser import REPOSITORY, Server, app_server, isolated
 
 CLASS, WITHIN = 30, 10.0
@@ -117,7 +114,7 @@ def started_with(scratch: Path) -> Iterator[psutil.Process]:
 
 
 class Jobs:
-    """The jobs that were ever seen in the store of a file, and the runs that they trained.
+    """The jobs that were ever seen in the store of a file.
 
     `live` is the number of jobs that had not ended at the last look.
     """
@@ -125,33 +122,16 @@ class Jobs:
     def __init__(self, file: Path) -> None:
         self._file, self._database = file, None
         self._seen: dict[str, JobStatus] = {}
-        self._trainings, self._made = set[tuple[str, int, float]](), set[str]()
         self.live = 0
 
     def look(self) -> None:
-        """Look at the jobs that had not ended at the last look, and at what is trained now."""
+        """Look at the jobs that had not ended at the last look."""
         if not self._file.is_file():  # the app makes it later
             return
         with suppress(StoreOutOfReach):  # the next look may work
             self._database = self._database or Database(self._file)
             ended = [name for name, job in self._seen.items() if not job.live]
             found = statuses(self._database, studies.c.id.not_in(ended), 1)
-            asked = select(families.c.id, families.c.since, families.c.progress)
-            asked = asked.join(studies, studies.c.id == families.c.study)
-            made = select(runs.c.digest).join(members, members.c.run == runs.c.id)
-            made = made.join(studies, studies.c.id == members.c.study).where(
-                studies.c.id.in_([job.id for job in found]),
-                runs.c.state == DONE,
-                runs.c.ended > studies.c.created,
-            )
-            with self._database.reading() as connection:
-                self._made |= set(connection.execute(made).scalars())
-                for row in connection.execute(
-                    asked.where(studies.c.kind == JOB, families.c.worker.is_not(None))
-                ):
-                    progress = told(row.progress)
-                    if progress.get("stage", "") not in ("data", ""):
-                        self._trainings.add((progress["digest"], row.id, row.since))
             self._seen |= {job.id: job for job in found}
             self.live = sum(job.live for job in found)
 
@@ -161,22 +141,10 @@ class Jobs:
             self._database.close()
 
     def counts(self) -> dict[str, int]:
-        """Count jobs, records, and trainings: all of them, and the most of one run.
-
-        A look sees a training that takes longer than the time between looks. Of the others, each run that was
-        made since a job asked for it counts as one.
-        """
+        """Count jobs, their records, different ones among these, and jobs that failed."""
         made = [job.specs[index].hash for job in self._seen.values() for index in job.finished]
-        begun = Counter(digest for digest, _, _ in self._trainings)
-        begun.update(self._made - begun.keys())
-        return {
-            "jobs": len(self._seen),
-            "records": len(made),
-            "specs": len(set(made)),
-            "trained": sum(begun.values()),
-            "the same at most": max(begun.values(), default=0),
-            "failed jobs": sum(job.state == "failed" for job in self._seen.values()),
-        }
+        failed = sum(job.state == "failed" for job in self._seen.values())
+        return {"jobs": len(self._seen), "records": len(made), "specs": len(set(made)), "failed jobs": failed}
 
     def last_end(self) -> float:
         """Return when the last job ended (seconds since 1970); nan without one."""
@@ -345,7 +313,6 @@ class Part:
             "errors": len(errors),
             "failures": len(failures),
             **counts,
-            "the same at most": now["the same at most"],
             "last job, s": watch.jobs.last_end() - self._began if counts["jobs"] else math.nan,
             "workers": len(watch.workers) - self._workers,
             "server, CPU s": cpu - self._cpu,
