@@ -1,7 +1,7 @@
 """The app under load: `make soak ARGS="class"`, `ARGS="visitors"`, `ARGS="long"`; with `--help` the options.
 
 The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. Each measurement
-writes results/soak_NAME. `ARGS="kills"` kills processes in the middle of sweeps (`store_kills.py`).
+writes results/soak_NAME.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from benchmarks import report, store_kills
+from benchmarks import report
 from benchmarks.streamlit_client import Page, Request, Visitor
 from rankviz.store import Database, StoreOutOfReach
 from rankviz.store.job_reading import statuses
@@ -57,8 +57,8 @@ KINDS = {
     "class": (
         "The app under load: a class opens it",
         f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, to "
-        "the end of the script, and until nothing runs any more; jobs, their runs and how often the same "
-        "one was trained at most; processor and memory.",
+        "the end of the script, and until nothing runs any more; jobs and their runs; processor and "
+        "memory.",
         (CLASS, 0.0, ""),
     ),
     "visitors": (
@@ -401,7 +401,7 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
 def main() -> None:
     """Measure what the command line names, and write the table."""
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=[*KINDS, "kills"])
+    parser.add_argument("what", choices=list(KINDS))
     parser.add_argument("--visitors", type=int)
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
@@ -409,15 +409,12 @@ def main() -> None:
     chosen = parser.parse_args()
     report.RESULTS = chosen.results
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if chosen.what == "kills":
-        return store_kills.main()
     title, notes, (visitors, minutes, data) = KINDS[chosen.what]
     chosen.visitors, chosen.minutes = chosen.visitors or visitors, chosen.minutes or minutes
     chosen.data = list(filter(None, (chosen.data or data).split(",")))
     if unknown := set(chosen.data) - set(SETS):
         parser.error(f"no data set {', '.join(unknown)}; there are {', '.join(SETS)}")
     report.write(f"soak_{chosen.what}", title, pd.DataFrame(measure(chosen)), [notes])
-    return None
 
 
 if __name__ == "__main__":
