@@ -199,7 +199,6 @@ def write_tables_2_and_4(name: str) -> None:
     title = f"xu2019 Table {number}: {name}, mean of five test folds"
     report.write(stem, title, means(name, choices), notes)
     report.write(f"{stem}_differences", f"{name}: differences from plain RankSVM", differences(name, by_map))
-    report.write(f"{stem}_chosen", f"{name}: settings chosen by validation MAP", settings_table(by_map))
 
 
 def means(name: str, choices: dict[str, Choice]) -> pd.DataFrame:
@@ -265,17 +264,6 @@ def statuses(name: str) -> str:
         how = ", ".join(f"{count} {status}" for status, count in ended.items())
         parts.append(f"{method}: {how}, {sum(run.seconds for run in runs):,.0f} s in all")
     return f"How the trainings of the grids ended (five folds). {'; '.join(parts)}."
-
-
-def settings_table(choice: Choice) -> pd.DataFrame:
-    """Return the settings chosen, fold by fold, and how that training ended."""
-    rows = []
-    for method, folds in choice.items():
-        for fold, one in enumerate(folds, start=1):
-            told = {key: one.settings.get(key, np.nan) for key in ("C", "rank", "nuclear", "coupling")}
-            ended = {"validation MAP": one.trained.vali["MAP"], "status": one.trained.status.lower()}
-            rows.append({"method": method, "fold": fold} | told | ended | {"steps": one.trained.steps})
-    return pd.DataFrame(rows)
 
 
 # Tables 7 and 8 -------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ declares, on the last with the newest; with `--all` on every one with both.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -20,7 +21,7 @@ import time
 import tomllib
 import urllib.request
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,7 +29,6 @@ from pathlib import Path
 
 from rankviz.common.shipped import INSIDE
 from tools.browser import REPOSITORY, chromium, isolated, open_page, serving
-from tools.cluster import cluster
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION = PROJECT["version"]
@@ -71,6 +71,14 @@ PLANNED = "shards, features in double precision"
 PAGES = ("", "train")
 OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
 """Settings in the folder the command is given in, which must not count."""
+
+WORKER_THERE = """
+import sys
+from distributed import Client
+with Client(scheduler_file=sys.argv[1], timeout=300) as client:
+    client.wait_for_workers(1, timeout=300)
+"""
+"""A busy machine takes its time to start one."""
 
 TESTS = ("tests/test_ground.py", "tests/test_metrics.py", "tests/pages/test_navigation.py")
 
@@ -176,6 +184,30 @@ def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
     refused = run([str(ours / "rankviz"), "app"], home, own, status=1)
     if 'pip install "rankviz[app]"' not in refused.stderr or "Traceback" in refused.stderr:
         raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")
+
+
+@contextmanager
+def cluster(
+    programs: Path, folder: Path, environment: Mapping[str, str]
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a scheduler with a worker, and its process; both are of the environment with `programs`.
+
+    They are ended afterwards; their files lie in `folder`.
+    """
+    file, dask = folder / "scheduler.json", str(programs / "dask")
+    own = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(file)]
+
+    def start(*what: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([dask, *what, *own], cwd=folder, env=environment, stderr=subprocess.DEVNULL)
+
+    with start("scheduler", "--port", "0") as scheduler, start("worker", "--no-nanny") as worker:
+        try:
+            wait = [str(programs / "python"), "-c", WORKER_THERE, str(file)]
+            subprocess.run(wait, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
+            yield json.loads(file.read_text(encoding="utf-8"))["address"], scheduler
+        finally:
+            scheduler.kill()
+            worker.kill()
 
 
 def _try_cluster(ours: Path, home: Path, own: dict[str, str]) -> None:

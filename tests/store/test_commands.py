@@ -23,7 +23,7 @@ from rankviz.common.errors import SettingError
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.roster import at_work
-from tools.disks import NotAllowed, small_disk
+from tools.stored import NotAllowed, small_disk
 
 Command = Callable[..., tuple[int, str, str]]
 SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)

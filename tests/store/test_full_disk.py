@@ -13,7 +13,7 @@ from rankviz.store import RunStore, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.jobs import Jobs
 from rankviz.store.places import FOLDER_ENVIRONMENT
-from tools.disks import Disk, NotAllowed, small_disk
+from tools.stored import Disk, NotAllowed, small_disk
 
 FULL = "The database of runs cannot be used: its disk is full."
 pytestmark = pytest.mark.usefixtures("own_cache")
