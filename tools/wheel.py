@@ -275,24 +275,17 @@ def run(
 
 
 def pythons() -> Iterator[tuple[str, str]]:
-    """Each Python from 3.11 on that is found, the one at hand first: (version, program)."""
+    """Yield each Python from 3.11 on that is found, the one at hand first: (version, program)."""
     seen = set()
     named = (shutil.which(f"python3.{minor}") for minor in range(11, 20))
     folder = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates = [sys.executable, *filter(None, named), *map(str, sorted(folder.glob("3.*/bin/python")))]
-    for program in candidates:
-        with suppress(subprocess.CalledProcessError, OSError):
-            version = _version(program)
+    for program in [sys.executable, *filter(None, named), *map(str, sorted(folder.glob("3.*/bin/python")))]:
+        code = "import sys; print('%d.%d' % sys.version_info[:2])"
+        with suppress(PackageError, OSError):
+            version = run([program, "-c", code], Path("/")).stdout.strip()
             if int(version.partition(".")[2]) >= 11 and version not in seen:
                 seen.add(version)
                 yield version, program
-
-
-def _version(program: str) -> str:
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    return subprocess.run(
-        [program, "-c", code], capture_output=True, text=True, check=True, cwd="/"
-    ).stdout.strip()
 
 
 AT_ONCE = 2
