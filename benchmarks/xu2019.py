@@ -99,61 +99,52 @@ MAX_ITER = {FACTORISED: 300, REGULARISED: 150}
 
 @dataclass(frozen=True)
 class Trained:
-    """One training: mean metrics of the validation part, test metrics by query, end, steps and seconds."""
+    """One training: settings, mean metrics of the validation part, test metrics by query, end, seconds."""
 
+    settings: Settings
     vali: pd.Series
     test: pd.DataFrame
     status: str
-    steps: int
     seconds: float
 
 
-def model_of(method: str, settings: Settings) -> Ranker:
-    """Return a method with its settings, not trained."""
+def model_of(method: str, settings: Settings, max_iter: int) -> Ranker:
+    """Return a method with its settings, not trained. Only the low-rank models have the limit."""
     if method in MAX_ITER:
         kind = FactorizedRankSVM if method == FACTORISED else RegularizedRankSVM
-        return kind(**settings)
+        return kind(max_iter=max_iter, **settings)
     return RankSVM(loss="hinge" if method == PLAIN else "squared_hinge", **settings)
 
 
 @Memory(Path(tempfile.gettempdir()) / "rankviz-xu2019", verbose=0).cache
-def fit(name: str, fold: int, method: str, settings: Settings) -> Trained:
+def fit(name: str, fold: int, method: str, settings: Settings, max_iter: int) -> Trained:
     """Train and evaluate, or read what an earlier start has left in the temporary folder."""
     data = fold_of(name, fold)
-    model, took = timed(lambda: model_of(method, settings).fit_data(data.train))
+    model, took = timed(lambda: model_of(method, settings, max_iter).fit_data(data.train))
 
     def metrics(part: RankingData) -> pd.DataFrame:
         return evaluate(model.predict(part.X), part, SETS[name][1], at=[1, 3, 5]).per_query[METRICS]
 
     vali, test = metrics(data.vali).mean(), metrics(data.test)
-    return Trained(vali, test, model.status_.name, int(model.n_iter_), took)
+    return Trained(settings, vali, test, model.status_.name, took)
 
 
 def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
     """Train a method with its limit of iterations; see `fit`."""
-    limit = {"max_iter": MAX_ITER[method]} if method in MAX_ITER else {}
-    return fit(name, fold, method, limit | settings)
+    return fit(name, fold, method, settings, MAX_ITER.get(method, 0))
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Settings of one method on a fold, and their training."""
-
-    settings: Settings
-    trained: Trained
-
-
-def cells(name: str, fold: int, method: str) -> list[Cell]:
+def cells(name: str, fold: int, method: str) -> list[Trained]:
     """Train all cells of a method on a fold."""
-    return [Cell(settings, trained(name, fold, method, settings)) for settings in GRIDS[method]]
+    return [trained(name, fold, method, settings) for settings in GRIDS[method]]
 
 
-def best(found: list[Cell], criterion: str = "MAP") -> Cell:
+def best(found: list[Trained], criterion: str = "MAP") -> Trained:
     """Return the cell that is best on the validation part."""
-    return max(found, key=lambda cell: cell.trained.vali[criterion])
+    return max(found, key=lambda cell: cell.vali[criterion])
 
 
-Choice = dict[str, list[Cell]]
+Choice = dict[str, list[Trained]]
 """By method, one cell for each fold."""
 
 
@@ -209,7 +200,7 @@ def means(name: str, choices: dict[str, Choice]) -> pd.DataFrame:
     ]
     for criterion, choice in choices.items():
         for method, folds in choice.items():
-            values = pd.DataFrame([one.trained.test.mean() for one in folds])
+            values = pd.DataFrame([one.test.mean() for one in folds])
             row = {"method": method, "figures": f"rankviz, chosen by {criterion}", **values.mean().round(4)}
             rows.append(row | {"sd of folds": round(float(values["MAP"].std()), 4)})
     order = {method: place for place, method in enumerate([*GRIDS, FEW])}
@@ -218,7 +209,7 @@ def means(name: str, choices: dict[str, Choice]) -> pd.DataFrame:
 
 def compared(choice: Choice, method: str, metric: str, other: str = PLAIN) -> Comparison:
     """Compare two methods query by query; each query counts where it is tested."""
-    values = (pd.concat([one.trained.test for one in choice[which]])[metric] for which in (method, other))
+    values = (pd.concat([one.test for one in choice[which]])[metric] for which in (method, other))
     return compare(*values)
 
 
@@ -259,7 +250,7 @@ def statuses(name: str) -> str:
     """Count the trainings of the grids by their ends."""
     parts = []
     for method in GRIDS:
-        runs = [cell.trained for k in FOLDS for cell in cells(name, k, method)]
+        runs = [cell for k in FOLDS for cell in cells(name, k, method)]
         ended = pd.Series([run.status.lower().replace("_", " ") for run in runs]).value_counts()
         how = ", ".join(f"{count} {status}" for status, count in ended.items())
         parts.append(f"{method}: {how}, {sum(run.seconds for run in runs):,.0f} s in all")

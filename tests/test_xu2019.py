@@ -32,11 +32,11 @@ def test_no_grid_has_more_than_24_cells_and_plain_has_every_C_of_the_others() ->
 def test_settings_are_chosen_on_the_validation_part_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two cells the one with the larger validation value is chosen, though its test value is smaller."""
 
-    def made(vali: float, test: float) -> Trained:
+    def made(C: float, vali: float, test: float) -> Trained:
         table = pd.DataFrame(dict.fromkeys(METRICS, [test] * 8))
-        return Trained(pd.Series(dict.fromkeys(METRICS, vali)), table, "CERTIFIED", 1, 0.1)
+        return Trained({"C": C}, pd.Series(dict.fromkeys(METRICS, vali)), table, "CERTIFIED", 0.1)
 
-    found = [xu2019.Cell({"C": 1e-6}, made(0.2, 0.9)), xu2019.Cell({"C": 1e-5}, made(0.3, 0.1))]
+    found = [made(1e-6, 0.2, 0.9), made(1e-5, 0.3, 0.1)]
     monkeypatch.setattr(xu2019, "cells", lambda *_: found)
     choice = xu2019.chosen_by("OHSUMED", "MAP")
     assert {one.settings["C"] for folds in choice.values() for one in folds} == {1e-5}
@@ -49,7 +49,7 @@ def test_tables_2_and_4_hold_the_printed_rows_and_ours() -> None:
     printed = table[table["figures"] == "xu2019"].set_index("method")["MAP"].to_dict()
     assert printed == {"plain": 0.4427, "factorised": 0.4518, "regularised": 0.4480}
     assert len(table) == 3 + 2 * 5
-    folds = [one.trained.test["MAP"].mean() for one in choices["MAP"]["plain"]]
+    folds = [one.test["MAP"].mean() for one in choices["MAP"]["plain"]]
     ours = table[(table["method"] == "plain") & (table["figures"] == "rankviz, chosen by MAP")]
     assert ours["MAP"].item() == pytest.approx(np.mean(folds), abs=5e-5)
     assert len(xu2019.differences("OHSUMED", choices["MAP"])) == 3 * 4
