@@ -67,16 +67,7 @@ TABLE_4 = {
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs of one model on all folds of one set.
-
-    Attributes
-    ----------
-    label : str
-        The model.
-    design : Design
-    digests : mapping
-        Fold -> the digest of its data.
-    """
+    """The runs of one model on all folds of one set; the digests are of the data of each fold."""
 
     label: str
     design: Design
@@ -286,11 +277,9 @@ def write(tried: Sequence[Tried]) -> None:
         "model has the C of the grid, or smaller ones too (from 2^-20)."
     ]
     report.write("grid_table4", "chen2017 Table 4 beside ours", printed_beside(found), notes)
-    columns = ["fold", "feature_map", "gamma", "C", "seconds"]
+    columns = ["dataset", "fold", "feature_map", "gamma", "C", "seconds"]
     columns += [f"{part}:{metric}" for part in ("vali", "test") for metric in METRICS]
-    every = pd.concat([one.table.reindex(columns=columns).assign(dataset=one.grid.dataset) for one in tried])[
-        ["dataset", *columns]
-    ]
+    every = pd.concat([one.table.assign(dataset=one.grid.dataset).reindex(columns=columns) for one in tried])
     report.write_csv("grid_runs", every[~every.index.duplicated()], digits=4)
     write_svg("grid", figure([one for one in tried if one.grid.kernel], CRITERIA[0]))
 

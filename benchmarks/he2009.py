@@ -80,17 +80,7 @@ def main() -> None:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One method on one fold.
-
-    Attributes
-    ----------
-    C : float
-        The chosen one.
-    per_query : DataFrame
-        Metrics of the queries of the three test parts.
-    seconds, steps : tuple of float, of int
-        Of the trainings of the choice of C.
-    """
+    """One method on one fold: the chosen C, metrics by query of the test parts, and all nine trainings."""
 
     C: float
     per_query: pd.DataFrame

@@ -52,21 +52,17 @@ _ADDED = re.compile(r'told\.has\("(\w+)"\).*"\1=([^"]*)"', re.DOTALL)
 # files of the frontend ------------------------------------------------------------------------------------
 
 
-@cache
-def _manifest() -> dict[str, Any]:
-    path = Path(streamlit.__file__).parent / "static" / "manifest.json"
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+_MANIFEST = json.loads((Path(streamlit.__file__).parent / "static" / "manifest.json").read_text())
 
 
 @cache
 def files_of(kind: str = "") -> tuple[str, ...]:
     """Return the files that a browser loads for the first element of a kind; "" for the page itself."""
     if not kind:
-        entry = _manifest()["index.html"]
+        entry = _MANIFEST["index.html"]
         fonts = [name for name in entry["assets"] if Path(name).name.startswith(FONTS)]
         return (*_with_imports("index.html"), *entry["css"], *fonts)
-    for source in _manifest():
+    for source in _MANIFEST:
         if "/components/" in source and Path(source).stem.lower() == kind.replace("_", ""):
             return _with_imports(source)
     return ()
@@ -76,10 +72,10 @@ def _with_imports(source: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     waiting = [source]
     while waiting:
-        name = waiting.pop()
-        if _manifest()[name]["file"] not in found:
-            found[_manifest()[name]["file"]] = None
-            waiting += _manifest()[name].get("imports", [])
+        one = _MANIFEST[waiting.pop()]
+        if one["file"] not in found:
+            found[one["file"]] = None
+            waiting += one.get("imports", [])
     return tuple(found)
 
 

@@ -21,9 +21,9 @@ import time
 import tomllib
 import urllib.request
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,33 +186,18 @@ def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
         raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")
 
 
-@contextmanager
-def cluster(
-    programs: Path, folder: Path, environment: Mapping[str, str]
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a scheduler with a worker, and its process; both are of the environment with `programs`.
-
-    They are ended afterwards; their files lie in `folder`.
-    """
-    file, dask = folder / "scheduler.json", str(programs / "dask")
-    own = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(file)]
-
-    def start(*what: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([dask, *what, *own], cwd=folder, env=environment, stderr=subprocess.DEVNULL)
-
-    with start("scheduler", "--port", "0") as scheduler, start("worker", "--no-nanny") as worker:
-        try:
-            wait = [str(programs / "python"), "-c", WORKER_THERE, str(file)]
-            subprocess.run(wait, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
-            yield json.loads(file.read_text(encoding="utf-8"))["address"], scheduler
-        finally:
-            scheduler.kill()
-            worker.kill()
-
-
 def _try_cluster(ours: Path, home: Path, own: dict[str, str]) -> None:
-    """The commands of docs/cluster.md: workers of this machine's own, then a scheduler and a worker."""
-    with cluster(ours, home, own) as (address, _):
+    """Use workers of this machine, then a scheduler and a worker, by the commands of docs/cluster.md."""
+    file = home / "scheduler.json"
+    shared = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(file)]
+    with ExitStack() as stack:
+        for part in (["scheduler", "--port", "0"], ["worker", "--no-nanny"]):
+            command = [str(ours / "dask"), *part, *shared]
+            process = subprocess.Popen(command, cwd=home, env=own, stderr=subprocess.DEVNULL)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+        run([str(ours / "python"), "-c", WORKER_THERE, str(file)], home, own)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
         for where, C in (("local:2", 0.5), (address, 0.25)):
             said = run([str(ours / "rankviz"), *FIT.split(), where, "--set", f"C={C}"], home, own)
             if PLANNED not in said.stderr:
