@@ -6,10 +6,12 @@ import sys
 from importlib import import_module
 
 MEASUREMENTS = {
-    **dict.fromkeys(("training", "linear", "binary", "large", "curves", "exact", "low_rank"), "fits"),
-    **dict.fromkeys(("published", "starting_points", "estimates"), "settings"),
-    **dict.fromkeys(("run_store", "what_if", "why", "refits"), "pages"),
-    **{name: name for name in ("peers", "scaling", "shards", "grid", "he2009", "intervals", "xu2019")},
+    **dict.fromkeys(("training", "linear", "large", "curves", "exact", "low_rank"), "fits"),
+    **dict.fromkeys(("published", "starting_points"), "settings"),
+    **{
+        name: name
+        for name in ("refits", "peers", "scaling", "shards", "grid", "he2009", "intervals", "xu2019")
+    },
 }
 """Measurement -> its module. The function has the name of the measurement, or is `main`."""
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
+import signal
 import statistics
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from typing import Any, Protocol, Self
 
 import numpy as np
 
+from benchmarks.report import timed
 from rankviz.common.memory import peak_memory, reset_peak_memory, resident_memory
 from rankviz.common.threads import cores, limit_threads
 from rankviz.datasets import RankingData
@@ -101,7 +105,8 @@ def side_by_side(
         children: dict[str, Child] = {}
         for name, method in methods.items():
             try:
-                children[name] = stack.enter_context(Child(method, train))
+                children[name] = stack.enter_context(Child())
+                children[name].ask(_warm_up, method, train)
             except ChildError as error:
                 found[name].failure = str(error)
         for turn in range(repetitions):
@@ -110,9 +115,9 @@ def side_by_side(
                 if measured.failure or (turn and measured.runs[0].seconds > SLOW):
                     continue
                 try:
-                    measured.runs.append(child.ask("fit"))
+                    measured.runs.append(child.ask(_fit))
                     if turn == repetitions - 1 or measured.runs[0].seconds > SLOW:
-                        measured.scores, measured.objectives = child.ask("judge", test)
+                        measured.scores, measured.objectives = child.ask(_judge, test)
                 except ChildError as error:
                     measured.failure = str(error)
                 last = (
@@ -123,86 +128,63 @@ def side_by_side(
 
 
 class Child:
-    """A process that holds the documents and a method, and answers questions about it."""
+    """A process that calls functions, and keeps its memory between the calls. Use as a context manager."""
 
-    def __init__(self, method: Method, train: RankingData) -> None:
+    def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other, method, train, cores()), daemon=True)
-        self._process.start()
-        other.close()
+        self._pool = ProcessPoolExecutor(1, context, limit_threads, (cores(),))
 
     def __enter__(self) -> Self:
-        try:
-            self._answer()
-        except ChildError:
-            self.__exit__()
-            raise
+        self._process = self._pool.submit(os.getpid).result()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.join()
+        self._pool.shutdown(cancel_futures=True)
 
-    def ask(self, question: str, *arguments: object) -> Any:
-        """Have one of `_Worker`'s methods called there. Raises `ChildError`."""
+    def ask(self, work: Callable[..., Any], *arguments: object, seconds: float | None = LONGEST) -> Any:
+        """Return what a function returns there. Raises `ChildError`."""
         try:
-            self._connection.send((question, arguments))
-        except OSError as error:
-            raise ChildError("the process has died") from error
-        return self._answer()
-
-    def _answer(self) -> Any:
-        try:
-            if not self._connection.poll(LONGEST):
-                self._process.kill()
-                raise ChildError(f"given up after {LONGEST:g} s")
-            answer = self._connection.recv()
-        except (EOFError, OSError) as error:
+            return self._pool.submit(work, *arguments).result(seconds)
+        except BrokenProcessPool as error:
             raise ChildError("the process has died, probably for want of memory") from error
-        if isinstance(answer, Exception):
-            raise ChildError(f"{type(answer).__name__}: {answer}")
-        return answer
-
-
-def _serve(connection: Connection, method: Method, train: RankingData, threads: int) -> None:
-    """The child's loop: answer until it is ended. Whatever goes wrong is an answer too."""
-    limit_threads(threads)
-    question, arguments, worker = "warm_up", (), _Worker(method, train)
-    while True:
-        try:
-            answer = getattr(worker, question)(*arguments)
-        except Exception as error:  # told to the parent, which notes it in the table
-            answer = RuntimeError(f"{type(error).__name__}: {error}")
-        connection.send(answer)
-        question, arguments = connection.recv()
+        except TimeoutError as error:
+            os.kill(self._process, signal.SIGKILL)
+            raise ChildError(f"given up after {seconds:g} s") from error
+        except Exception as error:
+            raise ChildError(f"{type(error).__name__}: {error}") from error
 
 
 class _Worker:
-    def __init__(self, method: Method, train: RankingData) -> None:
-        self.method, self.train = method, train
-        self.model: Any = None
-        self.baseline = 0
+    """The method, its documents and its last model, in the process of a method."""
 
-    def warm_up(self) -> None:
-        queries = np.arange(min(WARM_UP_QUERIES, self.train.n_queries))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # so few documents are fewer than landmarks
-            self.method.fit(take_queries(self.train, queries, name="warm-up"))
-        gc.collect()
-        self.baseline = resident_memory()
+    method: Method
+    train: RankingData
+    model: Any = None
+    baseline = 0
 
-    def fit(self) -> Run:
-        self.model = None
-        gc.collect()
-        reset_peak_memory()
-        began = time.perf_counter()
-        self.model = self.method.fit(self.train)
-        seconds = time.perf_counter() - began
-        stages, iterations = getattr(self.model, "seconds_", {}), getattr(self.model, "n_iter_", np.nan)
-        return Run(seconds, dict(stages), peak_memory() - self.baseline, iterations)
 
-    def judge(self, test: RankingData | None) -> tuple[np.ndarray | None, tuple[float, float]]:
-        if test is None:
-            return None, (np.nan, np.nan)
-        return self.model.predict(test.X), self.method.objectives(self.model, self.train)
+def _warm_up(method: Method, train: RankingData) -> None:
+    """Keep the method and its documents, and fit a few queries."""
+    _Worker.method, _Worker.train = method, train
+    queries = np.arange(min(WARM_UP_QUERIES, train.n_queries))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so few documents are fewer than landmarks
+        method.fit(take_queries(train, queries, name="warm-up"))
+    gc.collect()
+    _Worker.baseline = resident_memory()
+
+
+def _fit() -> Run:
+    _Worker.model = None
+    gc.collect()
+    reset_peak_memory()
+    model, seconds = timed(lambda: _Worker.method.fit(_Worker.train))
+    stages, iterations = getattr(model, "seconds_", {}), getattr(model, "n_iter_", np.nan)
+    _Worker.model = model
+    return Run(seconds, dict(stages), peak_memory() - _Worker.baseline, iterations)
+
+
+def _judge(test: RankingData | None) -> tuple[np.ndarray | None, tuple[float, float]]:
+    if test is None:
+        return None, (np.nan, np.nan)
+    return _Worker.model.predict(test.X), _Worker.method.objectives(_Worker.model, _Worker.train)

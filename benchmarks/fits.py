@@ -2,130 +2,107 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 
 from benchmarks import report
 from benchmarks.children import Measured, side_by_side
-from benchmarks.report import fold_of, letor, seconds, synthetic, timed
-from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, duals, fit_curve
-from rankviz.analysis.spectra import spectra_of
+from benchmarks.report import fold_of, letor, seconds, synthetic
+from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, fit_curve
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
-from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.learning.feature_space import RankObjective
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.memory import PAIR_BYTES
-from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.pairs import count_pairs
-from rankviz.learning.risk import PairRisk, Risk
-from rankviz.learning.solvers import SOLVERS
-from rankviz.learning.sorted_risk import SortedRisk
-from rankviz.metrics import auc
 from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
 
 Ranker = RankSVM | FactorizedRankSVM | RegularizedRankSVM
 
 
-def ending(models: Sequence[Ranker]) -> dict[str, object]:
-    """Return how Newton fits ended: steps, iterations, the largest decrement, the sum of objectives."""
-    last = [model.trace_.iloc[-1] for model in models]
-    return {
-        "Newton steps": sum(model.n_iter_ for model in models),
-        "CG iterations": sum(int(model.trace_["cg_iterations"].sum()) for model in models),
-        "decrement / objective": max(float(row["decrement"] / row["objective"]) for row in last),
-        "objective": sum(model.objective_ for model in models),
-    }
+# one model ------------------------------------------------------------------------------------------------
 
-
-def measured_fit(model: RankSVM, data: RankingData) -> tuple[RankSVM, float, float]:
-    """Fit a model; return it, its seconds, and the peak memory of this process in GB."""
-    reset_peak_memory()
-    model, took = timed(lambda: model.fit_data(data))
-    return model, took, peak_memory() / 1e9
-
-
-# linear ---------------------------------------------------------------------------------------------------
-
-LINEAR = (
-    ("42,000 x 46 synthetic", 0, 0.08, {"C": 2.0**-11}),
-    ("OHSUMED Fold1", 1, 0.017, {"C": 2.0**-11}),
-    ("OHSUMED, five folds", 5, 0.1, {"C": 1e-4}),
-    ("OHSUMED Fold1", 1, 1.5, {"C": 0.01, "loss": "hinge"}),
-)
-"""Data, folds of OHSUMED (0: synthetic documents), the goal in seconds, settings."""
-SOLVER_CS = (1e-4, 2.0**-11, 1e-2)
-"""C at which solvers are compared; at 0.01 the printed steps of chapelle2010 diverge."""
-LINEAR_NOTE = (
-    "For comparison, on a machine like this: the fastest C++ code takes 0.017 s on OHSUMED Fold1 and 0.059 "
-    "s on "
-    "42,000 documents with 46 features; PRSVM+ of chapelle2010 1.5 s for the five folds of OHSUMED; svm_rank "
-    "0.16 s for the hinge, to a loose ε (chapelle2010 Table 3 has hours for SVMlight)."
+OHSUMED, SYNTHETIC, MSLR = "OHSUMED Fold1", "42,000 x 46 synthetic", "720,000 x 136 synthetic"
+FITS: dict[str, tuple[str, list[tuple[str, RankSVM, int]]]] = {
+    "linear": (
+        "Linear fits",
+        [
+            (SYNTHETIC, RankSVM(C=2.0**-11), 15),
+            (OHSUMED, RankSVM(C=2.0**-11), 15),
+            (OHSUMED, RankSVM(C=0.01, loss="hinge"), 15),
+        ],
+    ),
+    "training": ("Nyström with m = 2000", [(SYNTHETIC, RankSVM("nystroem", 2000, 2.0**-5, 2.0**-2), 5)]),
+    "exact": (
+        "The exact kernel",
+        [
+            (OHSUMED, RankSVM("exact", gamma=2.0**-6, C=2.0**-7), 5),
+            (OHSUMED, RankSVM("exact", gamma=2.0**-3, C=4.0), 1),
+            (SYNTHETIC, RankSVM("exact", gamma=2.0**-5, C=2.0**-2), 1),
+        ],
+    ),
+    "large": (
+        "The size of MSLR-WEB10K",
+        [(MSLR, RankSVM(C=2.0**-11), 1), (MSLR, RankSVM("nystroem", 500, 2.0**-6, 2.0**-11), 1)],
+    ),
+}
+"""Measurement -> title, and data, model and repetitions of each row."""
+NOTE = (
+    "Several fits follow one that does not count. Seconds of features, pairs, start and solver are those of "
+    "the last fit. Peak: of the process, with the data. Kernel matrix: one in float64, after each fit of "
+    "fewer than 10,000 documents. chen2017's Table 2 has 47,463 s for kernel RankSVM at 42,000 documents; "
+    "xu2019's Table 5 has N/A for RankSVM at the size of MSLR-WEB10K."
 )
 
 
-def linear(repetitions: int = 15, few: int = 3) -> None:
-    """Measure linear fits against their goals, and all solvers on one problem."""
+def fits(name: str) -> None:
+    """Fit every model of a measurement, and write its table."""
+    title, cases = FITS[name]
     here = letor("OHSUMED") is not None
-    rows = [linear_row(*case, repetitions) for case in LINEAR if here or not case[1]]
-    notes = [LINEAR_NOTE, f"{repetitions} repetitions in one process, after one that does not count."]
-    report.write("linear", "Linear fits", pd.DataFrame(rows), notes)
-    data = fold_of("OHSUMED").train if here else synthetic()
-    notes = [
-        f"{'OHSUMED Fold1' if here else '42,000 synthetic documents'}, linear, squared hinge. Above the "
-        "optimum: "
-        "(objective − best)/best, the best by truncated Newton to a decrement of 1e-13. L-BFGS stops at a "
-        "duality "
-        "gap of 1e-6 of the objective, SGD after 100 passes; a pass by pair is as many pairs as there are "
-        f"documents. Seconds are the least of {few} runs, without features and pairs."
-    ]
-    table = pd.DataFrame([row for C in SOLVER_CS for row in solver_rows(data, C, few)])
-    report.write("solvers", "Solvers on one problem", table, notes)
+    rows = [fit_row(*case) for case in cases if here or case[0] != OHSUMED]
+    report.write(name, title, pd.DataFrame(rows), [NOTE])
 
 
-def linear_row(name: str, folds: int, goal: float, settings: dict, repetitions: int) -> dict[str, object]:
-    """Fit each part, repeated: seconds of `fit`, seconds of the solver alone, and the end."""
-    parts = [fold_of("OHSUMED", k).train for k in range(1, folds + 1)] or [synthetic()]
-    models, alone = [RankSVM(**settings) for _ in parts], list[float]()
-
-    def fit() -> None:
-        for model, part in zip(models, parts, strict=True):
-            model.fit_data(part)
-        alone.append(sum(model.seconds_["newton"] for model in models))
-
-    fitted = seconds(fit, repetitions, warm_up=True)
-    row = {"data": name, "loss": models[0].loss, "C": models[0].C, "fit, median s": np.median(fitted)}
-    row |= {"fit, least s": min(fitted), "at most, s": goal, "solver alone, median s": np.median(alone[1:])}
-    return row | ending(models) | {"duality gap / objective": max(model.gap_ for model in models)}
+linear, training, exact, large = (partial(fits, name) for name in FITS)
 
 
-def solver_rows(data: RankingData, C: float, few: int) -> list[dict[str, object]]:
-    """Solve one problem by every solver."""
-    best, rows = RankSVM(C=C, tol=1e-13).fit_data(data).objective_, []
-    for name, choice in SOLVERS.items():
-        models = [RankSVM(C=C, solver=name).fit_data(data) for _ in range(few)]
-        trace = models[0].trace_
-        rows.append(
-            {
-                "C": C,
-                "solver": choice.label,
-                "seconds": min(model.seconds_["newton"] for model in models),
-                "iterations": models[0].n_iter_,
-                "products": trace["products"].sum(),
-                "above the optimum": f"{max(0.0, models[0].objective_ / best - 1.0):.1e}",
-                "highest on the way": f"{trace['objective'].max() / best - 1.0:.1e}",
-                "status": models[0].status_.name.lower(),
-            }
-        )
-    return rows
+def documents(name: str) -> RankingData:
+    """Return the training documents of a name in `FITS`."""
+    if name == OHSUMED:
+        return fold_of("OHSUMED").train
+    if name == SYNTHETIC:
+        return synthetic()
+    sizes = {"n_queries": 6000, "documents_per_query": (25, 340), "n_features": 136, "n_grades": 5}
+    return make_data(**sizes, seed=0)
+
+
+def fit_row(name: str, model: RankSVM, repetitions: int) -> dict[str, object]:
+    """Fit a model several times; return seconds, peak memory, and how the last fit ended."""
+    data, took, matrices = documents(name), list[float](), list[float]()
+    reset_peak_memory()
+    for _ in range(repetitions + (repetitions > 1)):
+        took += seconds(lambda: model.fit_data(data))
+        if model.feature_map == "exact" and data.n_documents < 10_000:
+            matrices += seconds(lambda: rbf_kernel(data.X, data.X, model.gamma))
+    took, last = took[-repetitions:], model.trace_.iloc[-1]
+    row = {"data": name, "pairs": model.n_pairs_, "map": model.feature_map, "loss": model.loss, "C": model.C}
+    row |= {"fit, median s": np.median(took), "least": min(took), "most": max(took)}
+    row |= {f"{stage}, s": spent for stage, spent in model.seconds_.items()}
+    if matrices:
+        row |= {
+            "kernel matrix, s": np.median(matrices),
+            "fit / matrix": np.median(took) / np.median(matrices),
+        }
+    return row | {
+        "peak GB": peak_memory() / 1e9,
+        "Newton steps": model.n_iter_,
+        "CG iterations": int(model.trace_["cg_iterations"].sum()),
+        "decrement / objective": float(last["decrement"] / last["objective"]),
+        "duality gap / objective": model.gap_,
+        "objective": model.objective_,
+        "status": model.status_.name.lower(),
+    }
 
 
 # curves ---------------------------------------------------------------------------------------------------
@@ -169,170 +146,6 @@ def curve_row(name: str, what: str, data: RankingData) -> dict[str, object]:
     return row
 
 
-# exact ----------------------------------------------------------------------------------------------------
-
-EXACT = (
-    ("OHSUMED Fold1", 5, {"gamma": 2.0**-6, "C": 2.0**-7}),
-    ("OHSUMED Fold1, rough", 1, {"gamma": 2.0**-3, "C": 4.0}),
-    ("synthetic", 1, {"gamma": 2.0**-5, "C": 2.0**-2}),
-)
-"""Data, repetitions, settings."""
-
-
-def exact() -> None:
-    """Measure the exact kernel: OHSUMED Fold1 against one kernel matrix, and 42,000 documents."""
-    here = letor("OHSUMED") is not None
-    rows = [exact_row(*case) for case in EXACT if here or case[0] == "synthetic"]
-    notes = [
-        "chen2017's Table 2 has 47,463 s for kernel RankSVM at the second size. Seconds are those of `fit`, "
-        "with "
-        "the kernel matrix; medians of 5 repetitions in the first row, else one fit."
-    ]
-    report.write("exact", "The exact kernel", pd.DataFrame(rows), notes)
-
-
-def exact_row(name: str, repetitions: int, settings: dict[str, float]) -> dict[str, object]:
-    """Fit with the exact kernel, and compute one kernel matrix in turns where it is small."""
-    data, fits, matrices = synthetic() if name == "synthetic" else fold_of("OHSUMED").train, [], []
-    for _ in range(repetitions):
-        model, took, peak = measured_fit(RankSVM("exact", **settings), data)
-        fits.append(took)
-        if name != "synthetic":
-            matrices += seconds(lambda: rbf_kernel(data.X, data.X, settings["gamma"]))
-    matrix = float(np.median(matrices)) if matrices else np.nan
-    row = {"data": name, "documents": data.n_documents, "γ": settings["gamma"], "C": settings["C"]}
-    row |= {"fit, s": float(np.median(fits)), "of it kernel, s": model.seconds_["features"]}
-    row |= {"one float64 kernel matrix, s": matrix, "fit / matrix": float(np.median(fits)) / matrix}
-    return row | {"peak memory, GB": peak} | ending([model])
-
-
-# training -------------------------------------------------------------------------------------------------
-
-M, GAMMA, C = 2000, 2.0**-5, 2.0**-2
-
-
-def training(repetitions: int = 5) -> None:
-    """Measure Nyström with m = 2000 on 42,000 documents, against the seconds of its parts alone."""
-    data = synthetic()
-    model, _, peak = measured_fit(RankSVM("nystroem", M, GAMMA, C), data)
-    table = pd.DataFrame([training_round(data) for _ in range(repetitions)])
-    table["yardstick: all three, s"] = table.filter(like="yardstick").sum(axis=1)
-    table["fit / yardstick"] = table["fit, s"] / table["yardstick: all three, s"]
-    table = pd.DataFrame({"median": table.median(), "min": table.min(), "max": table.max()})
-    zero, plain = RankSVM("nystroem", M, GAMMA, C), RankSVM("nystroem", M, GAMMA, C, preconditioner="none")
-    zero.fit_in(zero.training(data), alone=True)
-    ends = {"fit": model, "from zero": zero, "without a preconditioner": plain.fit_data(data)}
-    notes = [
-        f"{data.n_documents:,} documents, {data.n_queries:,} queries, {model.n_pairs_:,} preference pairs; "
-        "Nyström "
-        f"m = {M}, γ = 2^-5, C = 2^-2. {repetitions} repetitions; peak memory {peak:.2f} GB. Seconds in the "
-        "system "
-        "are those of pages that are touched first.",
-        *(f"{name}: started from {one.start_}, {_words(ending([one]))}." for name, one in ends.items()),
-    ]
-    report.write("training", "Training against its parts", table.reset_index(names="what"), notes)
-
-
-def _words(ends: dict[str, object]) -> str:
-    return ", ".join(f"{name} {value:.6g}" for name, value in ends.items())
-
-
-def training_round(data: RankingData) -> dict[str, float]:
-    """Measure one kernel matrix, 60 products with it, one Cholesky factor, and a fit with its stages."""
-    landmarks, v, out = data.X[:M], np.ones(M), dict[str, float]()
-    K, out["yardstick: kernel matrix, s"] = timed(lambda: rbf_kernel(data.X, landmarks, GAMMA))
-    out["yardstick: 60 products K v, s"] = seconds(lambda: [K @ v for _ in range(60)])[0]
-    small = rbf_kernel(landmarks, landmarks, GAMMA) + 1e-6 * np.eye(M)
-    out["yardstick: Cholesky factor of 2000, s"] = seconds(lambda: np.linalg.cholesky(small))[0]
-    K = np.empty(0)  # it takes as much memory as a fit
-    before = os.times().system
-    model, out["fit, s"] = timed(lambda: RankSVM("nystroem", M, GAMMA, C).fit_data(data))
-    out["  in the system, s"] = os.times().system - before
-    return out | {f"  {stage}, s": took for stage, took in model.seconds_.items()}
-
-
-# large ----------------------------------------------------------------------------------------------------
-
-LARGE = {
-    "linear": ({"C": 2.0**-11}, 30.0),
-    "nystroem": ({"C": 2.0**-11, "gamma": 2.0**-6, "n_components": 500}, 150.0),
-}
-"""Settings by map, and the goal in seconds."""
-
-
-def large() -> None:
-    """Measure the size of the training folds of MSLR-WEB10K; xu2019's Table 5 has N/A for RankSVM there."""
-    sizes = {"n_queries": 6000, "documents_per_query": (25, 340), "n_features": 136, "n_grades": 5}
-    data = make_data(**sizes, seed=0)
-    rows = []
-    for name, (settings, goal) in LARGE.items():
-        model, took, peak = measured_fit(RankSVM(name, **settings), data)
-        row = {"map": name, "pairs": model.n_pairs_, "fit, s": took, "at most, s": goal}
-        row |= {f"{stage}, s": model.seconds_[stage] for stage in ("features", "pairs", "newton")}
-        rows.append(row | {"peak GB": peak} | ending([model]) | {"status": model.status_.name.lower()})
-    notes = [
-        f"{data.n_documents:,} documents in {data.n_queries:,} queries, {data.n_features} features of "
-        f"{data.X.nbytes / 1e9:.2f} GB, generated. One fit each; peak memory of the process with the data, "
-        "at most "
-        "8 GB. C = 2^-11, γ = 2^-6, m = 500."
-    ]
-    report.write("large", "The size of MSLR-WEB10K", pd.DataFrame(rows), notes)
-
-
-# binary ---------------------------------------------------------------------------------------------------
-
-SIZES = (1200, 2400, 4800, 9600, 19_200, 37_500, 75_000, 150_000, 300_000)
-FORMS: dict[str, Callable[..., Risk]] = {"sorted": SortedRisk, "listed": PairRisk}
-LARGEST_LIST = 2.5e9
-"""Bytes that a list of pairs may take."""
-OVERHEAD_BELOW = 19_200
-"""With fewer examples, the sorted form takes as long as the calls of its functions."""
-
-
-def binary(sizes: Sequence[int] = SIZES, repetitions: int = 5) -> None:
-    """Compare sorted with listed pairs on one query with two grades (chapelle2010 Figure 3)."""
-    rows = [row for n in sizes for form in FORMS if (row := binary_row(n, form, repetitions))]
-    table = pd.DataFrame(rows)
-    slopes = []
-    for form, part in table.groupby("form", sort=False):
-        kept = part[part["n"] >= OVERHEAD_BELOW] if form == "sorted" else part
-        if len(kept) > 1:
-            slope = np.polyfit(np.log(kept["n"]), np.log(kept["seconds"]), 1)[0]
-            slopes.append(f"{form} pairs n^{slope:.2f}")
-    notes = [
-        f"Seconds grow as: {'; '.join(slopes)} (least squares of logarithms; from {OVERHEAD_BELOW:,} "
-        "examples on "
-        "for the sorted form, over all sizes for the listed one).",
-        f"Synthetic examples, 50 features, squared hinge, C = 100/pairs; least of {repetitions} "
-        "repetitions, with "
-        "the preparation of the pairs. AUC counts ties as halves; beside it is its distance from "
-        "scikit-learn's. "
-        "1 − AUC is at most the mean loss of a pair.",
-    ]
-    report.write("binary", "One query with two grades", table, notes)
-
-
-def binary_row(n: int, form: str, repetitions: int) -> dict[str, object] | None:
-    """Train with one form of the risk; None where its list of pairs would take too much memory."""
-    data = make_data(n_queries=1, documents_per_query=(n, n), n_features=50, n_grades=2, seed=0)
-    pairs = int(count_pairs(data.y, data.ptr).sum())
-    if form == "listed" and pairs * PAIR_BYTES > LARGEST_LIST:
-        return None
-
-    def train() -> None:
-        nonlocal risk, result
-        risk = FORMS[form](data.y, data.ptr, LOSSES["squared_hinge"])
-        objective = RankObjective(FeatureOperator(data.X, IdentityBasis(50)), risk, 100.0 / pairs)
-        result = TruncatedNewton().solve(objective)
-
-    risk = result = None
-    row = {"n": n, "pairs": pairs, "form": form, "seconds": min(seconds(train, repetitions))}
-    f = result.point.scores
-    row |= {"Newton steps": len(result.trace) - 1, "objective": result.point.value, "AUC": auc(f, data)}
-    row["less scikit-learn's"] = row["AUC"] - roc_auc_score(data.y, f)
-    return row | {"mean loss of a pair": risk.at(f).value / pairs}
-
-
 # low_rank -------------------------------------------------------------------------------------------------
 
 LOW_RANK_C, OPTIMUM_TOL = 2.0**-7, 1e-8
@@ -374,16 +187,12 @@ def low_rank(repetitions: int = 3) -> None:
     notes = [
         f"Linear. C = 2^-7, K = {factorised.rank}, nuclear = {regularised.nuclear:g}, coupling = "
         f"{regularised.coupling:g}, tolerance {factorised.tol:g}; RankSVM's is 10^-6. Medians of "
-        f"{repetitions} fits "
-        "in turns, each method in its own process; memory is the peak above the process before. Least: for "
-        "the "
-        "factorised model the optimum of the dual problem, a bound it need not reach; for the others the "
-        "bound of "
-        "their duality gap. RankSVM's objective is the primal one, the negative of the dual at the optimum."
+        f"{repetitions} fits in turns, each method in its own process; memory is the peak above the process "
+        "before. Least: for the factorised model the optimum of the dual problem, a bound it need not "
+        "reach; for the others the bound of their duality gap. RankSVM's objective is the primal one, the "
+        "negative of the dual at the optimum."
     ]
     report.write("low_rank", "Low-rank models", pd.DataFrame(rows), notes)
-    note = "All singular values of all blocks, median and largest of 7 repetitions in one process."
-    report.write("spectra", "Spectra of all blocks", pd.DataFrame(spectra(fold_of("OHSUMED").train)), [note])
 
 
 def _low_rank_row(measured: Measured) -> dict[str, object]:
@@ -399,20 +208,3 @@ def _low_rank_row(measured: Measured) -> dict[str, object]:
         "above it": (reached - least) / abs(least) if least else np.nan,
         "failure": measured.failure or "–",
     }
-
-
-def spectra(train: RankingData) -> list[dict[str, object]]:
-    """Measure the singular values of all blocks of three models."""
-    fitted = {
-        "RankSVM, squared hinge": RankSVM(C=LOW_RANK_C),
-        "RankSVM, hinge": RankSVM(C=LOW_RANK_C, loss="hinge"),
-        "factorised": FactorizedRankSVM(C=LOW_RANK_C),
-    }
-    rows = []
-    for name, model in fitted.items():
-        found = duals(model.fit_data(train), train)
-        for matrix in ("block", "symmetrised"):
-            took = seconds(partial(spectra_of, found, matrix), 7)
-            row = {"data": "OHSUMED Fold1", "model": name, "matrix": matrix, "blocks": len(found)}
-            rows.append(row | {"median s": np.median(took), "largest s": max(took)})
-    return rows

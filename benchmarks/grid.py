@@ -40,6 +40,7 @@ from rankviz.plots import sweep_map
 from rankviz.plots.style import LOW_TO_HIGH
 from rankviz.runs import RULES, Design, Selection, Values, powers, select
 from rankviz.runs.presets import PRESETS
+from rankviz.runs.selection import Choice
 from rankviz.runs.sweep_table import results
 from rankviz.store import RunStore, Study
 from rankviz.store.database import ENVIRONMENT
@@ -63,16 +64,7 @@ TABLE_4 = {
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs of one model on all folds of one set.
-
-    Attributes
-    ----------
-    label : str
-        The model.
-    design : Design
-    digests : mapping
-        Fold -> the digest of its data.
-    """
+    """The runs of one model on all folds of one set; the digests are of the data of each fold."""
 
     label: str
     design: Design
@@ -151,23 +143,14 @@ def make(store: RunStore, wanted: Sequence[Grid], root: Path) -> None:
 # the choices ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Way:
-    """How a setting is chosen: by which metric, for all folds or for each, and by which rule."""
-
-    criterion: str
-    per_fold: bool
-    rule: str
-
-    @property
-    def words(self) -> str:
-        """Return the way in words."""
-        return f"{'each fold' if self.per_fold else 'all folds'}, {RULES[self.rule].label}"
-
-
 _RULES = {False: ("best", "one_standard_error", "one_paired_error"), True: ("best", "one_standard_error")}
-EVERY_WAY = [Way(metric, each, rule) for metric in CRITERIA for each in _RULES for rule in _RULES[each]]
+EVERY_WAY = [Choice(metric, rule, each) for metric in CRITERIA for each in _RULES for rule in _RULES[each]]
 """An error of one fold is over its queries."""
+
+
+def words(way: Choice) -> str:
+    """Return for which folds and by which rule a way chooses."""
+    return f"{'each fold' if way.per_fold else 'all folds'}, {RULES[way.rule].label}"
 
 
 class Tried:
@@ -182,13 +165,11 @@ class Tried:
         places = results(grid.design, self.table)
         self._digests = places.set_index(["cell", "fold"])["digest"].to_dict()
 
-    def chosen(self, way: Way) -> Selection:
+    def chosen(self, way: Choice) -> Selection:
         """Choose in a way."""
-        per_query = None
-        if way.per_fold:
-            per_query = {digest: run.per_query[way.criterion] for digest, run in self.validation.items()}
-        about = {"per_fold": way.per_fold, "rule": way.rule, "per_query": per_query}
-        return select(self.grid.design, self.table, way.criterion, **about)
+        own = {digest: run.per_query[way.metric] for digest, run in self.validation.items()}
+        about = {"per_fold": way.per_fold, "rule": way.rule, "per_query": own if way.per_fold else None}
+        return select(self.grid.design, self.table, way.metric, **about)
 
     def tested(self, selection: Selection) -> Contestant:
         """Return the chosen runs on the test part."""
@@ -198,8 +179,8 @@ class Tried:
     def validated(self, cell: int) -> Contestant:
         """Return a cell on the validation part."""
         digests = [self._digests[cell, fold] for fold in self.grid.design.folds]
-        words = f"{self.grid.label}, {settings_words(self.grid.design.plan.cells[cell])}"
-        return Contestant(words, tuple(self.validation[digest] for digest in digests))
+        label = f"{self.grid.label}, {settings_words(self.grid.design.plan.cells[cell])}"
+        return Contestant(label, tuple(self.validation[digest] for digest in digests))
 
     @cached_property
     def validation(self) -> dict[str, Run]:
@@ -225,14 +206,14 @@ class Outcome:
     """One way of choosing on one set: the choice for each model, and kernels against each linear one."""
 
     dataset: str
-    way: Way
+    way: Choice
     selections: Mapping[str, Selection]
     comparisons: tuple[Comparison, ...]
 
     @property
     def place(self) -> dict[str, object]:
         """Return the first columns of its rows."""
-        return {"set": self.dataset, "by": self.way.criterion, "chosen for": self.way.words}
+        return {"set": self.dataset, "by": self.way.metric, "chosen for": words(self.way)}
 
 
 def outcomes(tried: Sequence[Tried]) -> list[Outcome]:
@@ -293,11 +274,9 @@ def write(tried: Sequence[Tried]) -> None:
         "model has the C of the grid, or smaller ones too (from 2^-20)."
     ]
     report.write("grid_table4", "chen2017 Table 4 beside ours", printed_beside(found), notes)
-    columns = ["fold", "feature_map", "gamma", "C", "seconds"]
+    columns = ["dataset", "fold", "feature_map", "gamma", "C", "seconds"]
     columns += [f"{part}:{metric}" for part in ("vali", "test") for metric in METRICS]
-    every = pd.concat([one.table.reindex(columns=columns).assign(dataset=one.grid.dataset) for one in tried])[
-        ["dataset", *columns]
-    ]
+    every = pd.concat([one.table.assign(dataset=one.grid.dataset).reindex(columns=columns) for one in tried])
     report.write_csv("grid_runs", every[~every.index.duplicated()], digits=4)
     write_svg("grid", figure([one for one in tried if one.grid.kernel], CRITERIA[0]))
 
@@ -348,8 +327,8 @@ def _ends(row: pd.Series, form: str) -> str:
 def verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Count the differences that hold, for each way: better and worse, by both corrections."""
     rows = []
-    for (against, words), part in table.groupby(["against", "chosen for"], sort=False):
-        row = {"against": against, "chosen for": words, "comparisons": len(part)}
+    for (against, chosen), part in table.groupby(["against", "chosen for"], sort=False):
+        row = {"against": against, "chosen for": chosen, "comparisons": len(part)}
         for column in ("Holm", "Holm of all"):
             held = part.loc[part[column] <= LEVEL, "difference"]
             row |= {f"better, {column}": int((held > 0).sum()), f"worse, {column}": int((held < 0).sum())}
@@ -377,7 +356,7 @@ def best_cells(kernel: Tried, linear: Tried) -> list[BestCandidate]:
     found = []
     cells = [kernel.validated(cell) for cell in range(len(kernel.grid.design.plan.cells))]
     for metric in CRITERIA:
-        best = int(linear.chosen(Way(metric, False, "best")).chosen["cell"].iloc[0])
+        best = int(linear.chosen(Choice(metric)).chosen["cell"].iloc[0])
         baseline = linear.validated(best)
         found.append(best_of(Matched.of([baseline, *cells]), metric, baseline.label))
     return found
@@ -389,7 +368,7 @@ def printed_beside(found: Sequence[Outcome]) -> pd.DataFrame:
     for one in found:
         if one.way.rule == "best" and one.dataset == "OHSUMED":
             for label, selection in one.selections.items():
-                how = f"{one.way.words}, validation {one.way.criterion}: {chosen_words(selection)}"
+                how = f"{words(one.way)}, validation {one.way.metric}: {chosen_words(selection)}"
                 own = selection.test_means[list(PRIMAL)].round(4).to_dict()
                 rows.append({"model": label, "chosen": how, **own})
     return pd.DataFrame(rows)

@@ -64,38 +64,23 @@ def main() -> None:
         for name in SETTINGS
     }
     title = "he2009 Table 2: OHSUMED fold 2, trained on S2, tested on S4, S5, S1"
-    report.write("he2009_table2", title, table_2(runs, parts), [_NO_C, *claims_2(parts)])
-    report.write(
-        "he2009_folds", "he2009's protocol on OHSUMED, mean of five folds", means(runs), claims(runs)
+    note = (
+        "“Most of any C” is the largest value of each metric over his C and 17 others, two to a power of ten "
+        f"from {WIDE[0]:g} to {WIDE[-1]:g}, found on the test parts themselves; the row below it is the same "
+        "for models that were trained on these parts as well."
     )
-    report.write("he2009_table5", "he2009 Table 5: seconds of one training", table_5(runs), [_SECONDS])
-    report.write(
-        "he2009_table6", "he2009 Table 6: seconds of cs-sRSVM at C = 0.008", table_6(parts), [_MEDIAN]
-    )
-
-
-_NO_C = (
-    "“Most of any C” is the largest value of each metric over his C and 17 others, two to a power of ten "
-    f"from {WIDE[0]:g} to {WIDE[-1]:g}, found on the test parts themselves; the row below it is the same for "
-    "models that were trained on these parts as well."
-)
-_SECONDS = "Mean of the nine trainings of the choice of C, raw features; reading the files is left out."
-_MEDIAN = f"Medians of {ROUNDS} trainings, raw features."
+    report.write("he2009_table2", title, table_2(runs, parts), [note, *claims_2(parts)])
+    title = "he2009's protocol on OHSUMED, mean of five folds"
+    report.write("he2009_folds", title, means(runs), claims(runs))
+    note = "Mean of the nine trainings of the choice of C, raw features; reading the files is left out."
+    report.write("he2009_table5", "he2009 Table 5: seconds of one training", table_5(runs), [note])
+    title, note = "he2009 Table 6: seconds of cs-sRSVM at C = 0.008", f"Medians of {ROUNDS} trainings."
+    report.write("he2009_table6", title, table_6(parts), [note])
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One method on one fold.
-
-    Attributes
-    ----------
-    C : float
-        The chosen one.
-    per_query : DataFrame
-        Metrics of the queries of the three test parts.
-    seconds, steps : tuple of float, of int
-        Of the trainings of the choice of C.
-    """
+    """One method on one fold: the chosen C, metrics by query of the test parts, and all nine trainings."""
 
     C: float
     per_query: pd.DataFrame

@@ -14,12 +14,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn import kernel_approximation
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
 
 from benchmarks import report
 from benchmarks.children import LONGEST, REPETITIONS, SLOW, Measured, Method, side_by_side
 from benchmarks.report import fold_of, letor
 from rankviz import Fold, RankSVM, evaluate
-from rankviz.common.numbers import power_of_two, small
+from rankviz.common.numbers import small
 from rankviz.common.threads import cores
 from rankviz.datasets import RankingData, make_fold
 from rankviz.features import FEATURE_MAPS
@@ -65,33 +70,12 @@ class Ours:
         kind = FEATURE_MAPS[self.feature_map]
         return f"rankviz {kind.label}{f' m = {self.m}' if kind.has_components else ''}"
 
-    @property
-    def words(self) -> str:
-        """Return the settings in words."""
-        return _kernel_words(self.C, self.gamma if FEATURE_MAPS[self.feature_map].has_kernel else None)
-
     def fit(self, train: RankingData) -> RankSVM:
         settings = {"n_components": self.m, "gamma": self.gamma, "C": self.C, "tol": self.tol}
         return RankSVM(self.feature_map, **settings).fit_data(train)
 
     def objectives(self, model: RankSVM, train: RankingData) -> tuple[float, float]:
         return model.objective_, replace(self, tol=MINIMUM_TOL).fit(train).objective_
-
-
-def _kernel_words(C: float, gamma: float | None) -> str:
-    words = f"C = {power_of_two(C)}"
-    return words if gamma is None else f"{words}, γ = {power_of_two(gamma)}"
-
-
-@dataclass(frozen=True)
-class FittedPairSVM:
-    """A map and weights."""
-
-    mapping: Any
-    w: np.ndarray
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.mapping.transform(X) @ self.w
 
 
 @dataclass(frozen=True)
@@ -115,17 +99,7 @@ class PairSVM:
         mapping = "" if self.transformer == "linear" else f"{self.transformer} m = {self.m} + "
         return f"scikit-learn {mapping}pairs + LinearSVC"
 
-    @property
-    def words(self) -> str:
-        """Return the settings in words."""
-        words = _kernel_words(self.C, None if self.transformer == "linear" else self.gamma)
-        return f"{words}, tol = {self.tol:g}, all pairs"
-
-    def fit(self, train: RankingData) -> FittedPairSVM:
-        from sklearn import kernel_approximation
-        from sklearn.preprocessing import FunctionTransformer
-        from sklearn.svm import LinearSVC
-
+    def fit(self, train: RankingData) -> Pipeline:
         mapping = FunctionTransformer()
         if self.transformer != "linear":
             kind = getattr(kernel_approximation, self.transformer)
@@ -137,12 +111,15 @@ class PairSVM:
         differences *= labels[:, None]
         options = {"dual": False, "fit_intercept": False, "random_state": 0, "max_iter": 10_000}
         svm = LinearSVC(C=self.C, tol=self.tol, **options)
-        return FittedPairSVM(mapping, svm.fit(differences, labels).coef_[0])
+        ranker = LinearRegression(fit_intercept=False)  # predicts features @ w
+        ranker.coef_, ranker.intercept_ = svm.fit(differences, labels).coef_[0], 0.0
+        return make_pipeline(mapping, ranker)
 
-    def objectives(self, model: FittedPairSVM, train: RankingData) -> tuple[float, float]:
-        features, pairs = model.mapping.transform(train.X), preference_pairs(train.y, train.ptr)
-        slack = np.maximum(0.0, 1.0 - pairs.margins(features @ model.w))
-        reached = 0.5 * float(model.w @ model.w) + self.C * float(slack @ slack)
+    def objectives(self, model: Pipeline, train: RankingData) -> tuple[float, float]:
+        features, w = model[:-1].transform(train.X), model[-1].coef_
+        pairs = preference_pairs(train.y, train.ptr)
+        slack = np.maximum(0.0, 1.0 - pairs.margins(features @ w))
+        reached = 0.5 * float(w @ w) + self.C * float(slack @ slack)
         same = replace(train, X=np.ascontiguousarray(features))
         return reached, Ours("linear", 1, self.C, tol=MINIMUM_TOL).fit(same).objective_
 
@@ -160,11 +137,6 @@ class Trees:
         """Return the name in tables."""
         return TREES[self.package][0]
 
-    @property
-    def words(self) -> str:
-        """Return the settings in words."""
-        return ", ".join([*(f"{name} = {value:g}" for name, value in self.settings), f"{self.rounds} trees"])
-
     def fit(self, train: RankingData, vali: RankingData | None = None) -> Any:
         """Boost; with a validation part, stop after 30 trees without a better NDCG@10 there."""
         shared = {"n_estimators": self.rounds, "n_jobs": cores(), "random_state": 0, **dict(self.settings)}
@@ -173,13 +145,8 @@ class Trees:
 
             model, about = LGBMRanker(verbosity=-1, **shared), {"group": np.diff(train.ptr)}
             if vali is not None:
-                about |= {
-                    "eval_X": vali.X,
-                    "eval_y": vali.y,
-                    "eval_group": [np.diff(vali.ptr)],
-                    "eval_at": [10],
-                }
-                about["callbacks"] = [early_stopping(PATIENCE, verbose=False)]
+                about |= {"eval_X": vali.X, "eval_y": vali.y, "eval_group": [np.diff(vali.ptr)]}
+                about |= {"eval_at": [10], "callbacks": [early_stopping(PATIENCE, verbose=False)]}
             return model.fit(train.X, train.y, **about)
         from xgboost import XGBRanker
 
@@ -261,7 +228,7 @@ def _row(name: str, method: Method, measured: Measured, test: Evaluation | None)
         "above its minimum": _above(measured),
         "NDCG@10": mean.get("NDCG@10", np.nan),
         "MAP": mean.get("MAP", np.nan),
-        "settings": measured.failure or method.words,
+        "settings": measured.failure or str(method),
     }
 
 
@@ -290,38 +257,18 @@ def _reading(name: str, fold: Fold, found: dict[str, Measured], tests: dict[str,
     return " ".join(text)
 
 
-def _grid_words() -> str:
-    c, gamma, linear = (
-        ", ".join(power_of_two(2.0**exponent) for exponent in exponents)
-        for exponents in (EXPONENTS_C, EXPONENTS_GAMMA, EXPONENTS_LINEAR_C)
-    )
-    trees = "; ".join(
-        f"{label}: "
-        + ", ".join(f"{name} {' or '.join(f'{v:g}' for v in values)}" for name, values in grid.items())
-        for label, grid in TREES.values()
-    )
-    return (
-        "Settings were chosen by NDCG@10 on the validation part, outside the seconds. Kernel models: C "
-        f"from {c} and "
-        f"γ from {gamma} at {REFERENCE}; linear: C from {linear}; scikit-learn the same. {trees}. Both up to "
-        f"{MOST_TREES} trees, stopped after {PATIENCE} without a better NDCG@10 on the validation part."
-    )
-
-
 CONDITIONS = (
     f"Seconds of a fit: medians of {REPETITIONS} fits, in turns (one fit only above {SLOW:g} s; given up "
-    "after "
-    f"{LONGEST:g} s). All have the same number of threads, but LinearSVC can use only one. Its tolerance is "
-    "loose in "
-    "its favour.",
+    f"after {LONGEST:g} s). All have the same number of threads, but LinearSVC can use only one. Its "
+    "tolerance is loose in its favour.",
     "Memory: the peak of the first fit, above a process that holds the data and has its libraries loaded.",
     "Objective: ½‖w‖² + C Σ max(0, 1 − margin)² over all pairs. Each method's minimum is that of its own "
-    "features, "
-    "found to 10^-10: scikit-learn's differ from ours by their random draw. RBFSampler with m = 500 is left "
-    "out: "
-    "its time is that of Nystroem, for nearly all of both is LinearSVC.",
-    "NDCG@10 and MAP: means over the queries of the test part, LETOR's definition. LightGBM and XGBoost are "
-    "measured "
-    "where they are installed (requirements/bench.txt).",
-    _grid_words(),
+    "features, found to 10^-10: scikit-learn's differ from ours by their random draw. RBFSampler with m = "
+    "500 is left out: its time is that of Nystroem, for nearly all of both is LinearSVC.",
+    "NDCG@10 and MAP: means over the queries of the test part, LETOR's definition. LightGBM and XGBoost "
+    "are measured where they are installed (requirements/bench.txt).",
+    "Settings were chosen by NDCG@10 on the validation part, outside the seconds, from all combinations: "
+    f"log₂ C {EXPONENTS_C} and log₂ γ {EXPONENTS_GAMMA} for kernel models, at {REFERENCE}; log₂ C "
+    f"{EXPONENTS_LINEAR_C} for linear ones; scikit-learn the same. Trees: {TREES}, up to {MOST_TREES} trees, "
+    f"stopped after {PATIENCE} without a better NDCG@10 on the validation part.",
 )

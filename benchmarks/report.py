@@ -6,6 +6,7 @@ import datetime
 import math
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
+import psutil
 from threadpoolctl import threadpool_info
 
 from rankviz import Fold, RankingData, load_fold
@@ -23,7 +25,7 @@ from rankviz.datasets import make_data
 
 T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu")
+PACKAGES = ("rankviz", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm", "xgboost-cpu", "streamlit")
 
 
 def letor(what: str) -> Path | None:
@@ -63,42 +65,27 @@ def seconds(work: Callable[[], object], repetitions: int = 1, warm_up: bool = Fa
 def facts() -> dict[str, str]:
     """Describe machine, software, load and date, without paths and names of hosts."""
     blas = {f"{info['internal_api']} {info['version']}" for info in threadpool_info() if info.get("version")}
-    processor, memory = _processor(), "memory unknown"
-    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        memory = f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
+    info = Path("/proc/cpuinfo")
+    names = re.findall(r"^model name\s*: (.*)$", info.read_text() if info.exists() else "", re.MULTILINE)
+    processor = [*names, platform.processor(), "unknown processor"][0]
+    memory = f"{psutil.virtual_memory().total / 2**30:.0f} GiB"
     found = {
         "date": datetime.date.today().isoformat(),
         "machine": f"{processor}, {cores()} cores used, {memory}",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "BLAS": ", ".join(sorted(blas)),
         "versions": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+        "load": f"{_LOAD:.1f} in the minute before the start, {psutil.getloadavg()[0]:.1f} at the end",
     }
-    if hasattr(os, "getloadavg"):
-        found["load"] = f"{_LOAD:.1f} in the minute before the start, {os.getloadavg()[0]:.1f} at the end"
-    if (now := _processor_ticks()) and _TICKS:
-        worked, stolen = now[0] - _TICKS[0], now[1] - _TICKS[1]
-        found["taken"] = f"{stolen / max(worked + stolen, 1):.0%} of the processor time, by the host"
+    now = psutil.cpu_times()
+    if hasattr(now, "steal"):
+        stolen, rested = now.steal - _TICKS.steal, now.idle + now.iowait - _TICKS.idle - _TICKS.iowait
+        worked = sum(now) - sum(_TICKS) - rested
+        found["taken"] = f"{stolen / max(worked, 1):.0%} of the processor time, by the host"
     return found
 
 
-def _processor_ticks() -> tuple[int, int] | None:
-    """Return the ticks of work since the boot, and those that the host took; None where unknown."""
-    stat = Path("/proc/stat")
-    if not stat.exists():
-        return None
-    user, nice, system, _, _, irq, soft, stolen, *_ = map(int, stat.read_text().split("\n", 1)[0].split()[1:])
-    return user + nice + system + irq + soft, stolen
-
-
-_TICKS = _processor_ticks()
-_LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown processor"
+_TICKS, _LOAD = psutil.cpu_times(), psutil.getloadavg()[0]
 
 
 def _version(name: str) -> str:

@@ -7,7 +7,7 @@ results/scaling.csv and .md, and docs/scaling.md with its figure.
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from benchmarks import report
 from benchmarks.children import REPETITIONS, Measured, side_by_side
 from benchmarks.peers import Ours
 from rankviz.common.numbers import with_minus
-from rankviz.datasets import RankingData, make_data
+from rankviz.datasets import make_data
 from rankviz.features import FEATURE_MAPS
 from rankviz.plots.style import line_of
 from tools.browser import AppError, chromium
@@ -42,59 +42,39 @@ LEAST = {"seconds": 1e-3, "features": 1e-3, "newton": 1e-3, "memory": 1.0}
 
 
 def main() -> None:
-    rows: list[dict[str, object]] = []
-    for n in DOCUMENTS:
-        print(f"# {n:,} documents", flush=True)
-        rows += _measure("n", n, [Ours(kind, M_FIXED, C, GAMMA) for kind in OVER_N])
-    print(f"# m at {N_FIXED:,} documents", flush=True)
-    rows += _measure("m", N_FIXED, [Ours(kind, m, C, GAMMA) for m in COMPONENTS for kind in OVER_M])
-    table = pd.DataFrame(rows)
+    """Measure fits over n and over m; write results/scaling and the page of docs/."""
+    cases = [("n", n, [Ours(kind, M_FIXED, C, GAMMA) for kind in OVER_N]) for n in DOCUMENTS]
+    cases.append(("m", N_FIXED, [Ours(kind, m, C, GAMMA) for m in COMPONENTS for kind in OVER_M]))
+    table = pd.DataFrame([row for case in cases for row in measured(*case)])
     slopes = exponents(table)
     notes = [sentence(table, slopes, growing) for growing in ("n", "m")]
-    notes += _failures(table)
     notes.append(
         f"Medians of {REPETITIONS} fits; over n at m = {M_FIXED}, over m at n = {N_FIXED:,} documents; "
         f"{N_FEATURES} features, {PER_QUERY} documents to a query, C = 2^-2, γ = 2^-5, seeds 0. Memory: what "
         "the first fit adds at its peak to a process that holds the data. Exponents: least squares of "
         "logarithms over all sizes."
     )
-    report.write("scaling", "How a fit grows with n and m", _with_labels(table), notes)
+    named = table.assign(map=[_name(kind) for kind in table["map"]], growing=table["growing"] + " grows")
+    heads = {"growing": "", "features": "features s", "newton": "Newton s", "memory": "peak MB"}
+    report.write("scaling", "How a fit grows with n and m", named.rename(columns=heads), notes)
     write_page(table, slopes, notes)
 
 
-def documents(n: int) -> RankingData:
-    """About n documents: whole queries only."""
-    return make_data(
-        n_queries=round(n / PER_QUERY),
-        documents_per_query=(PER_QUERY, PER_QUERY),
-        n_features=N_FEATURES,
-        seed=0,
-    )
+def measured(growing: str, n: int, methods: Sequence[Ours]) -> list[dict[str, object]]:
+    """Fit about n documents, whole queries only, by several methods."""
+    sizes = {"n_queries": round(n / PER_QUERY), "documents_per_query": (PER_QUERY, PER_QUERY)}
+    data = make_data(**sizes, n_features=N_FEATURES, seed=0)
+    found = side_by_side({method.label: method for method in methods}, data)
+    return [_row(growing, data.n_documents, method, found[method.label]) for method in methods]
 
 
-def _measure(growing: str, n: int, methods: Iterable[Ours]) -> list[dict[str, object]]:
-    data = documents(n)
-    by_name = {method.label: method for method in methods}
-    found = side_by_side(by_name, data)
-    return [_row(growing, data.n_documents, by_name[name], measured) for name, measured in found.items()]
-
-
-def _row(growing: str, n: int, method: Ours, measured: Measured) -> dict[str, object]:
-    seconds = measured.seconds() or [np.nan]
-    return {
-        "growing": growing,
-        "map": method.feature_map,
-        "n": n,
-        "m": method.m if FEATURE_MAPS[method.feature_map].has_components else N_FEATURES,
-        "seconds": measured.median(),
-        "min": min(seconds),
-        "max": max(seconds),
-        "fits": len(measured.runs),
-        "features": measured.median("features"),
-        "newton": measured.median("newton"),
-        "memory": measured.memory / 1e6,
-        "failure": measured.failure,
-    }
+def _row(growing: str, n: int, method: Ours, found: Measured) -> dict[str, object]:
+    m = method.m if FEATURE_MAPS[method.feature_map].has_components else N_FEATURES
+    seconds = found.seconds() or [np.nan]
+    row = {"growing": growing, "map": method.feature_map, "n": n, "m": m, "seconds": found.median()}
+    row |= {"min": min(seconds), "max": max(seconds), "fits": len(found.runs)}
+    row |= {stage: found.median(stage) for stage in ("features", "newton")}
+    return row | {"memory": found.memory / 1e6, "failure": found.failure}
 
 
 def exponents(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,23 +107,8 @@ def sentence(table: pd.DataFrame, slopes: pd.DataFrame, growing: str) -> str:
     return f"From {growing} = {sizes.min():,} to {sizes.max():,}, {'; '.join(said)}."
 
 
-def _failures(table: pd.DataFrame) -> list[str]:
-    """A sentence for each row that could not be measured to the end."""
-    failed = table[table["failure"] != ""]
-    return [
-        f"{_name(row.map)} at n = {row.n:,}, m = {row.m:,}: {row.failure}."
-        for row in failed.itertuples(index=False)
-    ]
-
-
 def _name(kind: str) -> str:
     return FEATURE_MAPS[kind].label if kind in FEATURE_MAPS else kind
-
-
-def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
-    named = table.assign(map=[_name(kind) for kind in table["map"]], growing=table["growing"] + " grows")
-    heads = {"growing": "", "features": "features s", "newton": "Newton s", "memory": "peak MB"}
-    return named.drop(columns="failure").rename(columns=heads)
 
 
 # the page of docs/ ----------------------------------------------------------------------------------------
@@ -159,21 +124,15 @@ def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:
     long["model"], long["quantity"] = long["map"].map(_name), long["quantity"].map(LABELS)
     colours = {_name(kind): line_of(kind)["marker"].get("color") for kind in slopes["map"].unique()}
     facets = {"facet_row": "quantity", "facet_col": "growing", "log_x": True, "log_y": True}
-    facets |= {
-        "facet_row_spacing": 0.04,
-        "facet_col_spacing": 0.1,
-        "color": "model",
-        "color_discrete_map": colours,
-    }
+    facets |= {"facet_row_spacing": 0.04, "facet_col_spacing": 0.1}
+    facets |= {"color": "model", "color_discrete_map": colours}
     out = px.scatter(long, x="size", y="value", **facets)
     out.add_traces(px.line(long, x="size", y="fitted", **facets).update_traces(showlegend=False).data)
     out.for_each_annotation(lambda one: one.update(text=one.text.partition("=")[2]))
     for (growing, quantity), part in slopes.groupby(["growing", "quantity"]):
         row, column = len(LABELS) - list(LABELS).index(quantity), 1 + (growing == "m")  # rows count upwards
-        words = [
-            f"{_name(one.map)} {growing}<sup>{with_minus(one.slope, '.2f')}</sup>"
-            for one in part.itertuples()
-        ]
+        powers = part["slope"].map(lambda slope: with_minus(slope, ".2f"))
+        words = part["map"].map(_name) + f" {growing}<sup>" + powers + "</sup>"
         place = {"x": 0.02, "y": 0.99, "xref": "x domain", "yref": "y domain", "yanchor": "top"}
         place |= {"showarrow": False, "font": {"size": 11}, "row": row, "col": column}
         out.add_annotation(text=", ".join(words), **place)

@@ -1,19 +1,13 @@
-"""The figures of chen2017 and chapelle2010, the starting points of the app, and predicted costs."""
+"""The figures of chen2017 and chapelle2010, and the starting points of the app."""
 
 from __future__ import annotations
-
-import tracemalloc
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import report
-from benchmarks.report import fold_of, letor, seconds
-from rankviz import Fold, RankSVM, RunSpec, evaluate, execute, fit_curve
-from rankviz.datasets import make_fold
-from rankviz.features import FEATURE_MAPS
-from rankviz.runs.estimate import estimate
+from benchmarks.report import fold_of, letor
+from rankviz import Fold, RankSVM, evaluate, fit_curve
 
 FOLDS = range(1, 6)
 
@@ -115,27 +109,3 @@ def chosen(judged: pd.DataFrame) -> pd.DataFrame:
     near = table[table["below the best"] <= table["standard error"]]
     near = near[near["log2 C"] == near["log2 C"].min()]
     return table.assign(chosen=np.where(table.index == near[METRIC].idxmax(), "chosen", ""))
-
-
-# estimates ------------------------------------------------------------------------------------------------
-
-
-def estimates() -> None:
-    """Compare predicted with measured seconds and bytes of single runs, on generated folds."""
-    rows = {}
-    for name, queries in {"4,000 documents": 80, "15,000 documents": 300}.items():
-        fold = make_fold(n_queries=queries, documents_per_query=(60, 110), n_features=40, seed=1)
-        data = sum(part.X.nbytes for part in fold.parts.values())
-        for kind in ("linear", "nystroem", "fourier"):
-            for m in (100, 500, 1500) if FEATURE_MAPS[kind].has_components else (None,):
-                spec = RunSpec(name, n_components=m or 1, C=2.0**-6, gamma=2.0**-4).but(feature_map=kind)
-                predicted, (took,) = estimate(spec, fold), seconds(partial(execute, spec, fold=fold))
-                tracemalloc.start()
-                execute(spec, fold=fold)
-                peak = tracemalloc.get_traced_memory()[1]
-                tracemalloc.stop()
-                row = {"predicted s": predicted.seconds, "measured s": took}
-                row |= {"predicted MB": predicted.bytes / 1e6, "measured MB": (peak + data) / 1e6}
-                rows[name, kind, m] = row | {"predicted / measured s": predicted.seconds / took}
-    table = pd.DataFrame(rows).T.round(2).reset_index(names=["data", "map", "m"])
-    report.write("estimates", "Predicted and measured cost of single runs", table)

@@ -7,12 +7,9 @@ the ways take turns, on about 42,000 and 420,000 documents and the whole size.
 
 from __future__ import annotations
 
-import multiprocessing
-import statistics
 import tempfile
 from contextlib import ExitStack
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import report
+from benchmarks.children import Child, ChildError
 from benchmarks.report import timed
 from rankviz import RankSVM
 from rankviz.common.memory import free_memory, peak_memory
@@ -72,37 +70,27 @@ def open_documents(folder: Path) -> RankingData:
     return RankingData(X, y, ptr, np.arange(len(ptr) - 1), name="synthetic")
 
 
-def fit(folder: Path, settings: dict[str, Any], way: str, answer: Connection) -> None:
-    """Fit once; send the measurements, or the error."""
-    try:
-        data = open_documents(folder)
-        with ExitStack() as stack:
-            where = None if way == "one piece" else stack.enter_context(place_of(way))
-            model = RankSVM(**settings)
-            plan = "" if where is None else model.shard_plan(data, where).words
-            work = model.fit_data if where is None else partial(model.fit_in_shards, where=where)
-            model, took = timed(lambda: work(data))
-            found = {"seconds": took, "features, s": model.seconds_["features"]}
-            found["newton, s"] = model.seconds_["newton"] + model.seconds_.get("start", 0.0)
-            found |= {"products": model.trace_["products"].sum(), "peak GB": peak_memory() / 1e9}
-            found |= {"objective": model.objective_, "status": model.status_.name.lower(), "plan": plan}
-    except Exception as error:
-        found = {"status": f"refused: {error}"}
-    answer.send(found)
+def fit(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:
+    """Fit once; return the measurements."""
+    data, model = open_documents(folder), RankSVM(**settings)
+    with ExitStack() as stack:
+        where = None if way == "one piece" else stack.enter_context(place_of(way))
+        plan = "" if where is None else model.shard_plan(data, where).words
+        work = model.fit_data if where is None else partial(model.fit_in_shards, where=where)
+        model, took = timed(lambda: work(data))
+    found = {"seconds": took, "features, s": model.seconds_["features"]}
+    found["newton, s"] = model.seconds_["newton"] + model.seconds_.get("start", 0.0)
+    found |= {"products": model.trace_["products"].sum(), "peak GB": peak_memory() / 1e9}
+    return found | {"objective": model.objective_, "status": model.status_.name.lower(), "plan": plan}
 
 
 def measured(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:
     """Fit once in a new process; return the measurements, or what went wrong."""
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=fit, args=(folder, settings, way, there))
-    process.start()
-    there.close()
-    try:
-        found: dict[str, Any] = here.recv()
-    except EOFError:
-        found = {"status": "the process died"}
-    process.join()
+    with Child() as child:
+        try:
+            found: dict[str, Any] = child.ask(fit, folder, settings, way, seconds=None)
+        except ChildError as error:
+            found = {"status": str(error)}
     return found
 
 
@@ -113,29 +101,18 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
             write_documents(folder, n_queries)
-            data = open_documents(folder)
-            for name, settings in MAPS.items():
-                found: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
-                for _ in range(times):
-                    for way in WAYS:
-                        found[way].append(measured(folder, settings, way))
-                        print(name, f"{data.n_documents:,}", way, found[way][-1], flush=True)
-                rows += [_row(data, name, way, runs) for way, runs in found.items()]
-            for name, settings in WIDE.items():
-                rows.append(_row(data, name, HERE, [measured(folder, settings, HERE)]))
+            cases = [(name, way) for name in MAPS for _ in range(times) for way in WAYS]
+            for name, way in [*cases, *((name, HERE) for name in WIDE)]:
+                about = {"documents": len(np.load(folder / "y.npy")), "map": name, "where": way}
+                rows.append(about | measured(folder, (MAPS | WIDE)[name], way))
+                print(rows[-1], flush=True)
+    about = ["documents", "map", "where"]
+    fits = pd.DataFrame(rows).groupby(about, sort=False)
+    table = fits.median(numeric_only=True).join(fits[["status", "plan"]].last()).reset_index()
     notes = [
         f"{N_FEATURES} features mapped from a file, 60 to 180 documents to a query, grades in the shares of "
         f"MSLR-WEB30K, C = 2^-11, γ = 2^-6; medians, m = 2,000 once. {free_memory() / 1e9:.0f} GB free at "
         "the end. local:1 and local:2 are one and two worker processes of a Dask cluster on this machine, "
         "whose memory is not in the peak. Peak: of the process, file pages among them."
     ]
-    report.write("shards", "Fits in shards", pd.DataFrame(rows), notes)
-
-
-def _row(data: RankingData, name: str, way: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    last = runs[-1]
-    row: dict[str, Any] = {"documents": data.n_documents, "map": name, "where": way}
-    for column in ("seconds", "features, s", "newton, s", "products", "peak GB", "objective"):
-        values = [run[column] for run in runs if column in run]
-        row[column] = statistics.median(values) if values else float("nan")
-    return row | {"status": last["status"], "plan": last.get("plan", "")}
+    report.write("shards", "Fits in shards", table, notes)

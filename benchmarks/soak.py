@@ -1,8 +1,7 @@
 """The app under load: `make soak ARGS="class"`, `ARGS="visitors"`, `ARGS="long"`; with `--help` the options.
 
-The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. `--app FOLDER`
-measures the app of another checkout. Tables are in benchmarks/results/soak.md, where the rows of an app and a
-case replace earlier ones. `ARGS="kills"` kills processes in the middle of sweeps (`store_kills.py`).
+The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. Each measurement
+writes results/soak_NAME.
 """
 
 from __future__ import annotations
@@ -11,30 +10,32 @@ import argparse
 import asyncio
 import math
 import os
-import platform
 import random
-import resource
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.metadata import version
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 
-from benchmarks import store_kills
-from benchmarks.report import RESULTS, facts, markdown
-from benchmarks.soak_app import App, Sample, Watch, app_of
+from benchmarks import report
 from benchmarks.streamlit_client import Page, Request, Visitor
-from tools.browser import REPOSITORY, isolated
+from rankviz.store import Database, StoreOutOfReach
+from rankviz.store.study import WatchedStatus
+from rankviz.store.tables import studies
+from rankviz.store.watched import statuses
+from tools.browser import REPOSITORY, Server, app_server, isolated
 
 CLASS, WITHIN = 30, 10.0
 """Visitors of a class, and the seconds within which they open Home, one after the other."""
@@ -42,40 +43,176 @@ PATIENCE, STEP_PATIENCE = 180.0, 60.0
 """Seconds that pages and jobs may take to end, and that the script of one move may take."""
 SETS = {"synthetic": "", "OHSUMED": "data=OHSUMED&m=500"}
 """Data sets, and the queries of their addresses."""
-WARM_UP, TICK, ROW = 300.0, 15.0, 300.0
-"""Of the long measurement: seconds of warm-up, between samples kept, and between rows."""
+WARM_UP, ROW = 300.0, 300.0
+"""Of the long measurement: seconds of warm-up, and between rows."""
 STAY = 12
 """Moves after which a visitor of the long measurement leaves and comes back."""
 SLIDERS, TITLES = ("m", "c", "g"), ("Home", "Train", "NDCG against m")
 JOB_BUTTON = "train-in-background"
-EVERY = 5.0
-"""Seconds from one move to the next."""
+EVERY, LOOK_SECONDS = 5.0, 0.5
+"""Seconds from one move to the next, and from one look at the app to the next."""
+MB = 1 << 20
 
 KINDS = {
     "class": (
-        "A class opens the app",
+        "The app under load: a class opens it",
         f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, to "
-        "the end "
-        "of the script, and until nothing runs any more; jobs, their runs and how often the same one was "
-        "trained "
-        "at most; processor and memory.",
+        "the end of the script, and until nothing runs any more; jobs and their runs; processor and "
+        "memory.",
         (CLASS, 0.0, ""),
     ),
     "visitors": (
-        "Visitors who move controls",
-        "Each moves a slider by one to three places, changes the page or takes a job that is offered, every "
-        "five "
-        "seconds. Seconds from the move to the end of its script.",
+        "The app under load: visitors who move controls",
+        "Each moves a slider by one to three places, changes the page or takes a job that is offered, "
+        "every five seconds. Seconds from the move to the end of its script.",
         (10, 3.0, "synthetic,OHSUMED"),
     ),
     "long": (
-        "Visitors who stay",
-        f"As above, and each leaves and comes back after {STAY} moves. Memory in MB, threads, open files and "
-        "processes; files and MB in the run folder.",
+        "The app under load: visitors who stay",
+        f"As in soak_visitors, and each leaves and comes back after {STAY} moves. Memory in MB, threads, "
+        "open files and processes; files and MB in the run folder.",
         (5, 30.0, "synthetic"),
     ),
 }
 """Measurement -> its title and notes, and the defaults of visitors, minutes and data sets."""
+
+
+# the app --------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def running(prepare: bool = False, data: str = "") -> Iterator[tuple[Server, Watch]]:
+    """Run the app with empty folders, or with its default figures; at the end no process of it is left."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        scratch = Path(name)
+        own = {"RANKVIZ_RUNS": str(scratch / "runs")} | ({"RANKVIZ_DATA": data} if data else {})
+        if prepare:
+            command, environment = [sys.executable, "-m", "ui.defaults"], isolated(scratch) | own
+            subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
+        try:
+            with app_server(scratch, own) as server, Watch(server, scratch) as watch:
+                yield server, watch
+                if "Traceback" in (logged := server.log()):
+                    print(logged[logged.index("Traceback") :][:3000])
+        finally:
+            processes = list(started_with(scratch))
+            for process in processes:
+                with suppress(psutil.Error):
+                    process.terminate()
+            for process in psutil.wait_procs(processes, timeout=5)[1]:
+                process.kill()
+
+
+def started_with(scratch: Path) -> Iterator[psutil.Process]:
+    """Yield the other Python processes whose environment or command line names the scratch folder."""
+    for process in psutil.process_iter(["name", "pid"]):
+        if process.pid != os.getpid() and process.info["name"].startswith("python"):
+            with suppress(psutil.Error):
+                words = [*process.cmdline(), *process.environ().values()]
+                if any(str(scratch) in text for text in words):
+                    yield process
+
+
+class Jobs:
+    """The jobs that were ever seen in the store of a file.
+
+    `live` is the number of jobs that had not ended at the last look.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._database = file, None
+        self._seen: dict[str, WatchedStatus] = {}
+        self.live = 0
+
+    def look(self) -> None:
+        """Look at the jobs that had not ended at the last look."""
+        if not self._file.is_file():  # the app makes it later
+            return
+        with suppress(StoreOutOfReach):  # the next look may work
+            self._database = self._database or Database(self._file)
+            ended = [name for name, job in self._seen.items() if not job.live]
+            found = statuses(self._database, studies.c.id.not_in(ended), 1)
+            self._seen |= {job.id: job for job in found}
+            self.live = sum(job.live for job in found)
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._database:
+            self._database.close()
+
+    def counts(self) -> dict[str, int]:
+        """Count jobs, their records, different ones among these, and jobs that failed."""
+        made = [job.specs[index].hash for job in self._seen.values() for index in job.finished]
+        failed = sum(job.state == "failed" for job in self._seen.values())
+        return {"jobs": len(self._seen), "records": len(made), "specs": len(set(made)), "failed jobs": failed}
+
+    def last_end(self) -> float:
+        """Return when the last job ended (seconds since 1970); nan without one."""
+        return max((job.ended for job in self._seen.values() if job.ended is not None), default=math.nan)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What server and workers hold at a time (seconds since the watch began); sizes in MB."""
+
+    seconds: float
+    server: float
+    workers: float
+    threads: int
+    files: int
+    n_workers: int
+    run_files: int
+    run_mb: float
+
+
+class Watch:
+    """Looks at an app every half second in its own thread. Use as a context manager."""
+
+    def __init__(self, server: Server, scratch: Path) -> None:
+        self._scratch, self._over, self._began = scratch, Event(), time.monotonic()
+        self._server = psutil.Process(server.process.pid)
+        self._thread = ThreadPoolExecutor(1)
+        self.jobs, self.samples = Jobs(scratch / "runs" / "runs.sqlite"), list[Sample]()
+        self.workers: set[tuple[int, float]] = set()
+
+    def __enter__(self) -> Watch:
+        self._looking = self._thread.submit(self._look_on)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._looking.result()
+        self._thread.shutdown()
+        self.jobs.close()
+
+    def cpu_seconds(self) -> float:
+        """Return the processor seconds of the server, without its workers."""
+        used = self._server.cpu_times()
+        return float(used.user + used.system)
+
+    def _look_on(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            try:
+                self.samples.append(self._sample())
+                self.jobs.look()
+            except psutil.NoSuchProcess:
+                return
+
+    def _sample(self) -> Sample:
+        held, sizes = [], []
+        for process in started_with(self._scratch):
+            if process.pid != self._server.pid:
+                with suppress(psutil.Error):
+                    held.append(process.memory_info().rss / MB)
+                    self.workers.add((process.pid, process.create_time()))
+        for path, _, names in os.walk(self._scratch / "runs"):
+            for name in names:
+                with suppress(OSError):  # removed meanwhile
+                    sizes.append(os.stat(os.path.join(path, name)).st_size)
+        server = self._server
+        now, memory = time.monotonic() - self._began, server.memory_info().rss / MB
+        counts = server.num_threads(), server.num_fds(), len(held), len(sizes)
+        return Sample(now, memory, sum(held), *counts, sum(sizes) / MB)
 
 
 # what visitors do -----------------------------------------------------------------------------------------
@@ -155,13 +292,13 @@ class Part:
 
     def __init__(self, watch: Watch, visitors: Sequence[Visitor]) -> None:
         self._watch, self._visitors = watch, visitors
-        self._began, self._cpu, self._own = time.time(), watch.cpu_seconds(), _own_cpu_seconds()
+        self._began, self._cpu, self._own = time.time(), watch.cpu_seconds(), time.process_time()
         self._counts, self._workers = watch.jobs.counts(), len(watch.workers)
         self._first = len(watch.samples)
 
     async def row(self) -> dict[str, Any]:
         """Return errors, jobs, processes and memory, once all jobs have ended or patience has."""
-        watch, cpu, own = self._watch, self._watch.cpu_seconds(), _own_cpu_seconds()
+        watch, cpu, own = self._watch, self._watch.cpu_seconds(), time.process_time()
         deadline = time.monotonic() + PATIENCE
         while watch.jobs.live and time.monotonic() < deadline:
             await asyncio.sleep(0.5)
@@ -176,7 +313,6 @@ class Part:
             "errors": len(errors),
             "failures": len(failures),
             **counts,
-            "the same at most": now["the same at most"],
             "last job, s": watch.jobs.last_end() - self._began if counts["jobs"] else math.nan,
             "workers": len(watch.workers) - self._workers,
             "server, CPU s": cpu - self._cpu,
@@ -186,24 +322,19 @@ class Part:
         }
 
 
-def _own_cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
 def summary(values: Sequence[float], name: str) -> dict[str, float]:
     """Return median, 95th percentile and worst of seconds; nan counts as infinitely late."""
-    ordered = sorted(math.inf if math.isnan(value) else value for value in values)
-    if not ordered:
+    if not values:
         return {}
-    late = ordered[math.ceil(0.95 * len(ordered)) - 1]
-    told = {"median": statistics.median(ordered), "95 %": late, "worst": ordered[-1]}
-    return {f"{name}, {which} s": value for which, value in told.items()}
+    late = np.where(np.isnan(values), math.inf, values)
+    shares = {"median": 0.5, "95 %": 0.95, "worst": 1.0}
+    found = np.quantile(late, list(shares.values()), method="inverted_cdf")
+    return {f"{name}, {which} s": value for which, value in zip(shares, found, strict=True)}
 
 
-async def of_a_class(app: App, watch: Watch, case: str, number: int) -> list[dict[str, Any]]:
+async def of_a_class(server: Server, watch: Watch, case: str, number: int) -> list[dict[str, Any]]:
     """Measure a class that comes to a fresh server, and again when all has ended."""
-    visitors, rows = [Visitor(app.server.url) for _ in range(number)], []
+    visitors, rows = [Visitor(server.url) for _ in range(number)], []
     for turn in (case, f"warm after {case}"):
         part, row = Part(watch, visitors), {"case": turn}
         await arrive(visitors)
@@ -218,22 +349,15 @@ async def of_a_class(app: App, watch: Watch, case: str, number: int) -> list[dic
 
 
 async def of_visitors(
-    app: App, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
+    server: Server, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
 ) -> tuple[dict[str, Any], list[Sample]]:
     """Measure visitors who move controls: the row, and the samples until they stopped."""
-    visitors, query = [Visitor(app.server.url) for _ in range(chosen.visitors)], SETS[case]
+    visitors, query = [Visitor(server.url) for _ in range(chosen.visitors)], SETS[case]
     await arrive(visitors, query)
     part, seconds = Part(watch, visitors), 60.0 * chosen.minutes
-    walks = (
-        wander(visitor, f"{chosen.seed} {place}", seconds, query, stay)
-        for place, visitor in enumerate(visitors)
-    )
+    walks = (wander(visitor, str(place), seconds, query, stay) for place, visitor in enumerate(visitors))
     moves = [move for walk in await asyncio.gather(*walks) for move in walk]
     row = {"case": case, "moves": len(moves), **summary([move.ended for move in moves], "script's end")}
-    for kind in sorted({move.what.split(" = ")[0] for move in moves}):
-        own = [move.ended for move in moves if move.what.split(" = ")[0] == kind]
-        told = ", ".join(f"{name}: {value:.2f}" for name, value in summary(own, kind).items())
-        print(f"  {len(own):4d} × {told}")
     samples, row = list(watch.samples), row | await part.row()
     for visitor in visitors:
         await visitor.close()
@@ -242,10 +366,11 @@ async def of_visitors(
 
 def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
     """Return what was held every five minutes, and the growth in an hour over the second half."""
-    table = pd.DataFrame([vars(one) for one in samples])
-    kept = table.iloc[sorted({0, *thinned(table, ROW), len(table) - 1})]
-    late = table[table["seconds"] >= WARM_UP]
-    half = (late if len(late) else table).iloc[len(late if len(late) else table) // 2 :]
+    table = pd.DataFrame(samples)
+    seconds = table["seconds"]
+    kept = table[(seconds // ROW).diff().ne(0) | (table.index == table.index[-1])]
+    late = table[seconds >= WARM_UP] if seconds.iloc[-1] >= WARM_UP else table
+    half = late.iloc[len(late) // 2 :]
     growth = np.polyfit(half["seconds"] / 3600, half.drop(columns="seconds"), 1)[0]
     out = kept.drop(columns="seconds")
     out.insert(0, "minute", [f"{one / 60:.0f}" for one in kept["seconds"]])
@@ -254,120 +379,43 @@ def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
     return out.rename(columns=lambda name: name.replace("_", " ")).to_dict("records")
 
 
-def thinned(table: pd.DataFrame, seconds: float) -> list[int]:
-    """Return the places of the first samples of each interval but the first."""
-    intervals = (table["seconds"] // seconds).astype(int)
-    return [int(at) for at in np.flatnonzero(intervals.diff() > 0)]
-
-
-@contextmanager
-def running(
-    chosen: argparse.Namespace, prepare: bool = False, data: str = ""
-) -> Iterator[tuple[App, Watch] | None]:
-    """Run the app with empty folders, or with its default figures; None where it prepares none."""
-    told = {"RANKVIZ_DATA": data, "RANKVIZ_BOUNDS": chosen.bounds}
-    environment = {name: value for name, value in told.items() if value}
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        scratch = Path(name)
-        if prepare and not prepared(chosen.app, scratch, environment):
-            yield None
-            return
-        with app_of(chosen.app, scratch, environment) as app, Watch(app) as watch:
-            yield app, watch
-            if "Traceback" in (logged := app.server.log()):
-                print(logged[logged.index("Traceback") :][:3000])
-
-
-def prepared(folder: Path, scratch: Path, environment: dict[str, str]) -> bool:
-    """Prepare the default figures; return False where the checkout has no such program."""
-    module = folder / "ui" / "defaults"
-    if not (module.with_suffix(".py").is_file() or (module / "__main__.py").is_file()):
-        print("This checkout prepares no default figures.")
-        return False
-    began = time.monotonic()
-    own = isolated(scratch) | {"RANKVIZ_RUNS": str(scratch / "runs")} | environment
-    subprocess.run([sys.executable, "-m", "ui.defaults"], cwd=folder, env=own, check=True)
-    print(f"The default figures were prepared in {time.monotonic() - began:.1f} s.")
-    return True
-
-
 def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the rows of a measurement."""
     rows: list[dict[str, Any]] = []
     if chosen.what == "class":
         for case, prepare in (("cold, empty folders", False), ("cold, prepared", True)):
-            with running(chosen, prepare) as started:
-                if started is not None:
-                    rows += asyncio.run(of_a_class(*started, case, chosen.visitors))
+            with running(prepare) as (server, watch):
+                rows += asyncio.run(of_a_class(server, watch, case, chosen.visitors))
         return rows
     for case in chosen.data:
-        data = os.environ.get("RANKVIZ_LETOR", "") if case == "OHSUMED" else ""
-        if case == "OHSUMED" and not data:
-            print("OHSUMED is left out: RANKVIZ_LETOR names the folder of the real sets.")
+        root = report.letor("OHSUMED") if case == "OHSUMED" else None
+        if case == "OHSUMED" and root is None:
             continue
-        with running(chosen, data=data) as started:
-            assert started is not None
+        with running(data=str(root or "")) as (server, watch):
             stay = STAY if chosen.what == "long" else 0
-            row, samples = asyncio.run(of_visitors(*started, case, chosen, stay))
+            row, samples = asyncio.run(of_visitors(server, watch, case, chosen, stay))
             rows += over_time(samples, case) if stay else [row]
-            if stay:
-                table = pd.DataFrame([vars(one) for one in samples])
-                path = chosen.results / f"soak_samples_{chosen.name}_{case}.csv"
-                table.iloc[thinned(table, TICK)].to_csv(path, index=False, float_format="%.6g")
-                print(row)
     return rows
 
 
-# tables ---------------------------------------------------------------------------------------------------
-
-
-def keep(folder: Path, what: str, app: str, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Put the rows of an app into the table of a measurement; return the path of the new soak.md."""
-    new = pd.DataFrame([{"app": app, **row} for row in rows])
-    path = folder / f"soak_{what}.csv"
-    if path.exists():
-        old = pd.read_csv(path, skiprows=1)
-        new = pd.concat([old[(old["app"] != app) | ~old["case"].isin(set(new["case"]))], new])
-    order = {case: place for place, case in enumerate(dict.fromkeys(new["case"]))}
-    new = new.sort_values("case", kind="stable", key=lambda cases: cases.map(order))
-    path.write_text(f"# {KINDS[what][1]}\n" + new.to_csv(index=False, float_format="%.6g"))
-    machine = ", ".join(facts()["machine"].split(", ")[1:])
-    versions = [f"{name} {version(name)}" for name in ("streamlit", "plotly", "numpy", "scipy", "pandas")]
-    text = ["# The app under load", "", f"- machine: {machine}"]
-    text += [f"- Python {platform.python_version()}, {', '.join(versions)}", ""]
-    for kind, (title, notes, _) in KINDS.items():
-        if (path := folder / f"soak_{kind}.csv").exists():
-            text += [f"## {title}", "", notes, "", markdown(pd.read_csv(path, skiprows=1)), ""]
-    (folder / "soak.md").write_text("\n".join(text))
-    return folder / "soak.md"
-
-
-def main() -> int:
-    """Measure what the command line names, and write it into the tables."""
-    if sys.argv[1:2] == ["kills"]:
-        return store_kills.main(sys.argv[2:])
+def main() -> None:
+    """Measure what the command line names, and write the table."""
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=list(KINDS))
-    parser.add_argument("--app", type=Path, default=REPOSITORY, help="a checkout whose app is measured")
-    parser.add_argument("--name", help='of the app in the tables; "after" for this checkout, else "before"')
     parser.add_argument("--visitors", type=int)
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of the tables")
-    parser.add_argument("--bounds", default="", help="RANKVIZ_BOUNDS of the app, such as class")
+    parser.add_argument("--results", type=Path, default=report.RESULTS, help="the folder of the tables")
     chosen = parser.parse_args()
-    visitors, minutes, data = KINDS[chosen.what][2]
-    chosen.app = chosen.app.resolve()
+    report.RESULTS = chosen.results
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    title, notes, (visitors, minutes, data) = KINDS[chosen.what]
     chosen.visitors, chosen.minutes = chosen.visitors or visitors, chosen.minutes or minutes
     chosen.data = list(filter(None, (chosen.data or data).split(",")))
     if unknown := set(chosen.data) - set(SETS):
         parser.error(f"no data set {', '.join(unknown)}; there are {', '.join(SETS)}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    chosen.name = chosen.name or ("after" if chosen.app == REPOSITORY else "before")
-    print(keep(chosen.results, chosen.what, chosen.name, measure(chosen)).read_text())
-    return 0
+    report.write(f"soak_{chosen.what}", title, pd.DataFrame(measure(chosen)), [notes])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,19 +16,18 @@ import contextlib
 import json
 import math
 import re
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from http.client import HTTPConnection, HTTPException, HTTPMessage
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit
+import urllib3
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
@@ -53,21 +52,17 @@ _ADDED = re.compile(r'told\.has\("(\w+)"\).*"\1=([^"]*)"', re.DOTALL)
 # files of the frontend ------------------------------------------------------------------------------------
 
 
-@cache
-def _manifest() -> dict[str, Any]:
-    path = Path(streamlit.__file__).parent / "static" / "manifest.json"
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+_MANIFEST = json.loads((Path(streamlit.__file__).parent / "static" / "manifest.json").read_text())
 
 
 @cache
 def files_of(kind: str = "") -> tuple[str, ...]:
     """Return the files that a browser loads for the first element of a kind; "" for the page itself."""
     if not kind:
-        entry = _manifest()["index.html"]
+        entry = _MANIFEST["index.html"]
         fonts = [name for name in entry["assets"] if Path(name).name.startswith(FONTS)]
         return (*_with_imports("index.html"), *entry["css"], *fonts)
-    for source in _manifest():
+    for source in _MANIFEST:
         if "/components/" in source and Path(source).stem.lower() == kind.replace("_", ""):
             return _with_imports(source)
     return ()
@@ -77,48 +72,11 @@ def _with_imports(source: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     waiting = [source]
     while waiting:
-        name = waiting.pop()
-        if _manifest()[name]["file"] not in found:
-            found[_manifest()[name]["file"]] = None
-            waiting += _manifest()[name].get("imports", [])
+        one = _MANIFEST[waiting.pop()]
+        if one["file"] not in found:
+            found[one["file"]] = None
+            waiting += one.get("imports", [])
     return tuple(found)
-
-
-class Files:
-    """Connections of one browser to one server."""
-
-    def __init__(self, server: str) -> None:
-        self._server, self._own = server, threading.local()
-        self._pool, self._opened = ThreadPoolExecutor(CONNECTIONS), list[HTTPConnection]()
-
-    async def get(self, path: str, cookie: str) -> HTTPMessage:
-        """Fetch a file and return its headers. Raises OSError."""
-        headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip, deflate"}
-        headers |= {"Cookie": cookie} if cookie else {}
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._get, path, headers)
-
-    def _get(self, path: str, headers: dict[str, str]) -> HTTPMessage:
-        if not hasattr(self._own, "connection"):
-            self._own.connection = HTTPConnection(self._server, timeout=60)
-            self._opened.append(self._own.connection)
-        connection: HTTPConnection = self._own.connection
-        try:
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-        except (ConnectionError, HTTPException):  # the server closed an idle connection
-            connection.close()
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-        answer.read()
-        if answer.status != 200:
-            raise ConnectionError(f"{path} gave {answer.status}")
-        return answer.headers
-
-    def close(self) -> None:
-        """Close the connections, with their threads."""
-        self._pool.shutdown(cancel_futures=True)
-        for connection in self._opened:
-            connection.close()
 
 
 # the page -------------------------------------------------------------------------------------------------
@@ -354,7 +312,8 @@ class Visitor:
         self._cookies: dict[str, str] = {}
         self._have: set[str] = set()
         self._socket: ClientConnection | None = None
-        self._files: Files | None = None
+        self._threads = ThreadPoolExecutor(CONNECTIONS)
+        self._server = urllib3.connection_from_url(url, maxsize=CONNECTIONS, block=True, timeout=60)
         self._tasks: set[asyncio.Task[None]] = set()
         self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
         self._news = asyncio.Event()
@@ -377,20 +336,15 @@ class Visitor:
         self.failures, self.broken = [], False
         errors, self.page = self.page.errors, Page(self.url, query)
         self.page.errors = errors  # over all visits
-        server = urlsplit(self.url).netloc
-        self._files = Files(server)
         await self._fetch((f"?{query}" if query else "",))
         await self._fetch(files_of())
         await self._fetch(("_stcore/health", "_stcore/host-config"))
-        cookie = self._cookie()
+        token = self._cookies.get("_streamlit_xsrf", "PLACEHOLDER_AUTH_TOKEN")
         self._socket = await connect(
-            f"ws://{server}/_stcore/stream",
+            f"{self.url.replace('http', 'ws', 1)}/_stcore/stream",
             origin=Origin(self.url),
-            subprotocols=[
-                Subprotocol("streamlit"),
-                Subprotocol(self._cookies.get("_streamlit_xsrf", "PLACEHOLDER_AUTH_TOKEN")),
-            ],
-            additional_headers={"Cookie": cookie} if cookie else {},
+            subprotocols=[Subprotocol("streamlit"), Subprotocol(token)],
+            additional_headers=self._cookie(),
             user_agent_header=AGENT,
             max_size=None,
             proxy=None,
@@ -437,9 +391,7 @@ class Visitor:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._socket is not None:
             await self._socket.close()
-        if self._files is not None:
-            self._files.close()
-        self._socket = self._files = None
+        self._socket = None
         self._timers.clear()
         self._asked = self._begun = False
 
@@ -468,16 +420,29 @@ class Visitor:
             self.broken = True
             self._news.set()
 
-    def _cookie(self) -> str:
-        return "; ".join(f"{name}={value}" for name, value in self._cookies.items())
+    def _cookie(self) -> dict[str, str]:
+        """Return the header with the cookies; empty without any."""
+        told = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
+        return {"Cookie": told} if told else {}
+
+    def _get(self, name: str) -> urllib3.BaseHTTPResponse:
+        """Fetch a file in a thread. Raises OSError."""
+        headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip, deflate"} | self._cookie()
+        try:
+            answer = self._server.request("GET", f"/{name}", headers=headers, decode_content=False)
+        except urllib3.exceptions.HTTPError as error:
+            raise ConnectionError(str(error)) from error
+        if answer.status != 200:
+            raise ConnectionError(f"/{name} gave {answer.status}")
+        return answer
 
     async def _fetch(self, files: tuple[str, ...]) -> None:
         """Fetch files that the browser does not hold, and keep the cookies that come with them."""
-        assert self._files is not None
         missing = [name for name in files if name not in self._have]
         self._have.update(name for name in missing if name.startswith("static/"))
-        for headers in await asyncio.gather(*(self._files.get(f"/{one}", self._cookie()) for one in missing)):
-            for cookie in headers.get_all("set-cookie", []):
+        run = asyncio.get_running_loop().run_in_executor
+        for answer in await asyncio.gather(*(run(self._threads, self._get, name) for name in missing)):
+            for cookie in answer.headers.getlist("set-cookie"):
                 name, _, value = cookie.split(";")[0].partition("=")
                 self._cookies[name] = value
 

@@ -6,16 +6,15 @@ not say by what). Metrics by the definition of the collection of a set.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Memory
 
 from benchmarks import report
 from benchmarks.report import fold_of, letor, timed
@@ -97,67 +96,52 @@ MAX_ITER = {FACTORISED: 300, REGULARISED: 150}
 
 @dataclass(frozen=True)
 class Trained:
-    """One training: mean metrics of the validation part, test metrics by query, end, steps and seconds."""
+    """One training: settings, mean metrics of the validation part, test metrics by query, end, seconds."""
 
+    settings: Settings
     vali: pd.Series
     test: pd.DataFrame
     status: str
-    steps: int
     seconds: float
 
 
-def model_of(method: str, settings: Settings) -> Ranker:
-    """Return a method with its settings, not trained."""
+def model_of(method: str, settings: Settings, max_iter: int) -> Ranker:
+    """Return a method with its settings, not trained. Only the low-rank models have the limit."""
     if method in MAX_ITER:
         kind = FactorizedRankSVM if method == FACTORISED else RegularizedRankSVM
-        return kind(**({"max_iter": MAX_ITER[method]} | settings))
+        return kind(max_iter=max_iter, **settings)
     return RankSVM(loss="hinge" if method == PLAIN else "squared_hinge", **settings)
 
 
-def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
-    """Train and evaluate, or read the file of an earlier start in the temporary folder."""
-    key = repr((name, fold, method, sorted(settings.items()), MAX_ITER.get(method)))
-    path = Path(tempfile.gettempdir()) / "rankviz-xu2019" / f"{sha256(key.encode()).hexdigest()[:24]}.json"
-    if path.exists():
-        kept = json.loads(path.read_text())
-        test = pd.DataFrame(kept["test"], index=kept["queries"])
-        return Trained(pd.Series(kept["vali"]), test, kept["status"], kept["steps"], kept["seconds"])
+@Memory(Path(tempfile.gettempdir()) / "rankviz-xu2019", verbose=0).cache
+def fit(name: str, fold: int, method: str, settings: Settings, max_iter: int) -> Trained:
+    """Train and evaluate, or read what an earlier start has left in the temporary folder."""
     data = fold_of(name, fold)
-    model, took = timed(lambda: model_of(method, settings).fit_data(data.train))
+    model, took = timed(lambda: model_of(method, settings, max_iter).fit_data(data.train))
 
     def metrics(part: RankingData) -> pd.DataFrame:
         return evaluate(model.predict(part.X), part, SETS[name][1], at=[1, 3, 5]).per_query[METRICS]
 
     vali, test = metrics(data.vali).mean(), metrics(data.test)
-    found = Trained(vali, test, model.status_.name, int(model.n_iter_), took)
-    rest = {"status": found.status, "steps": found.steps, "seconds": took}
-    queries = {"queries": test.index.tolist(), "test": test.to_dict("list")}
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps({"vali": vali.to_dict(), **queries, **rest}))
-    part.replace(path)  # the file is whole or not there
-    return found
+    return Trained(settings, vali, test, model.status_.name, took)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Settings of one method on a fold, and their training."""
-
-    settings: Settings
-    trained: Trained
+def trained(name: str, fold: int, method: str, settings: Settings) -> Trained:
+    """Train a method with its limit of iterations; see `fit`."""
+    return fit(name, fold, method, settings, MAX_ITER.get(method, 0))
 
 
-def cells(name: str, fold: int, method: str) -> list[Cell]:
+def cells(name: str, fold: int, method: str) -> list[Trained]:
     """Train all cells of a method on a fold."""
-    return [Cell(settings, trained(name, fold, method, settings)) for settings in GRIDS[method]]
+    return [trained(name, fold, method, settings) for settings in GRIDS[method]]
 
 
-def best(found: list[Cell], criterion: str = "MAP") -> Cell:
+def best(found: list[Trained], criterion: str = "MAP") -> Trained:
     """Return the cell that is best on the validation part."""
-    return max(found, key=lambda cell: cell.trained.vali[criterion])
+    return max(found, key=lambda cell: cell.vali[criterion])
 
 
-Choice = dict[str, list[Cell]]
+Choice = dict[str, list[Trained]]
 """By method, one cell for each fold."""
 
 
@@ -194,18 +178,15 @@ def write_tables_2_and_4(name: str) -> None:
     number, by_map, stem = SETS[name][0], choices["MAP"], f"xu2019_table{SETS[name][0]}"
     notes = [
         "Grids: plain, 24 C from 1e-6 to 46.4, with the hinge (the paper's) and with the squared hinge; "
-        "factorised, "
-        "K in 1, 5, 10, 20 and six C from 1e-6 to 0.1, from one factor through the divisors of K, at most "
-        f"{MAX_ITER[FACTORISED]} iterations each; regularised, the same six C, nuclear in 5, 50 and "
-        "coupling·C in "
-        f"1, 10, at most {MAX_ITER[REGULARISED]} steps. sd of folds is the spread of MAP.",
+        "factorised, K in 1, 5, 10, 20 and six C from 1e-6 to 0.1, from one factor through the divisors of "
+        f"K, at most {MAX_ITER[FACTORISED]} iterations each; regularised, the same six C, nuclear in 5, 50 "
+        f"and coupling·C in 1, 10, at most {MAX_ITER[REGULARISED]} steps. sd of folds is the spread of MAP.",
         *claims(name, by_map),
         statuses(name),
     ]
     title = f"xu2019 Table {number}: {name}, mean of five test folds"
     report.write(stem, title, means(name, choices), notes)
     report.write(f"{stem}_differences", f"{name}: differences from plain RankSVM", differences(name, by_map))
-    report.write(f"{stem}_chosen", f"{name}: settings chosen by validation MAP", settings_table(by_map))
 
 
 def means(name: str, choices: dict[str, Choice]) -> pd.DataFrame:
@@ -216,7 +197,7 @@ def means(name: str, choices: dict[str, Choice]) -> pd.DataFrame:
     ]
     for criterion, choice in choices.items():
         for method, folds in choice.items():
-            values = pd.DataFrame([one.trained.test.mean() for one in folds])
+            values = pd.DataFrame([one.test.mean() for one in folds])
             row = {"method": method, "figures": f"rankviz, chosen by {criterion}", **values.mean().round(4)}
             rows.append(row | {"sd of folds": round(float(values["MAP"].std()), 4)})
     order = {method: place for place, method in enumerate([*GRIDS, FEW])}
@@ -225,7 +206,7 @@ def means(name: str, choices: dict[str, Choice]) -> pd.DataFrame:
 
 def compared(choice: Choice, method: str, metric: str, other: str = PLAIN) -> Comparison:
     """Compare two methods query by query; each query counts where it is tested."""
-    values = (pd.concat([one.trained.test for one in choice[which]])[metric] for which in (method, other))
+    values = (pd.concat([one.test for one in choice[which]])[metric] for which in (method, other))
     return compare(*values)
 
 
@@ -266,22 +247,11 @@ def statuses(name: str) -> str:
     """Count the trainings of the grids by their ends."""
     parts = []
     for method in GRIDS:
-        runs = [cell.trained for k in FOLDS for cell in cells(name, k, method)]
+        runs = [cell for k in FOLDS for cell in cells(name, k, method)]
         ended = pd.Series([run.status.lower().replace("_", " ") for run in runs]).value_counts()
         how = ", ".join(f"{count} {status}" for status, count in ended.items())
         parts.append(f"{method}: {how}, {sum(run.seconds for run in runs):,.0f} s in all")
     return f"How the trainings of the grids ended (five folds). {'; '.join(parts)}."
-
-
-def settings_table(choice: Choice) -> pd.DataFrame:
-    """Return the settings chosen, fold by fold, and how that training ended."""
-    rows = []
-    for method, folds in choice.items():
-        for fold, one in enumerate(folds, start=1):
-            told = {key: one.settings.get(key, np.nan) for key in ("C", "rank", "nuclear", "coupling")}
-            ended = {"validation MAP": one.trained.vali["MAP"], "status": one.trained.status.lower()}
-            rows.append({"method": method, "fold": fold} | told | ended | {"steps": one.trained.steps})
-    return pd.DataFrame(rows)
 
 
 # Tables 7 and 8 -------------------------------------------------------------------------------------------
@@ -324,11 +294,9 @@ def table_8() -> tuple[pd.DataFrame, list[str]]:
     gram = FeatureGram(FittedLinear(train.n_features).operator(train.X))
     chosen = best(cells(SET, FOLD, REGULARISED)).settings["C"]
     notes = [
-        f"M's largest eigenvalue is about {pair_curvature(gram, Cells(train.y, train.ptr)):.2g} and its "
-        "rank at most "
-        f"{train.n_features}, beside 2λ ≤ {2 * max(COUPLING):g}. With A = 0 the penalty is λ·Σα², so at its "
-        "best A "
-        "it is at most λ·C·Σα."
+        f"M's largest eigenvalue is about {pair_curvature(gram, Cells(train.y, train.ptr)):.2g} and its rank "
+        f"at most {train.n_features}, beside 2λ ≤ {2 * max(COUPLING):g}. With A = 0 the penalty is λ·Σα², so "
+        "at its best A it is at most λ·C·Σα."
     ]
     printed = pd.DataFrame(TABLE_8, index=COUPLING).T
     tables = {"xu2019": printed}
@@ -350,10 +318,8 @@ def table_8() -> tuple[pd.DataFrame, list[str]]:
         done = sum(run.status == "CERTIFIED" for run in runs.values())
         notes.append(
             f"At C = {C:g}: MAP from {low:.4f} to {high:.4f}, plain RankSVM {plain:.4f}; printed from "
-            f"{least:.4f} to "
-            f"{most:.4f}. By λ, mean over γ: {ours}; printed {theirs}. λ·C is at most "
-            f"{max(COUPLING) * C / unit:g}. "
-            f"{done} of {len(runs)} trainings converged."
+            f"{least:.4f} to {most:.4f}. By λ, mean over γ: {ours}; printed {theirs}. λ·C is at most "
+            f"{max(COUPLING) * C / unit:g}. {done} of {len(runs)} trainings converged."
         )
         notes.append(extremes({f"γ = {g:g}, λ = {c:g}": run for (g, c), run in runs.items()}))
     rows = [
@@ -458,8 +424,7 @@ def notes_6(table: pd.DataFrame) -> list[str]:
     ]
     notes.append(
         f"Above the largest rank that any A_l has with these grades: {', '.join(found)}. Thresholding "
-        "singular values "
-        "never raises a rank, so the same bound holds for the A of the regularised model."
+        "singular values never raises a rank, so the same bound holds for the A of the regularised model."
     )
     return notes
 
@@ -483,8 +448,7 @@ def figure_2() -> tuple[pd.DataFrame, list[str]]:
     sources["α drawn at random between 0 and C, no training"] = drawn(data)
     notes = [
         "Of Figure 2 the text tells: 16 queries between 0 and 10 % of n_q for 90 % of the energy, most "
-        "below 30 %; "
-        "for 100 %, most are nearly of full rank. It names neither set nor fold."
+        "below 30 %; for 100 %, most are nearly of full rank. It names neither set nor fold."
     ]
     rows = []
     for label, matrix in product(sources, MATRICES):
@@ -494,8 +458,7 @@ def figure_2() -> tuple[pd.DataFrame, list[str]]:
         notes.append(
             f"{name}: {int((found['Dim_90'] <= 0.3).sum())} of {len(found)} queries need at most 30 % of n_q "
             f"dimensions for 90 % of the energy; Dim_100 is at most {whole.max():.3f} (median "
-            f"{whole.median():.3f}); "
-            f"the grades allow at most {allowed:.3f}."
+            f"{whole.median():.3f}); the grades allow at most {allowed:.3f}."
         )
     sizes = [np.unique(data.y[data.query_slice(q)], return_counts=True)[1] for q in range(data.n_queries)]
     for matrix in MATRICES:

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from benchmarks import grid, report
-from benchmarks.grid import Grid, Tried, Way, best_cells, designs_of, grids, outcomes, verdicts
+from benchmarks.grid import Grid, Tried, best_cells, designs_of, grids, outcomes, verdicts
 from rankviz import RunSpec
 from rankviz.datasets import make_fold, write_letor
 from rankviz.runs import Design, Values
+from rankviz.runs.selection import Choice
 from rankviz.store import RunStore
 from rankviz.store.family_runner import FamilyRunner
 
@@ -69,13 +70,13 @@ def test_the_grid_is_the_papers() -> None:
 def test_the_best_on_validation_is_chosen_and_tested(tried: list[Tried]) -> None:
     kernel = tried[-1]
     means = kernel.table.groupby(["gamma", "C"])["vali:MAP"].mean()
-    found = kernel.chosen(Way("MAP", per_fold=False, rule="best"))
+    found = kernel.chosen(Choice("MAP"))
     gamma, C = means.idxmax()
     assert list(found.settings.values()) == [{"gamma": gamma, "C": C}] * 2
     rows = kernel.table[(kernel.table["gamma"] == gamma) & (kernel.table["C"] == C)]
     tested = kernel.tested(found).by_run["MAP"].droplevel("seed").to_dict()
     assert tested == pytest.approx(rows.set_index("fold")["test:MAP"].to_dict())
-    each = kernel.chosen(Way("NDCG@10", per_fold=True, rule="best"))
+    each = kernel.chosen(Choice("NDCG@10", per_fold=True))
     for fold, rows in kernel.table.groupby("fold"):
         assert each.chosen.loc[fold, "validation"] == rows["vali:NDCG@10"].max()
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tools.browser import REPOSITORY
-from tools.wheel import timed
+from tools.wheel import JOB, PackageError, run, timed
 
 CONTAINERFILE = REPOSITORY / "deploy" / "Containerfile"
 BASE = """FROM scratch
@@ -37,21 +36,6 @@ START_SECONDS = 180
 MEMORY = "1g"
 KILLED = 137
 
-JOB = """
-import time
-from rankviz import RunSpec
-from rankviz.datasets import load_demo
-from rankviz.store import RunStore
-from rankviz.store.execution import LocalWorkers
-from rankviz.store.watched import Jobs
-jobs = Jobs(LocalWorkers(RunStore()))
-spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
-job = jobs.submit([spec], owner="me", title="A job")
-while jobs.status(job).live:
-    time.sleep(0.1)
-assert jobs.status(job).finished, jobs.status(job)
-print("trained", job)
-"""
 LEFT = """
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
@@ -80,10 +64,6 @@ while True:
 """
 
 
-class ContainerError(RuntimeError):
-    """The container is not what it should be."""
-
-
 class Podman:
     """Podman with images and containers below one folder, so that it leaves nothing and finds nothing."""
 
@@ -93,8 +73,9 @@ class Podman:
         self._command = ["podman", *kept, "--cgroup-manager=cgroupfs", "--runtime=runc", "--log-level=fatal"]
 
     def __call__(self, *arguments: str, status: int = 0) -> str:
-        """What it prints; raises `ContainerError` where it ends in another way than it should."""
-        return _run([*self._command, *arguments], status, self._folder)
+        """Return what it prints. Raises `PackageError` for another exit status."""
+        done = run([*self._command, *arguments], self._folder, status=status)
+        return done.stdout + done.stderr
 
 
 def build(podman: Podman, folder: Path) -> None:
@@ -102,26 +83,16 @@ def build(podman: Podman, folder: Path) -> None:
     text = CONTAINERFILE.read_text(encoding="utf-8")
     version = re.search(r"^ARG PYTHON=(\S+)$", text, re.MULTILINE)
     if version is None or "FROM python:${PYTHON}-slim" not in text:
-        raise ContainerError("the Containerfile does not start from python:${PYTHON}-slim")
+        raise PackageError("the Containerfile does not start from python:${PYTHON}-slim")
     folder.mkdir()
-    packages = f"--include={PACKAGES}"
-    _run(
-        ["mmdebstrap", "--quiet", "--variant=extract", packages, SUITES[version[1]], str(folder / "base.tar")]
-    )
+    options = ["--quiet", "--variant=extract", f"--include={PACKAGES}"]
+    run(["mmdebstrap", *options, SUITES[version[1]], str(folder / "base.tar")], folder)
     (folder / "Containerfile").write_text(BASE, encoding="utf-8")
     podman("build", "--isolation=chroot", "-q", "-t", f"localhost/python:{version[1]}-slim", str(folder))
     shared = [word for path in AS_HERE if Path(path).exists() for word in ("-v", f"{path}:{path}:ro")]
     where = ["-t", "rankviz", "-f", str(CONTAINERFILE), str(REPOSITORY)]
-    podman(
-        "build",
-        "--isolation=chroot",
-        "-q",
-        "--pull=never",
-        "--format=docker",
-        "--layers=false",
-        *shared,
-        *where,
-    )
+    how = ["--isolation=chroot", "-q", "--pull=never", "--format=docker", "--layers=false"]
+    podman("build", *how, *shared, *where)
 
 
 @contextmanager
@@ -144,19 +115,19 @@ def wait_for_health(podman: Podman, name: str) -> None:
         try:
             podman("healthcheck", "run", name)
             return
-        except ContainerError as error:
+        except PackageError as error:
             if time.monotonic() > deadline:
-                raise ContainerError(f"{error}\n{podman('logs', name)}") from error
+                raise PackageError(f"{error}\n{podman('logs', name)}") from error
             time.sleep(0.5)
 
 
 def use(podman: Podman, volume: Path) -> None:
-    """Do what a server's owner and a class would; raises `ContainerError` where something is amiss."""
+    """Do what a server's owner and a class would; raises `PackageError` where something is amiss."""
 
     def python(name: str, code: str, says: str, status: int = 0) -> str:
         said = podman("exec", name, "python", "-c", code, status=status)
         if says not in said:
-            raise ContainerError(f"{says!r} is not in {said!r}")
+            raise PackageError(f"{says!r} is not in {said!r}")
         return said
 
     with running(podman, volume) as name:
@@ -170,14 +141,6 @@ def use(podman: Podman, volume: Path) -> None:
     with running(podman, volume) as name:
         wait_for_health(podman, name)
         python(name, LEFT, f"kept {job}")
-
-
-def _run(command: Sequence[str], status: int = 0, folder: Path | None = None) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        said = f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
-        raise ContainerError(f"{' '.join(command)[:300]} ended with {done.returncode}:\n{said}")
-    return done.stdout + done.stderr
 
 
 def main() -> None:

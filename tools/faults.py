@@ -21,8 +21,7 @@ from typing import TypeVar
 from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import REPOSITORY, AppError, Server, app_server, chromium, open_page, wait_settled
-from tools.disks import small_disk
-from tools.stored import FILE, Stored, stored
+from tools.stored import FILE, Stored, small_disk, stored
 
 LONG = "ndcg_vs_m?seeds=10&upto=2000"
 """A page with a curve that takes some minutes, which it offers to train in the background."""

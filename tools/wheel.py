@@ -9,6 +9,7 @@ declares, on the last with the newest; with `--all` on every one with both.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -22,13 +23,12 @@ import urllib.request
 import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from rankviz.common.files import INSIDE
 from tools.browser import REPOSITORY, chromium, isolated, open_page, serving
-from tools.cluster import cluster
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 VERSION = PROJECT["version"]
@@ -52,7 +52,7 @@ from rankviz.datasets import load_demo
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.watched import Jobs
-store = RunStore("jobs.sqlite")
+store = RunStore()
 jobs = Jobs(LocalWorkers(store))
 spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 job = jobs.submit([spec], owner="me", title="A job")
@@ -60,6 +60,7 @@ while jobs.status(job).live:
     time.sleep(0.2)
 assert jobs.status(job).finished, jobs.status(job)
 store.close()
+print("trained", job)
 """
 """A job: its worker is a process of its own, which has to find the installed package and data."""
 
@@ -70,6 +71,14 @@ PLANNED = "shards, features in double precision"
 PAGES = ("", "train")
 OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
 """Settings in the folder the command is given in, which must not count."""
+
+WORKER_THERE = """
+import sys
+from distributed import Client
+with Client(scheduler_file=sys.argv[1], timeout=300) as client:
+    client.wait_for_workers(1, timeout=300)
+"""
+"""A busy machine takes its time to start one."""
 
 TESTS = ("tests/test_ground.py", "tests/test_metrics.py", "tests/pages/test_navigation.py")
 
@@ -90,7 +99,7 @@ def build(folder: Path) -> Built:
     """Build the source archive, and of that the wheel, into `folder`."""
     for leftover in REPOSITORY.glob("*.egg-info"):  # it would list files that are no more
         shutil.rmtree(leftover)
-    _run([sys.executable, "-m", "build", "--outdir", str(folder), str(REPOSITORY)], REPOSITORY)
+    run([sys.executable, "-m", "build", "--outdir", str(folder), str(REPOSITORY)], REPOSITORY)
     return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
 
 
@@ -144,7 +153,7 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
     home.mkdir(parents=True)
     own = isolated(folder)
     ours = folder / "environment" / "bin"
-    _run([python, "-m", "venv", str(ours.parent)], home, own)
+    run([python, "-m", "venv", str(ours.parent)], home, own)
     constraints = folder / "pins.txt"
     constraints.write_text("\n".join(pins), encoding="utf-8")
 
@@ -152,7 +161,7 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
         command = [str(ours / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         # No extension is built: that a version has no wheel for this Python is worth knowing. Nor are modules
         # compiled that nobody imports here.
-        _run([*command, "--only-binary=:all:", "--no-compile", "-c", str(constraints), *what], home)
+        run([*command, "--only-binary=:all:", "--no-compile", "-c", str(constraints), *what], home)
 
     install(str(built.wheel))
     _try_core(ours, home, own)
@@ -166,22 +175,31 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 def _try_core(ours: Path, home: Path, own: dict[str, str]) -> None:
     """Without Streamlit: README's examples, a job, and a sentence that says what the app needs."""
     for example in (*examples(), JOB):
-        _run([str(ours / "python"), "-W", "error", "-c", example], home, own)
-    said = _run([str(ours / "rankviz"), "--version"], home, own)
+        run([str(ours / "python"), "-W", "error", "-c", example], home, own)
+    said = run([str(ours / "rankviz"), "--version"], home, own)
     if said.stdout.strip() != f"rankviz {VERSION}":
         raise PackageError(f"rankviz --version says {said.stdout!r}")
     for command in COMMANDS:
-        _run([str(ours / "rankviz"), *command.split()], home, own)
-    refused = _run([str(ours / "rankviz"), "app"], home, own, status=1)
+        run([str(ours / "rankviz"), *command.split()], home, own)
+    refused = run([str(ours / "rankviz"), "app"], home, own, status=1)
     if 'pip install "rankviz[app]"' not in refused.stderr or "Traceback" in refused.stderr:
         raise PackageError(f"rankviz app without Streamlit says {refused.stderr!r}")
 
 
 def _try_cluster(ours: Path, home: Path, own: dict[str, str]) -> None:
-    """The commands of docs/cluster.md: workers of this machine's own, then a scheduler and a worker."""
-    with cluster(ours, home, own) as (address, _):
+    """Use workers of this machine, then a scheduler and a worker, by the commands of docs/cluster.md."""
+    file = home / "scheduler.json"
+    shared = ["--no-dashboard", "--host", "127.0.0.1", "--scheduler-file", str(file)]
+    with ExitStack() as stack:
+        for part in (["scheduler", "--port", "0"], ["worker", "--no-nanny"]):
+            command = [str(ours / "dask"), *part, *shared]
+            process = subprocess.Popen(command, cwd=home, env=own, stderr=subprocess.DEVNULL)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+        run([str(ours / "python"), "-c", WORKER_THERE, str(file)], home, own)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
         for where, C in (("local:2", 0.5), (address, 0.25)):
-            said = _run([str(ours / "rankviz"), *FIT.split(), where, "--set", f"C={C}"], home, own)
+            said = run([str(ours / "rankviz"), *FIT.split(), where, "--set", f"C={C}"], home, own)
             if PLANNED not in said.stderr:
                 raise PackageError(f"rankviz train --where {where} says {said.stderr!r}")
 
@@ -226,12 +244,13 @@ def try_sdist(built: Built, folder: Path) -> None:
     with tarfile.open(built.sdist) as archive:
         archive.extractall(folder, filter="data")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
-    _run(command, folder / f"rankviz-{VERSION}", isolated(folder))
+    run(command, folder / f"rankviz-{VERSION}", isolated(folder))
 
 
-def _run(
+def run(
     command: Sequence[str], cwd: Path, environment: dict[str, str] | None = None, status: int = 0
 ) -> subprocess.CompletedProcess[str]:
+    """Run a command and return its output. Raises `PackageError` for another exit status."""
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != status:
         raise PackageError(
@@ -241,24 +260,17 @@ def _run(
 
 
 def pythons() -> Iterator[tuple[str, str]]:
-    """Each Python from 3.11 on that is found, the one at hand first: (version, program)."""
+    """Yield each Python from 3.11 on that is found, the one at hand first: (version, program)."""
     seen = set()
     named = (shutil.which(f"python3.{minor}") for minor in range(11, 20))
     folder = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates = [sys.executable, *filter(None, named), *map(str, sorted(folder.glob("3.*/bin/python")))]
-    for program in candidates:
-        with suppress(subprocess.CalledProcessError, OSError):
-            version = _version(program)
+    for program in [sys.executable, *filter(None, named), *map(str, sorted(folder.glob("3.*/bin/python")))]:
+        code = "import sys; print('%d.%d' % sys.version_info[:2])"
+        with suppress(PackageError, OSError):
+            version = run([program, "-c", code], Path("/")).stdout.strip()
             if int(version.partition(".")[2]) >= 11 and version not in seen:
                 seen.add(version)
                 yield version, program
-
-
-def _version(program: str) -> str:
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    return subprocess.run(
-        [program, "-c", code], capture_output=True, text=True, check=True, cwd="/"
-    ).stdout.strip()
 
 
 AT_ONCE = 2

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tools.disks import NotAllowed
 from tools.faults import STORIES, said
+from tools.stored import NotAllowed
 
 
 @pytest.mark.parametrize("story", STORIES)

@@ -81,8 +81,8 @@ def test_a_measurement_runs_and_is_written_down(tmp_path: Path) -> None:
     options = ["--visitors", "1", "--minutes", "0.1", "--data", "synthetic", "--results", str(tmp_path)]
     command = [sys.executable, "-m", "benchmarks.soak", "visitors", *options]
     subprocess.run(command, cwd=REPOSITORY, check=True, timeout=300)
-    header, _, row = (tmp_path / "soak.md").read_text().strip().splitlines()[-3:]
-    cells = dict(zip(header.split(" | "), row.split(" | "), strict=True))
+    header, _, row = (tmp_path / "soak_visitors.md").read_text().strip().splitlines()[-3:]
+    cells = dict(zip(header.strip("| ").split(" | "), row.strip("| ").split(" | "), strict=True))
     assert cells["case"] == "synthetic"
     assert float(cells["moves"]) >= 1
     assert cells["errors"] == cells["failures"] == "0"

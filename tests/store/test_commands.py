@@ -23,7 +23,7 @@ from rankviz.shards.backend import place_of
 from rankviz.store import RunStore
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.execution import worker_processes
-from tools.disks import NotAllowed, small_disk
+from tools.stored import NotAllowed, small_disk
 
 
 @SQLITE

@@ -13,7 +13,7 @@ from rankviz.store import RunStore, StoreOutOfReach
 from rankviz.store.environment import FOLDER_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.watched import WatchedStudies
-from tools.disks import Disk, NotAllowed, small_disk
+from tools.stored import Disk, NotAllowed, small_disk
 
 FULL = "The database of runs cannot be used: its disk is full."
 pytestmark = pytest.mark.usefixtures("own_cache")

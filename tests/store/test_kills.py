@@ -18,9 +18,7 @@ from conftest_jobs import SPEC, end_workers, wait_for
 from conftest_kills import apart
 from sqlalchemy import select
 
-from benchmarks.store_kills import trials
 from rankviz.store import RunStore, StoreError
-from rankviz.store.database import ENVIRONMENT
 from rankviz.store.environment import FOLDER_ENVIRONMENT
 from rankviz.store.execution import LocalWorkers, worker_processes
 from rankviz.store.queue import LEASE_SECONDS, parse_process
@@ -131,15 +129,3 @@ def assert_all_is_well(jobs: WatchedStudies, worker_kills: int) -> None:
         held = connection.execute(select(families.c.id).where(families.c.worker.is_not(None))).all()
     assert (sorted(made), held) == (sorted(kept), []), "a record for each run, and no lease is left"
     wait_for(lambda: not worker_processes(store))
-
-
-@pytest.mark.parametrize("kind", ["worker", "app", pytest.param("database", id="postgresql")])
-def test_a_sweep_outlives_a_kill(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if kind == "database" and "RANKVIZ_TEST_POSTGRES" not in os.environ:
-        pytest.skip("RANKVIZ_TEST_POSTGRES is not set: make test-postgres starts a server")
-    monkeypatch.setenv(ENVIRONMENT, "")  # put back afterwards
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
-    (trial,) = trials(kind, [0.3], tmp_path)
-    assert (trial.lost, trial.doubled, trial.unmade) == (0, 0, 0)
-    assert 0 < trial.at < 360
-    assert trial.seconds < 30
