@@ -162,7 +162,7 @@ def test_every_fragment_is_guarded() -> None:
         drawn = {ast.unparse(call.args[0]) for call in calls}
         drawn |= {name for name, node in functions.items() if any(map(is_fragment, node.decorator_list))}
         fragments += [(path.stem, functions[name]) for name in drawn]
-    assert {"watching", "tabs"} <= {name for name, _ in fragments}
+    assert {"watching", "auto_jobs"} <= {name for name, _ in fragments}
     for name, function in fragments:
         told = [ast.unparse(one) for one in function.decorator_list]
         assert told[-1] == "errors_as_sentences()", (name, function.name)

@@ -17,8 +17,8 @@ from test_why import fold, pair
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import NORMALISATIONS, find_datasets, normalise, open_fold
+from rankviz.metrics.significance import compare
 from ui.compare.chosen_runs import ChosenRuns, opened
-from ui.controls.imported import compare
 from ui.ndcg_vs_m.words import compared, per_query
 from ui.what_if.models import memory
 from ui.work.folds import FOLDS, fold_of, normalised

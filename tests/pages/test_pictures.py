@@ -38,7 +38,7 @@ def test_the_figure_on_the_page_stays_as_it_is() -> None:
 
 
 def test_large_type_on_the_page_leaves_the_picture_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.shell.page.is_on", lambda _: True)
+    monkeypatch.setattr("ui.shell.figures.is_on", lambda _: True)
     figure = small_print()
     printed = figures.printable(figure).to_json()
     themed(figure)
