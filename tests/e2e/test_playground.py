@@ -155,7 +155,7 @@ def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -
     expect(answer(page)).to_have_text(re.compile("No documents:"))
     page.get_by_role("button", name="Click, then place it in the plane").click()
     page.mouse.click(*at(page, 0.5, 0.5))
-    expect(answer(page)).to_have_text(re.compile("No pairs: only one document"))
+    expect(answer(page)).to_have_text(re.compile("No pairs: add a document with another grade"))
     page.mouse.click(*at(page, -0.5, 0.5))
     expect(answer(page)).to_have_text(re.compile("No pairs: no query has two grades"))
     page.get_by_role("button", name="Grade 3").click()
