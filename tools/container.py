@@ -39,9 +39,9 @@ KILLED = 137
 LEFT = """
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.watched import Jobs
+from rankviz.store.watched import WatchedStudies
 store = RunStore()
-(job,) = Jobs(LocalWorkers(store)).of("me")
+(job,) = WatchedStudies(LocalWorkers(store)).of("me")
 assert job.finished
 assert store.records.find(job.specs)
 print("kept", job.id)

@@ -51,9 +51,9 @@ from rankviz import RunSpec
 from rankviz.datasets import load_demo
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.watched import Jobs
+from rankviz.store.watched import WatchedStudies
 store = RunStore()
-jobs = Jobs(LocalWorkers(store))
+jobs = WatchedStudies(LocalWorkers(store))
 spec = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 job = jobs.submit([spec], owner="me", title="A job")
 while jobs.status(job).live:

@@ -212,7 +212,7 @@ def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Se
 
 def test_what_a_page_does_not_read_of_its_link_is_said(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50&seeds=5&view=Numbers&stranger=1")
-    expect(page.get_by_text("does not use seeds = 5, stranger = 1 of its link.")).to_be_visible()
+    expect(page.get_by_text("ignores seeds = 5, stranger = 1 in its link.")).to_be_visible()
     open_page(page, f"{server.url}/ndcg_vs_m?m=50&seeds=2")
     expect(page.get_by_text("of its link.")).to_have_count(0)
 

@@ -116,7 +116,7 @@ def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
     app.selectbox(key="against").select("products").run()
     assert not app.exception
     assert len(names(app)) == 6
-    assert "A product is one with Φ" in words(app)
+    assert "A product multiplies by Φ" in words(app)
 
 
 @pytest.mark.parametrize("solver", ["SGD by pair, steps 1/t as printed", "L-BFGS (SciPy)"])

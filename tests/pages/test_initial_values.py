@@ -105,7 +105,7 @@ def test_what_the_new_set_has_no_setting_for_stays_and_is_in_the_address(
 def test_a_link_of_another_version_starts_as_this_one_and_says_so() -> None:
     app = sidebar_alone(data="edge", g=-5, v=1)
     assert now(app) == [OWN[0], OWN[1], -5, OWN[3]]
-    assert "of another version (v = 1)" in app.warning[0].value
+    assert "from another version (v = 1)" in app.warning[0].value
 
 
 def test_the_preset_is_where_the_data_set_starts() -> None:

@@ -241,7 +241,7 @@ def test_models_of_other_methods_are_of_their_maps(
     assert "the current model" in lines(figures(app)[0])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     other = open_page("kernel_approximation", method="feature mean", **QUICK)
-    assert "The feature mean has no kernel; shown: 2 approximations of one." in words(other)
+    assert "The feature mean has no kernel; shown: 2 approximations of a kernel." in words(other)
     assert "the current model" not in lines(figures(other)[0])
 
 
@@ -320,7 +320,7 @@ def test_words_on_seconds() -> None:
     assert "in 0.16 to 0.32 s)" in seconds_words(table, 4)
     assert "Nyström has less error in all 4 draws (" in seconds_words(table, 4)
     assert "has less error" not in seconds_words(table, 3)
-    assert "Nyström with as many" in seconds_words(table.assign(low=0.1, high=0.9), 4)
+    assert "Nyström with the same m" in seconds_words(table.assign(low=0.1, high=0.9), 4)
 
 
 def test_the_race_says_what_it_asks() -> None:

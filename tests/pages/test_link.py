@@ -102,11 +102,11 @@ def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], tol
 
 
 def test_a_version_that_is_not_known_is_said_in_words() -> None:
-    assert "of another version (v = 99)" in warned(sidebar_alone(v=99))
+    assert "from another version (v = 99)" in warned(sidebar_alone(v=99))
 
 
 def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:
-    assert "does not use gamma = inf of its link." in words(open_whole("convergence", gamma="inf"))
+    assert "ignores gamma = inf in its link." in words(open_whole("convergence", gamma="inf"))
 
 
 def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:

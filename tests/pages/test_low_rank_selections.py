@@ -55,11 +55,11 @@ def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(
     assert "Query 87: " in words(app)
     app.session_state["view"], app.session_state["why"] = "Why so low?", "staircase"
     app.run()
-    assert "Query 87, α over C" in words(app)
+    assert "Query 87, α/C" in words(app)
     app.session_state["data"] = "edge"
     app.run()
     assert not app.exception
-    assert "Query 2, α over C" in words(app)
+    assert "Query 2, α/C" in words(app)
 
 
 def test_the_staircase_is_of_a_selected_query(open_page: Opener) -> None:
@@ -67,7 +67,7 @@ def test_the_staircase_is_of_a_selected_query(open_page: Opener) -> None:
     app.session_state["view"], app.session_state["why"] = "Why so low?", "staircase"
     app.session_state["picked"] = [5]
     app.run()
-    assert "Query 5, α over C" in words(app)
+    assert "Query 5, α/C" in words(app)
 
 
 def test_every_passage_on_why_is_of_the_selected_queries(open_page: Opener) -> None:

@@ -252,7 +252,7 @@ def test_a_ticked_cell_is_looked_at(started: AppTest) -> None:
 def test_bounds_are_sentences(opened: Callable[..., AppTest], bounded: Callable[..., None]) -> None:
     bounded(live_runs_each=3)
     app = press(opened(**SMALL), "start-sweep")
-    assert "above the 3 of one visitor" in app.warning[0].value
+    assert "one visitor may have 3" in app.warning[0].value
     assert "study" not in app.query_params
     bounded(sweep_runs=3)
     assert "more than the 3 of one sweep here" in opened(**SMALL).error[0].value

@@ -58,7 +58,7 @@ def test_a_loss_that_the_browser_does_not_know_is_said(open_page: Opener) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("MOST_CELLS", "exceed this page's"), ("MOST_PAIRS", "pairs are too many")]
+    ("name", "text"), [("MOST_CELLS", "exceed the limit of"), ("MOST_PAIRS", "pairs are too many")]
 )
 def test_what_is_too_much_for_a_browser_is_said(
     name: str, text: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch

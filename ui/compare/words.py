@@ -14,8 +14,8 @@ from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
 
-METRIC_HELP = "A study without a metric of its own chooses its cell by it."
-FURTHER_HELP = "p-values are corrected for all models times metrics."
+METRIC_HELP = "Also chooses the cell of a study without its own metric."
+FURTHER_HELP = "p-values are corrected for all models × metrics."
 TEST_HELP = "Decides significance."
 BASELINE_HELP = "All others are compared with it."
 REMOVE_HELP = "Removes the study's model."
@@ -63,7 +63,7 @@ TIMES = (
 SETTINGS_SHOWN = "Only settings that differ; dash: not used."
 ABOUT_P = "Probability of such a difference if both models were equal."
 EFFECT_HELP = "Mean difference / standard deviation (Cohen's d)."
-HOLM_HELP = "Corrected: the chance of any false positive below 0.05 is at most 5 %."
+HOLM_HELP = "Corrected: below 0.05, the chance of any false positive is at most 5 %."
 BH_HELP = "Corrected: below 0.05, at most 5 % false positives on average (benjamini1995)."
 QUERY_BARS = "One bar per query: {metric} of {other} minus {baseline}. {about}."
 OTHER_HELP = "Its wins and losses are drawn."
@@ -72,7 +72,7 @@ TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
 
 ON_VALIDATION = (
-    "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part, once."
+    "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part once."
 )
 UNSEEN = "{runs} left out: private or deleted."
 UNMADE = "{runs} left out: not trained, or failed."

@@ -8,13 +8,13 @@ from rankviz.common.numbers import small, with_minus
 from rankviz.plots.convergence import REFERENCE_TOL
 
 LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
-PRODUCTS = "A product is one with Φ and Φᵀ, or with the kernel"
+PRODUCTS = "A product multiplies by Φ and Φᵀ, or by the kernel"
 HELP = {
     "compare": "Losses, solvers, values of C, pinned models.",
     "plain": "Without it, plain conjugate gradients solve the Newton systems.",
     "cs": "Up to {most} more values. Each gap is to the best objective for its C.",
     "show": (
-        "Best objective: the lowest of all runs, one with tolerance 10⁻¹⁰. Newton decrement: predicted "
+        "Best objective: lowest of all runs (one has tolerance 10⁻¹⁰). Newton decrement: predicted "
         "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved "
         "there."
     ),
@@ -32,11 +32,11 @@ CAPTIONS = {
     "pairs": "{about}, {pairs:,} preference pairs",
     "objectives": "Do not compare objectives of different losses or C",
     "gap": (
-        f"Gap: to the lowest value of the same objective in any run, one with tolerance {LEAST_GAP}; smaller "
-        f"gaps are drawn at {LEAST_GAP}"
+        f"Gap: to the lowest value of the same objective in all runs (one has tolerance {LEAST_GAP}); "
+        f"smaller gaps are drawn at {LEAST_GAP}"
     ),
     "seconds": "Seconds of one run on this machine, without features and pairs",
-    "level": "A level end is work to prove the last point",
+    "level": "A level end is work that proves the last point",
     "missing": "Not in their traces: {missing}",
     "status": "How they ended: {statuses}.",
     "point": "A row is the point after its iteration.",

@@ -19,7 +19,7 @@ from ui.shell.texts import data_words
 
 PART = "Train on the training part, choose settings on validation."
 ADD = "Bring your own data"
-PRIVATE = f"Your data are private. Deleted {KEEP_DAYS} days after your last visit."
+PRIVATE = f"Your data are private, and deleted {KEEP_DAYS} days after your last visit."
 FILES = "train.txt, vali.txt and test.txt of a fold, one file, or a zip archive of folds"
 FORMATS = (
     "LETOR / SVMlight text, plain or gzip. One file is split by query into five folds (60 % training, 20 % "
@@ -34,7 +34,7 @@ WAITING = "Waiting for another visitor's upload"
 QUERIES = "Of all three parts."
 SIZES = "Log-uniform: many small queries."
 NONLINEARITY = "Variance share that no linear model explains."
-NOISE = "Standard deviation; the signal has about 1."
+NOISE = "Standard deviation; the signal's is about 1."
 
 PAIRS_ALT = "Documents by grade and preference pairs of each query."
 PAIR = "A preference pair is two documents of one query with different grades."
@@ -79,8 +79,8 @@ def thinned(drawn: int, of: int, what: str) -> str:
 def histograms(queries: int, documents: int) -> str:
     """Return the histograms' caption."""
     return (
-        f"{counted(queries)}, {documents:,} documents by grade. Then queries by documents, share graded "
-        "above 0, and preference pairs."
+        f"{counted(queries)}, {documents:,} documents by grade. Then queries by size, share graded above "
+        "0, and preference pairs."
     )
 
 
@@ -104,7 +104,7 @@ def normalised_alt(feature: str) -> str:
 
 def normalised(feature: str) -> str:
     """Return the caption of the figure of normalisations."""
-    return f"{feature}. Queries in the order of their median; the global z-score uses the training part."
+    return f"{feature}. Queries are sorted by their median; the global z-score uses the training part."
 
 
 # files in memory
@@ -113,7 +113,7 @@ def normalised(feature: str) -> str:
 def let_go(minutes: int, seconds: int) -> str:
     """Return that files in memory have expired."""
     return (
-        f"Your upload expired after {minutes} minutes, or {seconds} seconds without the server; choose the "
+        f"Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
         "files again."
     )
 

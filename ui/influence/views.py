@@ -168,7 +168,7 @@ def _of_baseline(spec: RunSpec) -> str:
 
 def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
     """Describe the products in the figure and the time of the path, if recorded."""
-    start = "each C from the weights before it" if warm(spec) else "each C by itself"
+    start = "each C from the previous weights" if warm(spec) else "each C by itself"
     told = ""
     if data["products"].notna().all():
         told = words.CAPTIONS["products"].format(folds=_folds(settings))

@@ -11,7 +11,7 @@ HELP = {
     "model": "The linear model has its own C (More settings). A kernel may run in the background.",
     "vary": "The cost on the axis.",
     "lambda": "Cost of ranking a document of the first grade below one of the second (he2009: 1, 2 and 1.3).",
-    "mu": "Weigh queries with few pairs more: μ = ln(1 + most pairs/pairs of this query) (he2009 §4.2).",
+    "mu": "More weight for queries with few pairs: μ = ln(1 + most pairs/pairs of this query) (he2009 §4.2).",
     "query": "A query of this part.",
 }
 """Helps, by the key of their control."""
@@ -22,7 +22,7 @@ CAPTIONS = {
     ),
     "influence-of-cost": "{about}. At the dashed line: {costs}. Mean over {queries} queries; {definition}.",
     "influence-list": "Query {query}, {documents} documents, first {k} of each. Costs: {costs}. {about}.",
-    "optimistic": "The best C is chosen on these queries, so it is optimistic.",
+    "optimistic": "C is chosen on these queries, so the best mean is optimistic.",
     "two grades": "With two grades, λ₁₀ multiplies every pair and acts like C.",
     "products": "Below: products with the features, {folds} together. ",
     "seconds": (

@@ -29,7 +29,7 @@ HELP = {
         "Of K − K̃, relative to K. Spectral: largest absolute eigenvalue. Maximum-entry: largest absolute "
         "entry."
     ),
-    "draws": "From {deciding} draws on, bands that do not overlap show a difference.",
+    "draws": "With {deciding} or more draws, bands without overlap show a difference.",
     "errupto": "Time grows with it.",
     "more": "Other landmarks and frequencies.",
     "also": f"{LANDMARK_CHOICE.help} {FREQUENCY_CHOICE.help}",
@@ -45,7 +45,7 @@ CAPTIONS = {
     "kernel-entries": (
         "{drawn}. {compared}: all {pairs:,} pairs; darker: more. On the line the approximation is exact."
     ),
-    "kernel-spectrum": "{drawn}. {compared}. Dashed: 1/(2C) over tr K of all training documents.{sample}",
+    "kernel-spectrum": "{drawn}. {compared}. Dashed: 1/(2C·tr K) for all training documents.{sample}",
     "kernel-residual": (
         "{drawn}. Query {query} of validation, {cut}, highest grade first. Diagonal: κ of a document with "
         "itself."
@@ -77,7 +77,7 @@ TRACE = "The first {m} eigenvalues of K hold {share} of its trace{value}."
 RESIDUAL = "in this query the root mean square of κ̃ − κ is {told}"
 LANDMARKS_KEPT = " Landmarks kept (least over draws): {name} skips dependent ones."
 NO_MAP = "No feature map approximates the {kernel} kernel. Choose another one."
-NO_KERNEL = "The {model} has no kernel; shown: {maps} of one."
+NO_KERNEL = "The {model} has no kernel; shown: {maps} of a kernel."
 EXACT_KERNEL = "The current model uses the exact kernel; shown: {maps} of it."
 LEFT_OUT = "{map} is left out: it {why}."
 NOT_CUT = "{map} is shown without the cut to rank {rank}."
@@ -262,8 +262,8 @@ def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> s
     if draws < DECIDING or not below.any():
         own = ours.iloc[-1]
         return (
-            f"{other} has an error of {_error_in(last)} on this machine, {variant_name(first)} with as many "
-            f"{_error_in(own)}"
+            f"{other} has an error of {_error_in(last)} on this machine, {variant_name(first)} with the same "
+            f"m {_error_in(own)}"
         )
     least = ours[below].iloc[0]
     return (

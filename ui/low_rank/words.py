@@ -83,7 +83,7 @@ CAPTIONS = {
     ),
     "printed": (
         "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. C is not "
-        "printed. Larger ranks than possible may be of A + Aᵀ."
+        "printed. Ranks larger than possible may be of A + Aᵀ."
     ),
     "every": "0: the matrix is 0.",
     "numbers": "{queries}; {left_out}. Tick rows to select queries. {accuracy}",
@@ -102,14 +102,14 @@ CAPTIONS = {
     "low-rank-objective": "{count}{line}{seeds}Factorised, with the hinge; {about}.",
     "low-rank-weights": (
         "{count}{clipped}A = 0: nuclear/(2·coupling) exceeds every singular value. Bottom: near the plain "
-        "one with the hinge{level}. {about}"
+        "model with the hinge{level}. {about}"
     ),
     "best": "Chosen on these {part} queries, the best is optimistic.",
     "rank-by-activity": "One marker per query; {zero}. Dashed: the law's limit. {about}.",
     "rank-by-c": "Median over {queries}; band: 10 % to 90 %; {zero}. Dashed: the law's limit. Dotted: the "
     "current C. {about}.",
     "rank-by-stairs": "One marker per query and kind; {zero}. {about}.",
-    "staircase": "Query {query}, α over C: 1 for margins below 1, 0 above. Blank: no pair. {about}.",
+    "staircase": "Query {query}, α/C: 1 for margins below 1, 0 above. Blank: no pair. {about}.",
     "rank-by-error": (
         "Median over {queries}. Lines: α with random errors, by zero threshold; thick: the chosen one. "
         "{diamonds}{about}."
@@ -149,8 +149,8 @@ STAIRCASE = (
     "its energy, but stairs of different lengths add to the rank."
 )
 ACCURACY = (
-    "**Artefact:** dual solvers that stop early leave errors in α, which raise the rank to what the grades "
-    "allow. This app's solvers do so under the hinge only."
+    "**Artefact:** dual solvers that stop early leave errors in α. These raise the rank to the limit of the "
+    "grades. This app's solvers do so under the hinge only."
 )
 PAPER = (
     "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. Probably these are "

@@ -23,7 +23,7 @@ HELP = {
     "xaxis": "Features, or seconds of training.",
     "folds": "All folds: each is trained by itself.",
     "seeds": "Draws at every m.",
-    "upto": "Time grows in proportion.",
+    "upto": "Time is proportional to m.",
     "metric": "Mean over queries.",
     "more": "The exact kernel, and four metrics at once.",
     "exact": "One run per fold. Time and memory grow with the square of the documents.",

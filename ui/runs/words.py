@@ -25,7 +25,7 @@ POINTS = (
     "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
     "fold.{some}"
 )
-PARTS_HELP = "Choices by test results make them optimistic, so looks are counted."
+PARTS_HELP = "Test results used for choices are optimistic, so looks are counted."
 
 TERMS_HERE = ("Study", "Digest")
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
@@ -39,7 +39,7 @@ NOT_IMPORTED = "{why} Nothing was imported from this file."
 FROM_FILE = "{runs} imported. “Train again” verifies one."
 NONE_MATCHES = "None of {runs} matches."
 POINTS_ALT = "Validation {metric} against {title}."
-FIRST_LISTED = " The list has the first {MOST_LISTED:,}, {first} first; “All” selects all."
+FIRST_LISTED = " The list shows {MOST_LISTED:,}, {first} first; “All” selects all."
 
 
 def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:

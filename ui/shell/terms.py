@@ -41,7 +41,7 @@ TERMS = {
     ),
     "Paired randomisation test": Term(
         r"\bpaired randomisation tests?\b",
-        "How often random signs give as large a mean difference.",
+        "How often random signs give a mean difference this large.",
         "smucker2007",
     ),
     "Holm's correction": Term(
@@ -69,10 +69,10 @@ TERMS = {
     ),
     "C": Term(r"\bC\b", "Weight of errors on pairs: a large C fits training closely."),
     "γ": Term("γ", "How fast a kernel falls with distance."),
-    "m": Term(r"\bm\b", "Number of features: more approximate the kernel better and cost time."),
+    "m": Term(r"\bm\b", "Number of features: a large m is closer to the kernel but slower."),
     "Landmark": Term(
         r"\blandmarks?\b",
-        "A training document or your own point: kernel values with landmarks are features.",
+        "A training document or your own point; its kernel values are a feature.",
         "williams2001",
     ),
     "Kernel": Term(r"\bkernels?\b(?! approximation)", "Similarity of two documents."),

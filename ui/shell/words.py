@@ -55,12 +55,12 @@ def not_available(name: str, asked: str, used: str = "") -> str:
 
 def other_version(version: str) -> str:
     """Return that a link comes from another version of the app."""
-    return f"This link is of another version (v = {version}); missing settings have this version's defaults."
+    return f"This link is from another version (v = {version}); missing settings use this version's defaults."
 
 
 def ignored(named: str) -> str:
     """Return that a page does not use parameters of its link."""
-    return f"This page does not use {named} of its link."
+    return f"This page ignores {named} in its link."
 
 
 def no_such_model(label: str, asked: str, shown: str) -> str:
@@ -99,7 +99,7 @@ NO_POINT_YET = "No results yet; points appear as runs finish."
 MORE_TO_COME = "More points appear as runs finish."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
-CROWDED = "Other visitors are training. Changing a setting stops it."
+CROWDED = "Others are training. Changing a setting stops your run."
 SLOW = "This takes longer than predicted. Changing a setting stops it."
 OF_OTHERS = "Another visitor asked for the same runs; you both get them."
 RESTING = "These runs start when you stop changing settings."

@@ -9,7 +9,7 @@ CURVES = {
 """How each curve treats short queries, for its caption."""
 BESIDE = "The linear model (its C is below More settings) or a pin."
 CURVE = "P@k is the share of relevant documents in the first k."
-QUERY = "Default: the query with the difference in NDCG@10 nearest to the mean."
+QUERY = "Default: the query whose difference in NDCG@10 is nearest to the mean."
 NO_PAIRS = "This part has no preference pairs."
 LOSSES_ALT = "Losses and margins of pairs."
 MARGINS_ALT = "Margins of pairs."
@@ -45,7 +45,7 @@ def lists_alt(k: int, query: int, other: str) -> str:
 def lists(query: int, n: int, k: int) -> str:
     """Return what the lists of a query show."""
     return (
-        f"Query {query}, {n} documents, first {k} of each list; lines through the bottom go below. Click a "
+        f"Query {query}, first {k} of {n} documents; lines through the bottom go to lower ranks. Click a "
         "document to mark it."
     )
 

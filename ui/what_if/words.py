@@ -33,9 +33,7 @@ ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
 PART_HELP = "Validation queries judge the model."
-QUERIES = (
-    "{metric} with minus without changes, both with the new grades. Highlighted: the query shown. {about}."
-)
+QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the query shown. {about}."
 ONE_DOCUMENT = "This query has only one document."
 SAME = "Choose two different documents."
 
@@ -50,7 +48,7 @@ OF_THE_PART = {
     "vali": "The model does not learn from this query: changes affect only its metric.",
 }
 OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
-LEAVE_OUT = "× in its row leaves out a document."
+LEAVE_OUT = "× in a row leaves out its document."
 TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
 QUERIES_ALT = "Change of {METRIC} by query."
 SHARES_ALT = "Feature contributions to the margin of {above} over {below}."

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 WHAT_IT_IS = (
     "Exact Shapley values of changing each feature from B's value to A's. They explain the model; "
-    "correlated features split the credit."
+    "correlated features share the effect."
 )
 NEEDS = (
-    "Exact contributions need scores that are sums of functions of single features, or of their products. A "
+    "Exact contributions need scores that add up functions of single features, or products of these. A "
     "polynomial kernel mixes the features."
 )
 MODEL = "The current model, RankSVM on another map, or a pin."
@@ -34,9 +34,9 @@ NO_LANDMARK = "No landmark contributes."
 LANDMARKS_ALT = "Largest contributions of landmarks."
 LANDMARKS = "Contributions of neighbouring landmarks may cancel."
 ONE_QUERY = "The training part has one query."
-TOO_LARGE = "What if leaves out queries."
+TOO_LARGE = "“What if” can leave out queries."
 QUERIES_ALT = "Margins without single training queries."
-LEAVE_OUT = "Adds this change on What if."
+LEAVE_OUT = "Adds this change to What if."
 SAME_SCORE = "A and B have the same score"
 NONE_TURNS = (
     "None of {queries:,} training queries alone changes the order; query {name} changes the margin most "
@@ -99,7 +99,7 @@ def refits(trained: int, far: bool) -> str:
     line = " It is too far away to draw." * far
     return (
         f"Refits without one query: the {trained} with the largest estimates. Beyond the dashed line the "
-        f"order changes.{line} Ticks: first-order estimates C·H⁻¹∇ℓ. Landmarks or frequencies and γ are "
+        f"order changes.{line} Ticks: first-order estimates C·H⁻¹∇ℓ. Landmarks, frequencies and γ are "
         "fixed."
     )
 
