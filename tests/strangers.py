@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Callback, Progress, Report, reporter, silent
 from rankviz.common.settings import Positive, Setting, Steps
@@ -27,6 +27,7 @@ from rankviz.features.operator import FeatureOperator, IdentityBasis
 from rankviz.features.registry import Kept, MapKind
 from rankviz.learning.losses import LOSS_WEIGHT, Loss
 from rankviz.learning.objective import Objective, Preconditioner, SolverResult, Status, TraceRow
+from rankviz.learning.pairs import CostRule, GradeCodes, PairCosts, count_pairs
 from rankviz.learning.solvers import CONVEX, SMOOTH, TOL, SolverChoice
 from rankviz.models.methods import Method, Offers
 from rankviz.models.ranker import Outcome, Ranker
@@ -330,4 +331,12 @@ SOLVER = SolverChoice(
     "gradient descent", lambda s: GradientDescent(s.tol, s.at_most(100)), needs=(CONVEX, SMOOTH)
 )
 
+
+def flat(codes: GradeCodes, y: IntArray, ptr: IntArray) -> PairCosts:
+    """Let every pair of a query cost 1 / its pairs; 0 for a query without pairs."""
+    pairs = count_pairs(y, ptr)
+    return PairCosts(np.where(pairs > 0, 1.0 / np.maximum(pairs, 1), 0.0)[:, None, None])
+
+
+COST = CostRule("flat", flat, meaning="every query weighs the same")
 LOSS, RISING_LOSS = Exponential(), SquaredInsensitive()

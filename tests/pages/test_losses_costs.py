@@ -12,7 +12,7 @@ from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.pairs import RULES
 from ui.controls.link import query_params
-from ui.controls.setting_controls import CHOICES, costs_of, state_of_costs
+from ui.controls.setting_controls import choices, costs_of, state_of_costs
 from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -40,7 +40,7 @@ def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) 
 
 
 def test_captions_name_costs_and_solver(open_page: Opener) -> None:
-    app = open_page("train", m=5, costs=CHOICES["table_query"], solver="Newton-YUAN")
+    app = open_page("train", m=5, costs=choices()["table_query"], solver="Newton-YUAN")
     assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3, × μ by query" in words(app)
     assert "× μ by query · Newton-YUAN · " in words(app)
 
@@ -58,7 +58,7 @@ def test_a_solver_that_does_not_serve_the_loss_is_refused(
 def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("small")
     app = open_page(
-        "data", data="edge", loss="hinge", solver="L-BFGS (SciPy)", costs=CHOICES["table"], lam="x"
+        "data", data="edge", loss="hinge", solver="L-BFGS (SciPy)", costs=choices()["table"], lam="x"
     )
     assert not app.error
     assert len(app.get("plotly_chart")) > 1
@@ -68,7 +68,7 @@ def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, data_set: C
     ("lam", "sentence"), [("1, x", "one number"), ("1, 2", "one number"), ("1", "grades up to")]
 )
 def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sentence: str) -> None:
-    app = open_page("train", m=5, costs=CHOICES["table"], lam=lam)
+    app = open_page("train", m=5, costs=choices()["table"], lam=lam)
     assert sentence in app.error[0].value
 
 

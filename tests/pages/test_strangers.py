@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.common.settings import Typed, Whole
 from rankviz.features import FEATURE_MAPS, KERNELS
 from rankviz.learning.losses import LOSSES
+from rankviz.learning.pairs import RULES
 from rankviz.learning.solvers import SOLVERS, TOL
 from rankviz.models.methods import METHODS
 
@@ -30,6 +31,7 @@ Opener = Callable[..., AppTest]
 STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
     "loss": (LOSSES, strangers.LOSS, {"loss": "exponential"}),
     "rising loss": (LOSSES, strangers.RISING_LOSS, {"loss": "squared ε-insensitive"}),
+    "cost": (RULES, strangers.COST, {"costs": "Flat"}),
     "kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy"}),
     "exact kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy", "map": "exact kernel"}),
     "map": (FEATURE_MAPS, strangers.FEATURE_MAP, {"map": "squares"}),

@@ -26,19 +26,17 @@ from ui.shell.figures import capital
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
 TABLES = (TABLE, TABLE_QUERY)
 """Choices that read the line of numbers."""
-CHOICES = {
-    PLAIN: "every pair costs 1",
-    **{name: capital(rule.label) for name, rule in RULES.items()},
-    TABLE: "λ as below",
-    TABLE_QUERY: "λ as below × μ by query",
-}
-"""Labels of the select box, by value."""
-
 TABLE_KEY = "lam"
 """Key of the line of numbers."""
 LARGEST = 1000.0
 DEFAULT_TABLE = "1, 2, 1.3"
 """he2009 §4.2: λ₁₀, λ₂₀, λ₂₁."""
+
+
+def choices() -> dict[str, str]:
+    """Return the labels of the menu of costs, by value."""
+    rules = {name: capital(rule.label) for name, rule in RULES.items()}
+    return {PLAIN: "every pair costs 1", **rules, TABLE: "λ as below", TABLE_QUERY: "λ as below × μ by query"}
 
 
 def costs_of(choice: str, text: str) -> Costs:
@@ -245,7 +243,7 @@ class CostsOfPairs(Control):
 
     def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
         """Draw the menu and the line."""
-        own_costs = Bound().menu(key, label, CHOICES, start, **how) in TABLES
+        own_costs = Bound().menu(key, label, choices(), start, **how) in TABLES
         hint = {"help": words.COSTS_BY_GRADE, "disabled": how["disabled"] or not own_costs}
         Bound().text(TABLE_KEY, "λ₁₀, λ₂₀, λ₂₁, …", DEFAULT_TABLE, **hint)
 
@@ -260,7 +258,7 @@ class CostsOfPairs(Control):
 
     def label(self, key: str, raw: Any) -> str:
         """Return the label of the choice; the line unchanged."""
-        return str(raw) if key == TABLE_KEY else CHOICES[raw]
+        return str(raw) if key == TABLE_KEY else choices()[raw]
 
 
 KINDS: tuple[tuple[Callable[[Setting], bool], type[Control]], ...] = (
