@@ -103,7 +103,9 @@ def step_slider(page: Page, label: str, steps: int) -> None:
     """Move a slider in the sidebar by the arrow keys, right or (negative) left."""
     slider = sidebar(page).get_by_role("group", name=label, exact=True).get_by_role("slider")
     for _ in range(abs(steps)):
+        before = slider.get_attribute("aria-valuenow") or ""
         slider.press("ArrowRight" if steps > 0 else "ArrowLeft")
+        expect(slider).not_to_have_attribute("aria-valuenow", before)  # a busy machine may draw the thumb late
     wait_settled(page)
 
 
