@@ -7,7 +7,7 @@ before the first visitor.
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from ui.data.serving import BoundedUploads, free_memory
+from ui.model.data_serving import BoundedUploads, free_memory
 from ui.shell.figures import routes
 from ui.shell.server import Headers
 

@@ -13,8 +13,8 @@ from ui.controls.link import (
 from ui.controls.navigation import configure, entry_of
 from ui.controls.settings import go_where_asked
 from ui.controls.sidebar import show_link, sidebar
-from ui.data import uploads
 from ui.defaults import prepare
+from ui.model import uploads
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import add_styles, switches
 from ui.shell.server import freeze_libraries

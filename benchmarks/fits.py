@@ -16,7 +16,7 @@ from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, fit_curve
 from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import rbf_kernel
-from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 
 Ranker = RankSVM | FactorizedRankSVM | RegularizedRankSVM
 

@@ -26,8 +26,8 @@ from rankviz.datasets.normalise import normalise
 from rankviz.features.registry import FittedLinear
 from rankviz.metrics.significance import Comparison, compare
 from rankviz.models.dual_variables import Duals, GivenDuals, sides
-from rankviz.models.low_rank.blocks import Cells, FeatureGram, pair_curvature
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank_blocks import Cells, FeatureGram, pair_curvature
 from rankviz.models.ranker import Ranker
 
 # printed figures ------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from ui.compare import controls, views, words
+from ui.compare import compare as views
+from ui.compare import compare_controls as controls
+from ui.compare import compare_words as words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
 from ui.controls.compared import take_untrained
 from ui.controls.navigation import announced

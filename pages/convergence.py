@@ -4,10 +4,11 @@ import streamlit as st
 
 from ui.controls.models import offered
 from ui.controls.navigation import experiment
-from ui.convergence import playback, views
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.shell.texts import describe
+from ui.study import convergence as views
+from ui.study import convergence_playback as playback
 
 spec = experiment()
 head("Convergence", str(describe(spec, "train")))

@@ -2,7 +2,8 @@
 
 from ui.controls.navigation import experiment
 from ui.controls.settings import data_from_state
-from ui.data import uploads, views
+from ui.model import data as views
+from ui.model import uploads
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.work.folds import fold_of

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from ui.controls.navigation import experiment
-from ui.home import views, words
+from ui.learn import home as views
+from ui.learn import home_words as words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 from ui.shell.texts import data_words

@@ -2,9 +2,9 @@
 
 from ui.controls.navigation import OF_COSTS, experiment
 from ui.controls.widgets import head_and_part
-from ui.influence import views
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
+from ui.study import influence as views
 
 spec = experiment()
 about, part = head_and_part("Influence of C and costs", spec)

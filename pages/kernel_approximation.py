@@ -1,9 +1,9 @@
 """Error of the approximate kernels, and its dependence on m."""
 
 from ui.controls.navigation import experiment
-from ui.kernel_approximation import views
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
+from ui.study import kernel_approximation as views
 
 spec = experiment()
 about = head("Kernel approximation").container(width="content")

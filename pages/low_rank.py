@@ -4,10 +4,10 @@ import streamlit as st
 
 from ui.controls.models import offered
 from ui.controls.navigation import experiment
-from ui.low_rank import views
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head
 from ui.shell.texts import describe
+from ui.study import low_rank as views
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_submit
 

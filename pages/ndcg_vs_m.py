@@ -4,9 +4,10 @@ import streamlit as st
 
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
-from ui.ndcg_vs_m import samples, views
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
+from ui.study import ndcg_vs_m as views
+from ui.study import ndcg_vs_m_samples as samples
 
 spec = experiment()
 about, part = head_and_part("NDCG against m", spec)

@@ -1,10 +1,10 @@
 """The plane: documents to drag, and the scores of a model."""
 
 from ui.controls.navigation import announced
-from ui.playground import views
-from ui.playground.scene import plane_state, to_address
-from ui.playground.views import controls, in_words
-from ui.playground.words import TERMS_HERE, about, landmarks_there_are
+from ui.learn import playground as views
+from ui.learn.playground import controls, in_words
+from ui.learn.playground_scene import plane_state, to_address
+from ui.learn.playground_words import TERMS_HERE, about, landmarks_there_are
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 

@@ -1,9 +1,9 @@
 """All runs that this visitor may see, with actions."""
 
+from ui.compare import runs as views
+from ui.compare.runs_filters import Columns
+from ui.compare.runs_words import TERMS_HERE, found_words
 from ui.controls.navigation import announced
-from ui.runs import views
-from ui.runs.filters import Columns
-from ui.runs.words import TERMS_HERE, found_words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from ui.compare import side_by_side as views
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.side_by_side import views
 from ui.work.folds import normalised
 
 spec = experiment()

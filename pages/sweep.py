@@ -1,5 +1,5 @@
 """A sweep over settings: runs in the background, with selection on the validation part."""
 
-from ui.sweep.views import page
+from ui.study.sweep import page
 
 page()

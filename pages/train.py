@@ -5,11 +5,11 @@ import streamlit as st
 from ui.controls.imported import say_of
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
+from ui.model import train as views
+from ui.model.train import downloads
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
 from ui.shell.texts import describe
-from ui.train import views
-from ui.train.views import downloads
 from ui.work.folds import normalised
 from ui.work.jobs import predicted, run_or_wait
 

@@ -4,10 +4,11 @@ import streamlit as st
 
 from ui.controls.navigation import experiment
 from ui.controls.settings import baseline
+from ui.learn import weights as views
+from ui.learn import weights_words as words
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head
 from ui.shell.texts import describe
-from ui.weights import views, words
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait
 

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from ui.controls.navigation import experiment
+from ui.model import what_if as views
+from ui.model.why import pair_of_a_list
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 from ui.shell.texts import describe
-from ui.what_if import views
-from ui.why.views import pair_of_a_list
 from ui.work.jobs import run_or_wait
 
 spec = experiment()

@@ -4,9 +4,10 @@ import streamlit as st
 
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
+from ui.model import why as views
+from ui.model import why_choices as choices
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
-from ui.why import choices, views
 
 spec = experiment()
 about, part = head_and_part("Why", spec)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.letor import load_binary, read_letor, write_letor
     from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
-    from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+    from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.storage import load, save
     from rankviz.runs.record import RunRecord
@@ -87,7 +87,7 @@ _HOMES = {
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
-    "rankviz.models.low_rank.estimators": ("FactorizedRankSVM", "RegularizedRankSVM"),
+    "rankviz.models.low_rank": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
     "rankviz.common.errors": ("DataError", "DataWarning", "SettingError", "SettingWarning"),

@@ -21,7 +21,7 @@ from rankviz.features import FEATURE_MAPS, KERNELS, exact
 from rankviz.features.kernel_base import ByFeature, Fill, Kernel
 from rankviz.features.kernels import RBF, Laplacian
 from rankviz.features.maps import Expansion, ProductForm, SumForm
-from rankviz.models.low_rank.estimators import LowRankRanker
+from rankviz.models.low_rank import LowRankRanker
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif import explanations
 from rankviz.whatif.explanations import shapley_values

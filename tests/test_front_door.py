@@ -40,7 +40,7 @@ NAMES = [
     "rankviz.plots.model_comparison.curve_figure",
     "rankviz.datasets.uploads",
     "rankviz.metrics.significance",
-    "rankviz.models.low_rank.factorized",
+    "rankviz.models.factorized",
 ]
 EACH_ALONE = """
 import os, sys

@@ -12,8 +12,8 @@ from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, 
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.datasets import make_fold
 from rankviz.learning.objective import Status
-from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.estimators import LowRankRanker
+from rankviz.models.low_rank import LowRankRanker
+from rankviz.models.low_rank_blocks import Blocks
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import describe
 from rankviz.runs.estimate import Rates, Shape, check_budget, estimate, total_seconds

@@ -18,7 +18,7 @@ from rankviz.analysis.contestants import Matched
 from rankviz.datasets import make_fold
 from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import line_of, second_tone, style_of
-from ui.compare.words import headline
+from ui.compare.compare_words import headline
 
 BASE = np.linspace(0.2, 0.7, 12)
 BETTER = BASE + 0.1 + np.linspace(-0.02, 0.02, 12)

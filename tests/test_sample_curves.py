@@ -13,7 +13,7 @@ from rankviz.analysis.reference_runs import SAMPLE_COLUMNS, sample_table
 from rankviz.datasets import make_fold
 from rankviz.metrics.significance import crossed_interval, interval
 from rankviz.plots import metric_vs_setting as plot
-from ui.ndcg_vs_m.words import of_queries, of_wrong_grades
+from ui.study.ndcg_vs_m_words import of_queries, of_wrong_grades
 
 FOLD = make_fold(n_queries=60, documents_per_query=(6, 12), seed=4)
 SPEC = RunSpec("made", feature_map="linear", C=0.05)

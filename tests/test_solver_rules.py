@@ -21,8 +21,8 @@ from rankviz.learning.sgd import DampedSteps, PrintedSteps, StochasticGradient
 from rankviz.learning.solvers import SOLVERS
 from rankviz.learning.sorted_risk import SortedRisk
 from rankviz.learning.stochastic import QueryTerms
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranksvm import RankSVM
 
 # --- which ends are ends ------------------------------------------------------------------------------------

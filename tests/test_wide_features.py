@@ -22,7 +22,7 @@ from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.risk import PairRisk
 from rankviz.learning.solvers import SOLVERS
 from rankviz.learning.sorted_risk import risk_of
-from rankviz.models.low_rank.estimators import RegularizedRankSVM
+from rankviz.models.low_rank import RegularizedRankSVM
 from rankviz.shards import Here
 from rankviz.whatif.changes import FeatureOff, GradeSet, OnlyQueries, QueryOut
 from rankviz.whatif.estimates import effects_of_queries

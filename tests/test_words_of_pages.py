@@ -10,10 +10,10 @@ import pytest
 
 from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
-from ui.ndcg_vs_m.words import together
-from ui.runs.views import _says_anything
-from ui.sweep.words import at_the_edge
-from ui.why.words import _percent
+from ui.compare.runs import _says_anything
+from ui.model.why_words import _percent
+from ui.study.ndcg_vs_m_words import together
+from ui.study.sweep_words import at_the_edge
 from ui.work.watching import _of_the_current
 
 

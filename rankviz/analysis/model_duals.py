@@ -11,7 +11,7 @@ from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.learning.pairs import count_pairs, pair_costs
 from rankviz.models.dual_variables import Duals, SlopeDuals, end_of_training
-from rankviz.models.low_rank.blocks import entry_duals, factor_duals
+from rankviz.models.low_rank_blocks import entry_duals, factor_duals
 from rankviz.models.methods import WORDS
 from rankviz.models.ranker import Ranker
 from rankviz.runs.record import RunRecord

@@ -27,8 +27,8 @@ from rankviz.learning.solvers import (
     check_solver,
     guessed,
 )
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
-from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
+from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 

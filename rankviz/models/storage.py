@@ -21,7 +21,7 @@ from rankviz.learning.losses import loss_name
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import frozen_costs, stored_costs
 from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.ranker import Columns, Ranker
 from rankviz.models.ranksvm import RankSVM
 

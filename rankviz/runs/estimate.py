@@ -31,7 +31,7 @@ from rankviz.learning.pairs import count_pairs, grade_codes
 from rankviz.learning.solvers import SOLVER, START, Sizes, Work
 from rankviz.learning.sorted_risk import sorting_pays
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
-from rankviz.models.low_rank.blocks import rectangle_entries
+from rankviz.models.low_rank_blocks import rectangle_entries
 from rankviz.runs.families import families
 from rankviz.runs.spec import DataSpec, RunSpec
 

@@ -15,7 +15,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, instance, json_object, one_of
 from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
-from rankviz.models.low_rank.settings import DUAL_SOLVER, FACTOR_SOLVER
+from rankviz.models.low_rank_settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Method, Offers
 
 

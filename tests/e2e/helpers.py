@@ -105,7 +105,9 @@ def step_slider(page: Page, label: str, steps: int) -> None:
     for _ in range(abs(steps)):
         before = slider.get_attribute("aria-valuenow") or ""
         slider.press("ArrowRight" if steps > 0 else "ArrowLeft")
-        expect(slider).not_to_have_attribute("aria-valuenow", before)  # a busy machine may draw the thumb late
+        expect(slider).not_to_have_attribute(
+            "aria-valuenow", before
+        )  # a busy machine may draw the thumb late
     wait_settled(page)
 
 

@@ -7,7 +7,7 @@ from helpers import assert_no_errors_shown, finish_training, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-from ui.low_rank.words import STAIRCASE
+from ui.study.low_rank_words import STAIRCASE
 
 _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .flatMap(kind => Array.from(page.querySelectorAll(`[data-testid=${kind}] *`)))

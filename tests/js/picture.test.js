@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asOnScreen, crc32, withDots } from "../../ui/shell/picture.js";
+import { asOnScreen, crc32, withDots } from "../../ui/browser/shell/picture.js";
 
 test("the checksum is that of PNG and zip", () => {
   assert.equal(crc32(new TextEncoder().encode("123456789")) >>> 0, 0xcbf43926);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as geometry from "../../ui/playground/geometry.js";
-import { titleOf, titleOfWave } from "../../ui/playground/telling.js";
+import * as geometry from "../../ui/browser/playground/geometry.js";
+import { titleOf, titleOfWave } from "../../ui/browser/playground/telling.js";
 
 const SIDE = 9, EXTENT = 1.2;
 const grid = (f) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Weighing, between, moved, valueOf } from "../../ui/weights/weighing.js";
+import { Weighing, between, moved, valueOf } from "../../ui/browser/weights/weighing.js";
 
 const base64 = (...numbers) => Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 const made = () => new Weighing({

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import {
   dropped, fate, gradeOfKey, meaningOfKey, moved, placeAfter, scrollSpeed, share, shift, slope, step,
-} from "../../ui/what_if/order.js";
+} from "../../ui/browser/what_if/order.js";
 
 const KEYS = ["a", "b", "c", "d", "e"];
 

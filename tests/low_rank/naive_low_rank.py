@@ -8,9 +8,9 @@ from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs
 
 from rankviz.datasets import RankingData
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.models.low_rank.blocks import Blocks, Cells, FeatureGram, pair_curvature
-from rankviz.models.low_rank.factorized import FactorProblem
-from rankviz.models.low_rank.regularized import RegularizedProblem
+from rankviz.models.factorized import FactorProblem
+from rankviz.models.low_rank_blocks import Blocks, Cells, FeatureGram, pair_curvature
+from rankviz.models.regularized import RegularizedProblem
 
 PARTS = GRADES | {"empty query": (np.array([1, 0, 2, 0]), np.array([0, 2, 2, 4, 4]))}
 """Grades y and query offsets ptr, by what is particular about them."""

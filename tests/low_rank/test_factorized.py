@@ -8,8 +8,8 @@ from naive_low_rank import PARTS, PROBLEMS, data_of, dual_optimum, factor_proble
 from naive_ranking import slow_pairs
 
 from rankviz.datasets import RankingData
-from rankviz.models.low_rank.blocks import Cells, factor_duals
-from rankviz.models.low_rank.factorized import BoxedLBFGS, FactorProblem, box_gap
+from rankviz.models.factorized import BoxedLBFGS, FactorProblem, box_gap
+from rankviz.models.low_rank_blocks import Cells, factor_duals
 
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
 

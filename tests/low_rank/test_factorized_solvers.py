@@ -12,16 +12,9 @@ from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import RBF
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.learning.objective import Status
-from rankviz.models.low_rank.blocks import Cells, KernelGram
-from rankviz.models.low_rank.factorized import (
-    BoxedLBFGS,
-    FactorPoint,
-    FactorProblem,
-    FactorSolver,
-    Nested,
-    QuerySteps,
-)
-from rankviz.models.low_rank.trace import LowRankResult
+from rankviz.models.factorized import BoxedLBFGS, FactorPoint, FactorProblem, FactorSolver, Nested, QuerySteps
+from rankviz.models.low_rank_blocks import Cells, KernelGram
+from rankviz.models.low_rank_trace import LowRankResult
 
 SOLVERS = {"lbfgs": BoxedLBFGS, "nested": Nested, "query_steps": QuerySteps}
 each_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

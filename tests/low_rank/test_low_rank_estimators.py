@@ -25,10 +25,10 @@ from rankviz import (
 from rankviz.features.exact import FittedExact, FittedKernelPCA
 from rankviz.features.kernels import rbf_kernel
 from rankviz.learning.objective import Status
-from rankviz.models.low_rank import estimators
-from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.estimators import LowRankRanker
-from rankviz.models.low_rank.settings import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models import low_rank as estimators
+from rankviz.models.low_rank import LowRankRanker
+from rankviz.models.low_rank_blocks import Blocks
+from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 
 X, Y, PTR = problem(3, n_queries=8)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

@@ -10,7 +10,7 @@ import pytest
 import rankviz
 from rankviz import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.datasets import make_data
-from rankviz.models.low_rank.estimators import LowRankRanker
+from rankviz.models.low_rank import LowRankRanker
 
 MODELS = {
     "factorised, K = 1": FactorizedRankSVM(1, max_iter=12),

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import rankviz
 from rankviz import DataError
 from rankviz.common import npz
-from rankviz.models.low_rank.estimators import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
+from rankviz.models.low_rank import FactorizedRankSVM, LowRankRanker, RegularizedRankSVM
 from rankviz.models.ranker import Ranker
 
 DATA = data_of("three grades")

@@ -14,7 +14,7 @@ from naive_ranking import offsets, pair_matrix, problem, slow_pairs
 from rankviz.features.kernel_matrix import kernel_matrix
 from rankviz.features.kernels import RBF, rbf_kernel
 from rankviz.models.dual_variables import sides
-from rankviz.models.low_rank.blocks import Blocks, Cells, KernelGram, pair_curvature, rectangle_entries
+from rankviz.models.low_rank_blocks import Blocks, Cells, KernelGram, pair_curvature, rectangle_entries
 
 each_part = pytest.mark.parametrize(("y", "ptr"), PARTS.values(), ids=PARTS)
 QUERIES = st.lists(st.lists(st.integers(0, 4), max_size=7), min_size=1, max_size=5)

@@ -10,15 +10,8 @@ from naive_low_rank import PARTS, PROBLEMS, factor_problem, gram_of, mask_of
 
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.learning.objective import Status
-from rankviz.models.low_rank.blocks import Cells
-from rankviz.models.low_rank.factorized import (
-    BoxedLBFGS,
-    FactorPoint,
-    FactorProblem,
-    Nested,
-    copied,
-    more_factors,
-)
+from rankviz.models.factorized import BoxedLBFGS, FactorPoint, FactorProblem, Nested, copied, more_factors
+from rankviz.models.low_rank_blocks import Cells
 
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
 

@@ -19,9 +19,9 @@ from naive_low_rank import (
 )
 from naive_ranking import slow_pairs
 
-from rankviz.models.low_rank import regularized
-from rankviz.models.low_rank.blocks import Blocks
-from rankviz.models.low_rank.regularized import Alternating, Fista, RegularizedProblem
+from rankviz.models import regularized
+from rankviz.models.low_rank_blocks import Blocks
+from rankviz.models.regularized import Alternating, Fista, RegularizedProblem
 
 SETTINGS = {
     "thresholds bite": (0.05, 0.1, 5.0),

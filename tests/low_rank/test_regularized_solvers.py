@@ -11,8 +11,8 @@ from naive_low_rank import PROBLEMS, explicit_curvature, regularized_problem
 
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.learning.objective import Status
-from rankviz.models.low_rank.regularized import Alternating, DualPoint, Fista, RegularizedProblem
-from rankviz.models.low_rank.trace import LowRankResult
+from rankviz.models.low_rank_trace import LowRankResult
+from rankviz.models.regularized import Alternating, DualPoint, Fista, RegularizedProblem
 
 SOLVERS = {"fista": Fista, "alternating": Alternating}
 each_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankviz.models.low_rank.regularized import shrunk
+from rankviz.models.regularized import shrunk
 
 SHAPES = {"tall": (9, 4), "wide": (4, 9), "square": (6, 6), "row": (1, 5), "column": (5, 1), "one": (1, 1)}
 ROUNDING = 1.5e-8

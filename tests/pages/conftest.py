@@ -19,10 +19,10 @@ from streamlit.testing.v1 import AppTest
 from rankviz.common.processes import start
 from rankviz.datasets import write_letor
 from rankviz.store.execution import worker_processes
+from ui.model.what_if_models import memory
 from ui.shell import page
 from ui.shell.errors import LOG, errors_as_sentences
 from ui.shell.visitors import accounts_required
-from ui.what_if.models import memory
 from ui.work.folds import FOLDS
 from ui.work.jobs import _slow
 from ui.work.run_store import _opened, forget
@@ -133,7 +133,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..
         app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
         if page not in (None, "home"):
             with monkeypatch.context() as quiet:
-                quiet.setattr("ui.home.views.headline", lambda *_: None)
+                quiet.setattr("ui.learn.home.headline", lambda *_: None)
                 app.run()
             app.switch_page(f"pages/{page}.py")
             app.query_params.update(link)

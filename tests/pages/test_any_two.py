@@ -13,8 +13,8 @@ from test_home_train import lines
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots.style import second_tone, style_of
-from ui.side_by_side.words import Pair, about
-from ui.train.words import no_loss
+from ui.compare.side_by_side_words import Pair, about
+from ui.model.train_words import no_loss
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

@@ -23,8 +23,8 @@ from rankviz.runs import Design, Values
 from rankviz.runs.selection import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
-from ui.compare.controls import grouped, matching
-from ui.compare.words import ALONE, UNREADABLE, best, headline
+from ui.compare.compare_controls import grouped, matching
+from ui.compare.compare_words import ALONE, UNREADABLE, best, headline
 from ui.controls.widgets import METRICS
 from ui.shell.visitors import COOKIE
 from ui.work.run_store import keeper, run_store

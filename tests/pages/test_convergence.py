@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
 from ui.controls.models import MOST
-from ui.convergence.views import spread
-from ui.convergence.words import CAPTIONS
+from ui.study.convergence import spread
+from ui.study.convergence_words import CAPTIONS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

@@ -41,7 +41,7 @@ def archive() -> bytes:
 
 @pytest.fixture(autouse=True)
 def quiet_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.home.views.headline", lambda *_: None)
+    monkeypatch.setattr("ui.learn.home.headline", lambda *_: None)
 
 
 def with_sidebar(app: AppTest, page: str = "data") -> list[str]:

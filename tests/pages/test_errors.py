@@ -127,7 +127,7 @@ def test_a_page_s_parts_outside_of_blocks_say_sentences_too(
         raise error
 
     app = AppTest.from_file(str(APP), default_timeout=180)
-    monkeypatch.setattr("ui.home.views.what_is_true", refused)
+    monkeypatch.setattr("ui.learn.home.what_is_true", refused)
     app.run()
     assert [one.value for one in app.error] == [str(error)]
     assert figures(app)

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m, model_comparison
-from ui.ndcg_vs_m.words import clause, in_words, together
+from ui.study.ndcg_vs_m_words import clause, in_words, together
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

@@ -19,8 +19,8 @@ from rankviz import RunSpec, execute
 from rankviz.datasets import NORMALISATIONS, find_datasets, normalise, open_fold
 from rankviz.metrics.significance import compare
 from ui.compare.chosen_runs import ChosenRuns, opened
-from ui.ndcg_vs_m.words import compared, per_query
-from ui.what_if.models import memory
+from ui.model.what_if_models import memory
+from ui.study.ndcg_vs_m_words import compared, per_query
 from ui.work.folds import FOLDS, fold_of, normalised
 from ui.work.runs import remember
 

@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets.archives import Upload
 from rankviz.store.exchange import LIST
-from ui.runs import actions
-from ui.runs.actions import CHOSEN
+from ui.compare import runs_actions as actions
+from ui.compare.runs_actions import CHOSEN
 from ui.shell.visitors import visitor
 from ui.work.run_store import keeper, run_store
 from ui.work.watching import jobs

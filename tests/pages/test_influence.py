@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
-from ui.influence.words import reading_of_C
+from ui.study.influence_words import reading_of_C
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)

@@ -23,8 +23,8 @@ from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_error
 from rankviz.plots.kernel_error import choice_name
-from ui.kernel_approximation import computations
-from ui.kernel_approximation.words import (
+from ui.study import kernel_approximation_computations as computations
+from ui.study.kernel_approximation_words import (
     SEEDS,
     dimension_words,
     kernel_words,

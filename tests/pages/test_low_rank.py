@@ -18,8 +18,8 @@ from rankviz.common.progress import Callback
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.learning.losses import LOSSES
 from rankviz.plots import dual_energy
-from ui.low_rank.why import EXPONENTS, SOLVER_TOLERANCES
-from ui.low_rank.words import (
+from ui.study.low_rank_why import EXPONENTS, SOLVER_TOLERANCES
+from ui.study.low_rank_words import (
     NOTHING_HERE,
     errors_speak_of,
     nothing,

@@ -20,11 +20,11 @@ from rankviz.datasets import find_datasets, open_fold
 from rankviz.plots import dual_ranks
 from rankviz.plots.low_rank_models import MODELS
 from rankviz.runs.record import RunRecord
-from ui.low_rank import sweeps as low_rank_sweeps
-from ui.low_rank.models import SIDEBAR
-from ui.low_rank.models_words import MATRIX_WORDS, MORE_FACTORS, of_the_paper, spread
-from ui.low_rank.models_words import objectives as objectives_in_words
-from ui.low_rank.words import APPEARS
+from ui.study import low_rank_sweeps
+from ui.study.low_rank_models import SIDEBAR
+from ui.study.low_rank_models_words import MATRIX_WORDS, MORE_FACTORS, of_the_paper, spread
+from ui.study.low_rank_models_words import objectives as objectives_in_words
+from ui.study.low_rank_words import APPEARS
 from ui.work.runs import RunMemory
 
 Opener = Callable[..., AppTest]
@@ -174,7 +174,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "ui.low_rank.models.refusal", lambda spec: "too large" if spec.method == "ranksvm" else ""
+        "ui.study.low_rank_models.refusal", lambda spec: "too large" if spec.method == "ranksvm" else ""
     )
     for sweep in low_rank_sweeps.SWEEPS.values():
         app = open_page("low_rank", view="Sensitivity", sweep=sweep, fseeds=1, **LINK)
@@ -230,7 +230,7 @@ def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
     open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data_set("small")
-    monkeypatch.setattr("ui.low_rank.sweeps.in_kernel_space", lambda spec: True)
+    monkeypatch.setattr("ui.study.low_rank_sweeps.in_kernel_space", lambda spec: True)
     app = open_page("low_rank", data="edge", view="Learning curves", **LINK)
     assert "need rows of features" in words(app)
     assert len(figures(app)[2]["data"]) == 3
@@ -240,7 +240,7 @@ def test_what_does_not_fit_into_memory_is_said_and_the_rest_stays(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "ui.low_rank.models.refusal", lambda spec: "too large" if spec.method == "factorized" else ""
+        "ui.study.low_rank_models.refusal", lambda spec: "too large" if spec.method == "factorized" else ""
     )
     app = open_page("low_rank", view="Three models", **LINK)
     assert [warning.value for warning in app.warning] == ["too large"]

@@ -12,7 +12,7 @@ from test_home_train import lines
 from rankviz import RunSpec, execute
 from rankviz.analysis.spectra import spectra
 from rankviz.datasets import find_datasets, open_fold
-from ui.low_rank.words import none_counted, other_queries
+from ui.study.low_rank_words import none_counted, other_queries
 
 Opener = Callable[..., AppTest]
 ERRORS = "Errors of a solver"
@@ -114,7 +114,7 @@ def test_the_address_drops_a_selection_of_other_data_before_anything_is_trained(
 ) -> None:
     data_set("five grades")
     app = open_page("low_rank", data="edge", map="linear", picked="1.2")
-    monkeypatch.setattr("ui.low_rank.views.linked", lambda *_: None)  # as while a job is running
+    monkeypatch.setattr("ui.study.low_rank.linked", lambda *_: None)  # as while a job is running
     app.session_state["data"] = "synthetic-demo"
     app.run()
     assert "picked" not in app.query_params

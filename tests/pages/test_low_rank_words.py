@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ui.low_rank.computations import Cut
-from ui.low_rank.words import law, lawful_up_to, lost_by_all, off_the_staircase, staircase
+from ui.study.low_rank_computations import Cut
+from ui.study.low_rank_words import law, lawful_up_to, lost_by_all, off_the_staircase, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:

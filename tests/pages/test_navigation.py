@@ -10,7 +10,7 @@ from conftest_pages import APP
 from streamlit.testing.v1 import AppTest
 
 from ui.controls.navigation import ENTRIES, ICON
-from ui.home import views
+from ui.learn import home as views
 
 
 def test_every_page_is_declared_once() -> None:

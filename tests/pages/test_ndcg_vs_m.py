@@ -18,7 +18,7 @@ from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.common.settings import SEED
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
-from ui.ndcg_vs_m.words import agreement
+from ui.study.ndcg_vs_m_words import agreement
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -85,7 +85,7 @@ def test_an_exact_kernel_that_does_not_fit_is_left_out(
     def refuse(predicted: object) -> None:
         raise DataError("training needs about 9 GB of memory", expected="at most 5 GB", remedy="Take less.")
 
-    monkeypatch.setattr("ui.ndcg_vs_m.views.check_budget", refuse)
+    monkeypatch.setattr("ui.study.ndcg_vs_m.check_budget", refuse)
     app = open_page("ndcg_vs_m", **QUICK)
     assert "The exact kernel is left out: training needs about 9 GB" in words(app)
     assert len(figures(app)) == 2

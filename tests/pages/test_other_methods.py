@@ -133,7 +133,7 @@ def test_curves_and_sweeps_go_on_from_the_sidebars_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data_set("small")
-    monkeypatch.setattr("ui.low_rank.sweeps.FACTORS", (1, 2))
+    monkeypatch.setattr("ui.study.low_rank_sweeps.FACTORS", (1, 2))
     app = open_page("low_rank", data="edge", view=view, fseeds=1, method=METHODS[method].label, **LINK)
     assert len(figures(app)) == 3
     names = [trace.get("name", "") for trace in figures(app)[2]["data"]]

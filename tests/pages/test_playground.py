@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets.letor import parse_letor
 from rankviz.datasets.synthetic import PLANES, make_plane
 from rankviz.whatif.plane import fit_plane
-from ui.playground import words as said
-from ui.playground.scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
-from ui.playground.views import SIDE, letor, packed
+from ui.learn import playground_words as said
+from ui.learn.playground import SIDE, letor, packed
+from ui.learn.playground_scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
 from ui.shell.terms import glossary
 
 Opener = Callable[..., AppTest]

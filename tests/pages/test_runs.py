@@ -23,10 +23,10 @@ from rankviz.datasets import make_fold
 from rankviz.datasets.archives import Upload
 from rankviz.store import RunStore, Study
 from rankviz.store.exchange import export_runs
-from ui.runs import actions
-from ui.runs import words as runs_words
-from ui.runs.actions import CHOSEN
-from ui.runs.filters import Columns
+from ui.compare import runs_actions as actions
+from ui.compare import runs_words
+from ui.compare.runs_actions import CHOSEN
+from ui.compare.runs_filters import Columns
 from ui.work.run_store import run_store
 
 Opener = Callable[..., AppTest]

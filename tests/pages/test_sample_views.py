@@ -13,7 +13,7 @@ from test_home_train import decoded, lines
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.metrics.significance import crossed_interval
 from rankviz.models.methods import METHODS
-from ui.ndcg_vs_m.words import INFOS
+from ui.study.ndcg_vs_m_words import INFOS
 from ui.work import jobs
 
 Opener = Callable[..., AppTest]

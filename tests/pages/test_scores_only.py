@@ -15,8 +15,8 @@ from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import METHODS
 from rankviz.plots import metric_vs_m
-from ui.ndcg_vs_m.words import seconds_in_words
-from ui.train.views import can_be_rebuilt
+from ui.model.train import can_be_rebuilt
+from ui.study.ndcg_vs_m_words import seconds_in_words
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 

@@ -25,7 +25,7 @@ from ui.controls.navigation import OF_COSTS
 from ui.controls.setting_controls import control_of, value_from, widget_values
 from ui.controls.settings import BASELINE_C, all_settings, preset, spec_from_state, state_of
 from ui.controls.widgets import Bound
-from ui.low_rank.models import HERE
+from ui.study.low_rank_models import HERE
 
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)

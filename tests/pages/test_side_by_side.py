@@ -16,8 +16,8 @@ from rankviz import RunRecord, RunSpec, execute
 from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.significance import compare
+from ui.compare.side_by_side_words import CAUTION, Pair, marked_document, query_reading, reading, tau_text
 from ui.shell.figures import report_ties
-from ui.side_by_side.words import CAUTION, Pair, marked_document, query_reading, reading, tau_text
 
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"

@@ -25,7 +25,7 @@ from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
-from ui.sweep.studies import Sweep
+from ui.study.sweep_studies import Sweep
 from ui.work.folds import digest_of
 from ui.work.run_store import forget, run_store
 

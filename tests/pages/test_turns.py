@@ -14,7 +14,7 @@ from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, Progress, StopRequested
 from rankviz.datasets import make_fold
 from rankviz.runs.record import RunRecord
-from ui.data import uploads
+from ui.model import uploads
 from ui.work import runs
 from ui.work.runs import Turns
 

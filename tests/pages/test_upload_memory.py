@@ -16,8 +16,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from rankviz.datasets.uploads import LIMITS
-from ui.data import serving, upload_memory
-from ui.data.upload_memory import AWAY_SECONDS, WAITING_SECONDS, UploadMemory
+from ui.model import data_serving as serving
+from ui.model import upload_memory
+from ui.model.upload_memory import AWAY_SECONDS, WAITING_SECONDS, UploadMemory
 
 MOST = 1000
 

@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 from rankviz import evaluate
 from rankviz.learning.losses import LOSSES
 from ui.controls.feature_names import given_names
-from ui.weights import views
-from ui.weights.views import described, from_a_link, in_a_link, of_query, packed
-from ui.weights.words import OTHER_WEIGHTS
+from ui.learn import weights as views
+from ui.learn.weights import described, from_a_link, in_a_link, of_query, packed
+from ui.learn.weights_words import OTHER_WEIGHTS
 
 Opener = Callable[..., AppTest]
 

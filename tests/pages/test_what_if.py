@@ -29,8 +29,7 @@ from rankviz.whatif.changes import (
     changed,
     next_document,
 )
-from ui.shell.texts import escaped
-from ui.what_if.change_list import (
+from ui.model.what_if_change_list import (
     LONGEST,
     Line,
     applied,
@@ -40,9 +39,10 @@ from ui.what_if.change_list import (
     has_no_effect,
     next_number,
 )
-from ui.what_if.editors import changes_of, grades, script
-from ui.what_if.models import MODELS, MOST_BYTES, Memory, SharedModel
-from ui.what_if.words import NOT_TRAINED, NOTHING_YET, TOO_LONG, of_change
+from ui.model.what_if_editors import changes_of, grades, script
+from ui.model.what_if_models import MODELS, MOST_BYTES, Memory, SharedModel
+from ui.model.what_if_words import NOT_TRAINED, NOTHING_YET, TOO_LONG, of_change
+from ui.shell.texts import escaped
 from ui.work.folds import IDLE_SECONDS
 
 Opener = Callable[..., AppTest]
@@ -237,7 +237,7 @@ def test_a_query_and_a_feature_are_left_out(open_page: Opener) -> None:
 
 
 def test_training_that_takes_long_is_not_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.what_if.views.MOST_SECONDS", 0.0)
+    monkeypatch.setattr("ui.model.what_if.MOST_SECONDS", 0.0)
     app = open_page("what_if", m=50)
     assert "to train here" in app.info[0].value
     assert not app.header
@@ -246,7 +246,7 @@ def test_training_that_takes_long_is_not_offered(open_page: Opener, monkeypatch:
 def test_training_that_takes_much_memory_is_not_offered(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ui.what_if.views.LIVE_BYTES", 1e3)
+    monkeypatch.setattr("ui.model.what_if.LIVE_BYTES", 1e3)
     app = open_page("what_if", m=50)
     assert re.search(r"takes about .* s and .* (kB|MB) to train here", app.info[0].value)
     assert not app.header

@@ -22,11 +22,11 @@ from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.explanations import landmark_shares
 from rankviz.whatif.refits import refits_of
 from ui.controls import feature_names, selection
+from ui.model import why as views
+from ui.model.why_choices import usual_pair
+from ui.model.why_computations import MOST_REFITS
+from ui.model.why_words import NEEDS, WHAT_IT_IS, named_swap, signed, swaps
 from ui.shell.texts import escaped
-from ui.why import views
-from ui.why.choices import usual_pair
-from ui.why.computations import MOST_REFITS
-from ui.why.words import NEEDS, WHAT_IT_IS, named_swap, signed, swaps
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)

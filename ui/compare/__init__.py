@@ -1,1 +1,1 @@
-"""The Compare page."""
+"""Pages that compare models: Side by side, Compare and Runs."""

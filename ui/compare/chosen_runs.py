@@ -17,7 +17,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus
 from rankviz.store.study import DONE, IMPORTED
-from ui.compare import words
+from ui.compare import compare_words as words
 from ui.controls.compared import MOST, RUNS, STUDIES, chosen
 from ui.shell.visitors import visitor
 from ui.work.run_store import run_store

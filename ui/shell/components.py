@@ -1,9 +1,9 @@
-"""Custom components for dragging in the browser, each a script in its page's folder.
+"""Custom components for dragging in the browser, each a script below ui/browser.
 
-`mount(Path(__file__).with_name("plane.js"), …)` puts one on the page. The script's default export is a
+`mount(SCRIPTS / "playground" / "plane.js", …)` puts one on the page. The script's default export is a
 function. Streamlit calls it with `{data, parentElement, setStateValue, setTriggerValue}` whenever data or the
-theme change, always with the same parent. It may import other files of `ui` by relative paths; a style sheet
-has the same name. Scripts are files of our server, because the pages' policy (`ui/shell/server.py`) forbids
+theme change, always with the same parent. It may import other files of `ui/browser` by relative paths; a
+style sheet has the same name. Scripts are files of our server, because the pages' policy (`ui/shell/server.py`) forbids
 code from text. Streamlit serves such files for installed packages only, so the folder is declared to it as a
 package.
 
@@ -27,6 +27,8 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 
 LOG = logging.getLogger("rankviz.components")
 PACKAGE = "rankviz"
+SCRIPTS = Path(__file__).parents[1] / "browser"
+"""Files that browsers may read: scripts and their styles, and nothing else."""
 LONGEST = 100
 """Most letters of a text from a script: names and digests."""
 LARGEST, LARGEST_WHOLE = 1e100, 2**53

@@ -35,6 +35,7 @@ from rankviz.metrics import NDCG, evaluate
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 from rankviz.runs.record import RunRecord
 from ui.shell import words
+from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import ALONE, LARGE, is_on
 from ui.shell.terms import papers_in, terms_in
@@ -257,7 +258,7 @@ MEASURED = "Arial, Liberation Sans, sans-serif"
 LETTER, AROUND = 7.5, 90
 """Pixels of an average letter, and of the margins around the axes."""
 ADDRESS = "pictures"
-SCRIPT = Path(__file__).with_name("picture.js")
+SCRIPT = SCRIPTS / "shell" / "picture.js"
 _AXIS = {"gridcolor": "#e4e4e0", "zerolinecolor": "#c4c4c0", "automargin": True, "title": {"standoff": 10}}
 PAPER = {
     "layout": {

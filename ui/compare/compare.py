@@ -1,0 +1,376 @@
+"""Figures of the Compare page: differences to the baseline first; metrics, cut-offs, seconds, settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
+from rankviz.analysis.contestants import Contestant
+from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import with_minus
+from rankviz.plots import model_comparison, per_query
+from rankviz.plots.style import style_of
+from rankviz.runs.spec import RunSpec
+from ui.compare import compare_words as words
+from ui.compare.chosen_runs import ChosenRuns
+from ui.compare.compare_controls import Asked
+from ui.controls.models import Option, menu
+from ui.controls.selection import QUERY
+from ui.controls.settings import SET_FOR, go_to, state_of
+from ui.controls.widgets import Bound
+from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.texts import escaped
+from ui.work.folds import fold_of
+
+MOST_BANDS = 3
+"""Largest number of models with bands, which would hide one another."""
+LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
+SLICES = {kind: kind for kind in (LENGTH, RELEVANT, DIFFICULTY)} | {OWN: "own selection of queries"}
+OTHER = "model-beside"
+TESTS_COLUMNS = {
+    "difference": ("difference", "Mean over queries, model minus baseline."),
+    "low": ("low, 95 %", "Lower end of the paired interval."),
+    "high": ("high, 95 %", "Upper end of the paired interval."),
+    "better": ("better", "Queries with a gain."),
+    "worse": ("worse", "Queries with a loss."),
+    "even": ("even", "Queries without a difference."),
+    "randomisation": ("p, randomisation", f"{words.ABOUT_P} Random signs, 9,999 times."),
+    "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
+    "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
+    "effect": ("effect", words.EFFECT_HELP),
+    "holm": ("p, Holm", words.HOLM_HELP),
+    "benjamini_hochberg": ("p, Benjamini–Hochberg", words.BH_HELP),
+}
+"""Columns of the table of tests: heading and help."""
+FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
+"""Display language and file extension of each format."""
+
+
+def compared(what: ChosenRuns, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
+    """Return the requested comparison, computed once."""
+    return _compared(what.key, part, asked, list(models))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing …")
+def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Contestant]) -> Comparison:
+    return compare(_models, asked.metrics, asked.baseline, test=asked.test)
+
+
+def differences(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw every model's difference to the baseline by the leading metric."""
+    table = model_comparison.deltas_data(found)
+    about = words.about(found.matched.contestants, part)
+    show_figure(
+        model_comparison.deltas_figure(table[table["metric"] == asked.metric]),
+        table,
+        key="compared-deltas",
+        alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
+        caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
+        answer=words.headline(found, asked.metric),
+    )
+    said = [escaped(note) for note in found.notes]
+    if len(found.matched.contestants) > 2:
+        runs = tuple(run.key for one in found.matched.contestants for run in one.runs)
+        chosen = _best_of(runs, part, asked, found)
+        said += [words.tally(found, asked.metric), sentence(escaped(chosen))]
+    if part == "vali":
+        said.append(words.ON_VALIDATION)
+    st.markdown(" ".join(said))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) -> str:
+    return best_of(_found.matched, asked.metric, asked.baseline).sentence()
+
+
+def alone(one: Contestant, asked: Asked, part: str) -> None:
+    """Draw the metrics of a single model."""
+    table = model_comparison.single_data(one, asked.metrics)
+    show_figure(
+        model_comparison.metrics_figure(table),
+        table,
+        key="compared-alone",
+        alt="Means with intervals.",
+        caption=words.MEANS.format(about=words.about([one], part)),
+        answer=words.ALONE.format(label=escaped(one.label)),
+    )
+
+
+def metrics(found: Comparison, part: str) -> None:
+    """Draw means with intervals for all metrics, and their spread over folds and seeds."""
+    table = model_comparison.metrics_data(found)
+    show_figure(
+        model_comparison.metrics_figure(table),
+        table,
+        key="compared-metrics",
+        alt="Means by metric.",
+        caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
+    )
+    number = st.column_config.NumberColumn
+    show_table(
+        table.drop(columns=["method", "baseline"]),
+        hide_index=True,
+        column_config={
+            "label": "model",
+            "mean": number(format="%.4f"),
+            "low": number("low, 95 %", format="%.4f"),
+            "high": number("high, 95 %", format="%.4f"),
+            "fold_sd": number("SD of folds", format="%.4f", help=words.FOLD_SD_HELP),
+            "seed_sd": number("SD of seeds", format="%.4f", help=words.SEED_SD_HELP),
+        },
+        alt="Models by metric.",
+    )
+
+
+def by_cutoff(found: Comparison, part: str) -> None:
+    """Draw NDCG@k for every k."""
+    table, models = metric_by_cutoff(found.matched), len(found.matched.contestants)
+    banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
+    show_figure(
+        model_comparison.curve_figure(banded),
+        table,
+        key="compared-cutoffs",
+        alt=words.CUTOFFS_ALT,
+        caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
+    )
+
+
+def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw training seconds against the leading metric."""
+    told = front(found.matched, asked.metric)
+    table = model_comparison.time_data(told)
+    show_figure(
+        model_comparison.time_figure(table, asked.metric),
+        table,
+        key="compared-time",
+        alt=words.TIMES_ALT.format(metric=asked.metric),
+        caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
+        answer=escaped(told.sentence()),
+    )
+
+
+def settings(models: Sequence[Contestant]) -> None:
+    """Draw a table of the settings in which models differ."""
+    show_table(
+        differing(models),
+        hide_index=True,
+        alt="Settings by model.",
+        column_config={"training": st.column_config.NumberColumn("training, s", format="%.3g")},
+    )
+    st.caption(words.SETTINGS_SHOWN)
+
+
+def differing(models: Sequence[Contestant]) -> pd.DataFrame:
+    """Return one row per model: the settings that differ, folds, seeds, seconds."""
+    rows = []
+    for one in models:
+        spec, declared = one.spec, one.spec.declared()
+        row = {"model": one.label, "method": spec.kind.label, "normalisation": spec.normalisation}
+        row |= {s.label: s.told(spec.values[name]) for name, s in declared.items() if not s.draws}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    differ = [name for name in table if name == "model" or len(table[name].unique()) > 1]
+    return table[differ].assign(
+        folds=[len(one.folds) for one in models],
+        seeds=[len(one.draws) for one in models],
+        training=[one.seconds for one in models],
+    )
+
+
+def slices(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw every model's difference to the baseline in each slice."""
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"))
+    kind, text = row.menu("slices", "Slices by", SLICES, width=260, help=words.SLICES_HELP), ""
+    if kind == OWN:
+        text = row.text("ids", "Queries", placeholder="12, 40, 57", help=words.IDS_HELP)
+        if not text.strip():
+            st.info(words.NAME_QUERIES)
+            return
+    slicing = _slicing(found, asked, part, kind, text)
+    table = model_comparison.slices_data(found.matched, asked.metric, asked.baseline, slicing)
+    show_figure(
+        model_comparison.slices_figure(table, asked.metric),
+        table,
+        key="compared-slices",
+        alt=words.SLICES_ALT.format(metric=asked.metric),
+        caption=words.SLICES.format(
+            baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
+        ),
+    )
+    if slicing.caveat:
+        st.markdown(escaped(slicing.caveat))
+    number = st.column_config.NumberColumn
+    show_table(
+        table.drop(columns="method"),
+        hide_index=True,
+        column_config={
+            "label": "model",
+            **{name: number(format="%.4f") for name in ("mean", "baseline")},
+            **{name: number(format="%+.4f") for name in ("difference", "low", "high")},
+        },
+        alt="Slices by model.",
+    )
+
+
+def _slicing(found: Comparison, asked: Asked, part: str, kind: str, text: str) -> Slicing:
+    if kind == DIFFICULTY:
+        return by_difficulty(found.matched, asked.metric)
+    if kind == OWN:
+        return _own(found, text)
+    facts = _facts(found, part)
+    return by_length(facts) if kind == LENGTH else by_relevant(facts)
+
+
+def _own(found: Comparison, text: str) -> Slicing:
+    """Return the named queries and all others; `SettingError` for one that is not compared."""
+    known = {str(query): query for query in found.matched.queries}
+    named = [word for word in re.split(r"[\s,;]+", text) if word]
+    strange = [word for word in named if word not in known]
+    if strange:
+        raise SettingError(words.UNKNOWN_QUERY.format(query=strange[0], known=len(known)))
+    chosen = [known[word] for word in named]
+    others = [query for query in found.matched.queries if query not in set(chosen)]
+    return by_choice({"chosen queries": chosen} | ({"all others": others} if others else {}))
+
+
+def _facts(found: Comparison, part: str) -> pd.DataFrame:
+    """Return known facts about the compared queries."""
+    runs = found.matched.contestants[0].runs
+    specs = {run.spec.fold: run.spec for run in runs}
+    facts = _facts_of(tuple(spec.digest for spec in specs.values()), part, list(specs.values()))
+    return facts[facts.index.isin(found.matched.queries)]
+
+
+@st.cache_resource(max_entries=16, show_spinner=words.READING)
+def _facts_of(digests: tuple[str, ...], part: str, _specs: list[RunSpec]) -> pd.DataFrame:
+    folds = [(spec, fold_of(spec)) for spec in _specs]
+    for spec, fold in folds:
+        if spec.digest and fold.digest != spec.digest:
+            raise SettingError(words.DATA_CHANGED.format(fold=spec.fold, dataset=spec.dataset))
+    return query_facts(fold.parts[part] for _, fold in folds)
+
+
+def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw the differences of one model by query, the tests of all, and the queries."""
+    other = _other(found, asked)
+    pair = found.matched.pair(asked.metric, other.label, asked.baseline)
+    table = per_query.difference_data({part: pair})
+    colour = style_of(found.matched.looks[other.label]).colour
+    show_figure(
+        per_query.difference_figure(table, asked.metric, colour),
+        table,
+        key="compared-queries",
+        alt=f"{asked.metric} differences, sorted.",
+        caption=words.QUERY_BARS.format(
+            metric=asked.metric,
+            other=escaped(other.label),
+            baseline=escaped(asked.baseline),
+            about=words.about(found.matched.contestants, part),
+        ),
+        answer=escaped(found.sentence(other.label, asked.metric)),
+    )
+    _tests(found)
+    _queries(found, asked, other, table)
+
+
+def _other(found: Comparison, asked: Asked) -> Contestant:
+    """Draw a menu of models; return the one whose wins and losses are drawn."""
+    others = found.matched.others(asked.baseline)
+    options = {one.key: Option(one.label, lambda one=one: one.spec) for one in others}
+    best = next(one for one in others if one.label == words.best(found, asked.metric))
+    place = st.container(width=300)
+    label = menu(place, "Model", options, best.key, OTHER, words.OTHER_HELP).label
+    return next(one for one in others if one.label == label)
+
+
+def _tests(found: Comparison) -> None:
+    """Draw all tests of all models by all metrics."""
+    columns: dict[str, Any] = {"label": "model"}
+    for name, (heading, help_text) in TESTS_COLUMNS.items():
+        digits = "%d" if name in ("better", "worse", "even") else "%.4f"
+        columns[name] = st.column_config.NumberColumn(heading, help=help_text, format=digits)
+    show_table(found.deltas, hide_index=True, column_config=columns, alt="Models by metric.")
+    if found.family > 1:
+        st.caption(words.CORRECTED.format(family=found.family))
+
+
+def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataFrame) -> None:
+    """Draw the queries, largest difference first; a ticked one links to Why and What if."""
+    ranked = table.loc[table["difference"].abs().sort_values(ascending=False, kind="stable").index]
+    st.markdown(words.TICK_QUERY)
+    number = st.column_config.NumberColumn
+    event = show_table(
+        ranked[["query", "old", "new", "difference"]],
+        hide_index=True,
+        height=280,
+        key=f"compared-queries-{other.key}-{asked.metric}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "old": number(f"{asked.metric}, {asked.baseline}", format="%.4f"),
+            "new": number(f"{asked.metric}, {other.label}", format="%.4f"),
+            "difference": number(format="%+.4f"),
+        },
+        alt="Metric by query.",
+    )
+    rows = event["selection"]["rows"]
+    query = ranked["query"].iloc[rows[0] if rows else 0]
+    told = with_minus(float(ranked["difference"].iloc[rows[0] if rows else 0]), "+.3f")
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"Query {escaped(query)} ({told} {asked.metric}), with", width="content")
+    for name, one in (("other", other), ("baseline", found.matched.named(asked.baseline))):
+        for title, page in (("Why", "why"), ("What if", "what_if")):
+            row.button(
+                f"{title}: {escaped(one.label)}",
+                key=f"{page}-{name}",
+                on_click=_ask,
+                args=(page, _of_query(one, query), query),
+                help=words.GO_HELP.format(title=title),
+            )
+
+
+def _of_query(one: Contestant, query: object) -> RunSpec:
+    """Return the first run of a model with this query."""
+    return next(run.spec for run in one.runs if query in run.per_query.index)
+
+
+@errors_as_sentences()
+def _ask(page: str, spec: RunSpec, query: Any) -> None:
+    """Set the sidebar to a run and open a page with one of its queries (a callback)."""
+    for key, value in state_of(spec).items():
+        st.session_state[key] = value
+    st.session_state[SET_FOR] = spec.dataset
+    st.session_state[QUERY] = int(query)
+    go_to(page)
+
+
+def export(found: Comparison, part: str) -> None:
+    """Draw the table in the chosen format, to copy or download."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    name = Bound(row).buttons("format", "Format", list(FORMATS))
+    text = _written(found, part, name)
+    language, ending = FORMATS[name]
+    row.download_button(
+        "Download",
+        text,
+        f"comparison.{ending}",
+        "text/plain",
+        key="compared-download",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    st.code(text, language=language, wrap_lines=True, height=420)
+
+
+def _written(found: Comparison, part: str, name: str) -> str:
+    if name == "CSV":
+        return comparison_csv(found)
+    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](printed_table(found, part))

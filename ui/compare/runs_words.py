@@ -1,0 +1,94 @@
+"""Sentences of the Runs page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from rankviz.common.numbers import counted
+from rankviz.metrics.significance import tied
+from rankviz.runs.record import NOT_MADE_HERE
+from rankviz.runs.spec import RunSpec
+from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
+from ui.shell.texts import data_words, describe
+from ui.work.run_store import run_store
+
+if TYPE_CHECKING:
+    from ui.compare.runs_filters import Columns, Shown
+
+ALL_HELP = "All filtered runs, or none."
+TRAIN_AGAIN_HELP = "Trains the run here and compares the results."
+NO_STUDY = "This link's study is private or gone; all runs are shown."
+RUNS_KEPT = "Every trained run is kept here."
+POINTS = (
+    "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
+    "fold.{some}"
+)
+PARTS_HELP = "Test results used for choices are optimistic, so looks are counted."
+
+TERMS_HERE = ("Study", "Digest")
+ALL_DELETED = "{runs} deleted; “Deleted” shows all."
+NOT_ON_TRAIN = "Not available on Train: {error}."
+NO_DATA = "Its data are not here."
+OTHER_DATA = "This name has different data here."
+SEARCH_HELP = "Finds runs with all words."
+EXPORT_HELP = "All results, for import into rankviz; up to {MOST_TAKEN:,} at once."
+IMPORT_HELP = "At most {limit} MB. Imported runs are private and marked “{NOT_MADE_HERE}”."
+NOT_IMPORTED = "{why} Nothing was imported from this file."
+FROM_FILE = "{runs} imported. “Train again” verifies one."
+NONE_MATCHES = "None of {runs} matches."
+POINTS_ALT = "Validation {metric} against {title}."
+FIRST_LISTED = " The list shows {MOST_LISTED:,}, {first} first; “All” selects all."
+
+
+def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
+    """Name the run with the best validation metric on the most frequent fold; return it with its digest.
+
+    Imported runs were not made here, so they are left out.
+    """
+    found, column = made_here(shown.table), f"vali:{shown.metric}"
+    judged = found[found[column].notna()] if column in found else found.head(0)
+    if judged.empty:
+        here = " here" if len(found) < len(shown.table) else ""
+        return f"{found_words(shown)} None has been trained{here}.", ""
+    dataset, fold = judged.groupby(["dataset", "fold"], sort=False).size().idxmax()
+    here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
+    means = tied(here[column].to_numpy())
+    best = here[means == means.max()]
+    (spec,) = run_store().listing.specs([best.index[0]])
+    name, value = name_of(spec, columns, here), f"{best[column].iloc[0]:.4f}"
+    measured = f"validation {shown.metric}"
+    if len(here) == 1:
+        return f"{name} has {measured} {value} on {data_words(spec)}.", best.index[0]
+    if len(best) == len(here):
+        return f"All {len(here):,} runs on {data_words(spec)} have {measured} {value}.", best.index[0]
+    of = f"Of {counted(len(here), 'run')} on {data_words(spec)}"
+    others = f" ({counted(len(best) - 1, 'other')} as good)" if len(best) > 1 else ""
+    return f"{of}, {name} has the best {measured}: {value}{others}.", best.index[0]
+
+
+def made_here(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without those that were imported."""
+    return table[table["state"] != IMPORTED]
+
+
+def name_of(spec: RunSpec, columns: Columns, among: pd.DataFrame) -> str:
+    """Describe a run by its model and the settings that differ among others, in Markdown."""
+    described = describe(spec)
+    return ", ".join([*described.names, *described.words(*columns.differing(among))])
+
+
+def found_words(shown: Shown) -> str:
+    """Count the runs shown, and those that were not made, by state."""
+    found = shown.table
+    n = len(found)
+    words = counted(n, "run") if n == shown.total else f"{n:,} of {counted(shown.total, 'run')}"
+    states = found["state"].value_counts()
+    left = sum(int(states.get(state, 0)) for state in OPEN)
+    others = {"to be made": left, "failed": states.get(FAILED, 0), "lost": states.get(LOST, 0)}
+    others[NOT_MADE_HERE] = states.get(IMPORTED, 0)
+    told = [f"{number:,} {said}" for said, number in others.items() if number]
+    if int(states.get(DONE, 0)) < n and told:
+        words += f" ({', '.join(told)})"
+    return f"{words}."

@@ -1,1 +1,0 @@
-"""The Kernel approximation page."""

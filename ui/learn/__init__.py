@@ -1,0 +1,1 @@
+"""Pages to learn with: Home, the Playground and weights set by hand."""

@@ -1,0 +1,115 @@
+"""The views of the Home page: live figure, facts about real sets, and links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from rankviz.datasets import RankingData
+from rankviz.metrics.significance import compare
+from rankviz.plots import metric_vs_m
+from rankviz.plots.style import style_of
+from rankviz.runs.description import in_a_sentence, look_of
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
+from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, report_left_out
+from ui.controls.navigation import ENTRIES
+from ui.controls.settings import baseline, spec_from_state
+from ui.controls.widgets import COMPONENTS
+from ui.learn import home_words as words
+from ui.shell.figures import definition_caption, report_untrained, sentence, show_figure
+from ui.shell.texts import describe
+from ui.study.ndcg_vs_m_words import enough
+from ui.work.jobs import run_or_submit
+
+METRIC = "NDCG@10"
+GRID = tuple(m for m in COMPONENTS if m <= 500)
+
+
+def headline(state: Any, data: RankingData) -> None:
+    """Draw NDCG@10 against m for all approximations and the linear model; mark the sidebar's m or model."""
+    spec, linear, curves = spec_from_state(state), baseline(state), kernels(state)
+    own = None if spec in (linear, *curves) else spec
+    place, training = st.container(), st.container()  # the figure keeps its place
+    with training:
+        found = _trained(linear, curves, own)
+    if found:
+        with place:
+            _curves(state, data, found, own)
+
+
+def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec | None) -> None:
+    """Draw the figure of the existing records, and a sentence about them."""
+    spec, curves = spec_from_state(state), kernels(state)
+    report_untrained(found[0])
+    report_left_out(approximate_specs(state)[1])
+    table = metric_vs_m.metric_data(found, "vali", [METRIC])
+    beside_linear = _reading(found[0], found[1:], own or curves[0])
+    answer = enough(found, "vali", METRIC, [look_of(curve) for curve in curves])
+    show_figure(
+        metric_vs_m.metric_figure(table, spec.n_components if is_curve(spec) else None),
+        table,
+        answer=sentence(answer) if answer else beside_linear,
+        key="ndcg-against-m",
+        alt=words.alt(names(curves)),
+        caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
+    )
+    if answer and beside_linear:
+        st.markdown(beside_linear)
+    if own:
+        st.caption(f"Level: {describe(own, 'vali')}.")
+
+
+def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:
+    """Return the existing records, the linear one first; none without it and at least one other."""
+    grid = sorted({*GRID, *(curve.n_components for curve in curves)})
+    wanted = [linear, *(curve.but(n_components=m) for curve in curves for m in grid)]
+    wanted += [own] if own else []
+    first, *others = run_or_submit(wanted, title=f"NDCG against m, {linear.dataset}")
+    there = [record for record in others if record is not None]
+    return [first, *there] if first is not None and there else []
+
+
+def _about(curves: list[RunSpec]) -> str:
+    """Describe the first curve, and the differences of the others."""
+    told = [str(describe(curves[0], "vali"))]
+    for curve in curves[1:]:
+        differing = [text for text in choices(curve) if text not in choices(curves[0])]
+        told.append(", ".join([f"{style_of(look_of(curve)).name} alike", *differing]))
+    return "; ".join(told)
+
+
+def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str:
+    """Compare one model, if it exists, with the linear one."""
+    model = next((r for r in others if r.spec.but(digest="") == spec), None)
+    if model is None:
+        return ""
+    name = in_a_sentence(spec)
+    name += f" with m = {spec.n_components}" if is_curve(spec) else ""
+    found = compare(model.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
+    return sentence(found.sentence(name, "the linear model", METRIC))
+
+
+def what_it_is_about() -> None:
+    """Explain the task to newcomers."""
+    st.markdown(words.ABOUT)
+
+
+def what_is_true(dataset: str) -> None:
+    """Explain the limits of the figure for real data."""
+    st.info(words.results(dataset), icon=":material/info:")
+
+
+DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
+"""Built by `make docs`; Streamlit serves the folder static as app/static."""
+
+
+def where_to_go() -> None:
+    """Draw links to the other pages, which keep the settings, and to the documentation if built."""
+    st.header("Pages", anchor=False)
+    for entry in ENTRIES[1:]:  # Streamlit takes bound parameters along: named here, each would be there twice
+        st.page_link(entry.script, label=entry.sentence, icon=entry.material)
+    if DOCUMENTATION.is_file():
+        st.markdown(words.DOCUMENTATION)

@@ -1,1 +1,0 @@
-"""The Low rank page."""

@@ -1,0 +1,1 @@
+"""Pages about one model: Data, Train, Why and What if."""

@@ -1,0 +1,345 @@
+"""The views of the Train page: each function turns records into figures with sentences."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz import save
+from rankviz.common.numbers import as_csv, percent, with_minus
+from rankviz.datasets import Fold, RankingData, normalise, write_scores
+from rankviz.features import LINEAR
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.learning.pairs import RULES, Costs, preference_pairs
+from rankviz.metrics.pairwise import summary
+from rankviz.metrics.significance import compare
+from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.storage import can_save
+from rankviz.plots import convergence as convergence_plot
+from rankviz.plots import margins as margins_plot
+from rankviz.plots import model_comparison, ranked_list
+from rankviz.plots.style import style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
+from rankviz.runs.record import RunRecord, training_seconds
+from rankviz.runs.run import model_from, model_of
+from rankviz.runs.spec import RunSpec
+from rankviz.store.study import SHARDS
+from ui.controls import selection
+from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
+from ui.controls.selection import QUERY
+from ui.controls.settings import baseline
+from ui.controls.widgets import Bound
+from ui.model import train_words as words
+from ui.model.why_choices import offer as offer_why
+from ui.shell.figures import (
+    capital,
+    definition_caption,
+    report_ties,
+    report_untrained,
+    sentence,
+    show_figure,
+    show_table,
+    tiles,
+)
+from ui.shell.terms import meaning
+from ui.shell.texts import describe
+from ui.work.folds import fold_later
+from ui.work.place import choose_place
+
+TILES = ("NDCG@10", "MeanNDCG", "MAP", "P@10")
+LIST_LENGTH = 15
+NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
+"""Columns of a trace whose rows are steps with a Newton decrement."""
+
+
+def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
+    """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
+    usual = style_of(LINEAR).name
+    options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
+    with row:
+        metric = _curve()
+        pin_buttons(spec)
+    return chosen.spec(), metric, choose_place(row, SHARDS)
+
+
+def cost(record: RunRecord, predicted: object) -> str:
+    """Compare the seconds of the run with the prediction."""
+    took = sum(record.seconds.values())
+    return words.cost(took, predicted)
+
+
+def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
+    """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
+    report_untrained(record)
+    records = _distinct(other, record)
+    table = model_comparison.curve_data(records, part, metric)
+    show_figure(
+        model_comparison.curve_figure(table, metric),
+        table,
+        answer=_reading(other, record, part),
+        key="ndcg-at-k",
+        alt=words.CURVE_ALT.format(metric=metric, part=PART_NAMES[part]),
+        caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
+        f"{words.CURVES[metric]}.",
+    )
+    report_ties(records, data, part)
+    means, others = record.metrics[part].mean(), other.metrics[part].mean()
+    against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
+    for name, column in zip(TILES, tiles(len(TILES)), strict=True):
+        delta = None if len(records) == 1 else f"{means[name] - others[name]:+.4f} against {against}"
+        value = f"{means[name]:.4f}"
+        column.metric(name, value, delta, delta_color="off", delta_arrow="off", help=meaning(name))
+
+
+def _curve() -> str:
+    curves = {name: f"{name}@k" for name in words.CURVES}
+    return str(Bound().buttons("curve", "Metric by rank", curves, "NDCG", help=words.CURVE))
+
+
+def _two(other: RunRecord, record: RunRecord) -> Two:
+    return Two(other.spec, record.spec)
+
+
+def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
+    two, metric = _two(other, record), "NDCG@10"
+    if two.same:
+        name = in_a_sentence(record.spec)
+        return words.same_model(name)
+    found = compare(record.metrics[part][metric], other.metrics[part][metric])
+    own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
+    name = two.told[0] + (f" ({own})" if own else "")
+    return sentence(found.sentence(two.told[1], name, metric))
+
+
+def _own(spec: RunSpec) -> list[str]:
+    """Describe the settings that identify a model: m and C, if it has them."""
+    declared = spec.declared()
+    return [declared[s.name].told(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
+
+
+def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
+    """Draw one query's documents as ranked by both models."""
+    queries = [int(q) for q in data.query_ids]
+    usual = _typical(record.metrics[part]["NDCG@10"] - other.metrics[part]["NDCG@10"])
+    typical = f"{usual} (typical)"
+    asked = Bound().optional_menu(QUERY, "Query", queries, typical, width=260, help=words.QUERY)
+    chosen = usual if asked is None else int(asked)
+    two = _two(other, record)
+    if two.same:
+        st.caption(words.same_lists(in_a_sentence(record.spec)))
+    table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
+    k = min(LIST_LENGTH, len(table))
+    ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
+    ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
+    names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
+    asked_about = selection.marked_documents(names)
+    show_figure(
+        ranked_list.list_figure(table, _with_C(two), two.labels[1], k, asked_about),
+        table,
+        answer=f"query {chosen} has NDCG@10 {ends}",
+        key=drawn,
+        alt=words.lists_alt(k, chosen, two.told[0]),
+        caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
+        on_select=selection.on_document_click(drawn),
+    )
+    offer_why(chosen, names, key="train-why", marked=asked_about)
+    with st.expander(f"All {len(table)} documents"):
+        show_table(table, hide_index=True)
+
+
+def _typical(differences: pd.Series[float]) -> int:
+    """Return the query whose difference is closest to the mean; the first if there is none."""
+    known = (differences - differences.mean()).abs().dropna()
+    return int(known.idxmin() if len(known) else differences.index[0])
+
+
+def _with_C(two: Two) -> str:
+    """Return the title of the other model's list, with its C if the label does not show the difference."""
+    label = two.labels[0]
+    plain = label == method_label(two.left) and LOSS_WEIGHT.name in two.left
+    return f"{label}, {LOSS_WEIGHT.told(two.left.C)}" if plain else label
+
+
+def margins(record: RunRecord, data: RankingData, part: str) -> None:
+    """Draw the margins of all preference pairs of the part, with the losses that a model may minimise."""
+    found = summary(record.scores[part], data)
+    if found.n_pairs == 0:
+        st.info(words.NO_PAIRS)
+        return
+    table = margins_plot.bins_data(record.scores[part], data)
+    wrong, share = found.misordered, found.misordered / found.n_pairs
+    answer = sentence(words.misordered(wrong, found.n_pairs, percent(share, 1)))
+    (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
+        record.spec, table, answer, words.counted(found.n_pairs), part
+    )
+
+
+def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
+    lines, loss = margins_plot.curves(table), spec.option("loss")
+    show_figure(
+        margins_plot.losses_figure(table, lines, look_of(spec), spec.loss),
+        pd.concat([table, lines], axis=1),
+        answer=answer,
+        key="margins",
+        alt=words.LOSSES_ALT,
+        caption=f"{words.loss(loss.label, loss.formula)} {counted}"
+        f"{_of_costs(spec.get('costs'))} {describe(spec, part)}.",
+    )
+
+
+def _of_costs(costs: Costs) -> str:
+    """Describe the effect of costs of pairs on the drawn loss."""
+    if costs is None:
+        return ""
+    if isinstance(costs, str) and RULES[costs].rescales_margins:
+        return words.COSTS_RESCALE
+    return words.COSTS_MULTIPLY
+
+
+def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
+    show_figure(
+        margins_plot.histogram_figure(table, look_of(spec)),
+        table,
+        answer=answer,
+        key="margins",
+        alt=words.MARGINS_ALT,
+        caption=f"{words.no_loss(capital(in_a_sentence(spec)))} {counted} {describe(spec, part)}.",
+    )
+
+
+def convergence(record: RunRecord) -> None:
+    """Draw the trace of iterations, and the cost of training."""
+    if not offered(record.spec, "trace"):
+        return
+    newton = set(record.trace) >= NEWTON_COLUMNS
+    table = convergence_plot.convergence_data([record]) if newton else convergence_plot.trace_data(record)
+    if not newton and not convergence_plot.trace_quantities(table):
+        show_table(record.trace, hide_index=True)
+        st.caption(_spent(record))
+        return
+    show_figure(
+        convergence_plot.objective_figure(table) if newton else convergence_plot.trace_figure(table),
+        table,
+        answer=record.status,
+        key="convergence",
+        alt=words.NEWTON_ALT if newton else words.TRACE_ALT,
+        caption=_spent(record),
+    )
+
+
+def _spent(record: RunRecord) -> str:
+    """Describe the final status and cost of training."""
+    trace, spent = record.trace, training_seconds(record) - record.seconds.get("start", 0.0)
+    start = "" if record.start == "zero" else f" from {record.start}"
+    steps = int((trace["step"] > 0).sum()) if "step" in trace else max(len(trace) - 1, 0)
+    told = [f"{steps} steps{start}"]
+    inner = int(trace["cg_iterations"].sum()) if "cg_iterations" in trace else 0
+    told += [f"{inner} CG iterations"] if inner else []
+    told += [f"{spent:.2f} s"]
+    told += [f"{record.n_pairs:,} preference pairs"] if record.spec.offers.pair_objective else []
+    told += [f"objective {with_minus(record.objective, '.6g')}"] if math.isfinite(record.objective) else []
+    return f"{capital(record.status).rstrip('.')}. {', '.join(told)}. {describe(record.spec, 'train')}."
+
+
+def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
+    """Draw means and per-query values behind the figures, and the cost of the run."""
+    labels, records = _two(other, record).labels, (other, record)
+    shown = dict(zip(labels, records, strict=True))
+    means = pd.DataFrame({label: r.metrics[part].mean() for label, r in shown.items()})
+    show_table(means.T.round(4), height="content")
+    st.markdown("**Per query**, this model")
+    show_table(record.metrics[part].round(4))
+    used: dict[str, float] = {}
+    if record.spec.offers.weights:
+        used |= {"features used": record.n_components}
+    if known := not math.isnan(record.peak_memory):
+        used |= {"peak memory, MB": round(record.peak_memory / 1e6)}
+    used |= {f"seconds, {stage}": round(value, 3) for stage, value in record.seconds.items()}
+    st.markdown("**Cost of the run**")
+    show_table(pd.Series(used, name="value").to_frame())
+    if not known:
+        st.caption(words.NO_MEMORY)
+
+
+def _distinct(other: RunRecord, record: RunRecord) -> list[RunRecord]:
+    return [record] if _two(other, record).same else [other, record]
+
+
+def downloads(record: RunRecord, part: str) -> None:
+    """Draw download buttons; files are made when they are pressed."""
+    st.markdown("**Download**")
+    row = st.container(horizontal=True)
+    named, stem = PART_NAMES[part], f"rankviz-{record.spec.hash}"
+    fold = fold_later(record.spec)
+
+    def button(label: str, made: Callable[[], str | bytes], name: str, about: str | None = None) -> None:
+        name = f"{stem}{name}"
+        row.download_button(label, made, name, key=f"save-{label}", on_click="ignore", help=about)
+
+    button(f"Scores, {named} part", lambda: _scores(record, fold().parts[part], part), f"-{part}-scores.txt")
+    button(
+        f"Margins, {named} part",
+        lambda: margins_csv(record, fold().parts[part], part),
+        f"-{part}-margins.csv",
+    )
+    if record.spec.offers.weights:
+        button("Weights", lambda: weights_csv(record, fold().parts[part]), "-weights.csv")
+    if can_be_rebuilt(record.spec):
+        button("Model", lambda: _model(record, fold()), "-model.npz", "npz and JSON for rankviz.load")
+    button("Run", lambda: _file(record.save, "run.npz"), "-run.npz", "for RunRecord.load")
+    button("Settings", record.spec.to_json, ".json", "JSON for RunSpec.from_json")
+    st.caption(words.SCORES)
+
+
+def margins_csv(record: RunRecord, data: RankingData, part: str) -> str:
+    """Return CSV with one preference pair per line: query, both documents by position in the file, margin."""
+    pairs = preference_pairs(data.y, data.ptr)
+    table = pd.DataFrame(
+        {
+            "query": data.qid[pairs.winner],
+            "preferred": data.rows[pairs.winner] + 1,
+            "other": data.rows[pairs.loser] + 1,
+            "margin": pairs.margins(record.scores[part]),
+        }
+    )
+    return as_csv(table)
+
+
+def weights_csv(record: RunRecord, data: RankingData) -> str:
+    """Return CSV with one weight per line, with names of input features."""
+    m = len(record.weights)
+    numbers = [f"{k}" for k in range(1, m + 1)]
+    names = data.feature_names if record.spec.offers.input_weights and data.feature_names else numbers
+    return as_csv(pd.DataFrame({"feature": names, "weight": record.weights}))
+
+
+def _scores(record: RunRecord, data: RankingData, part: str) -> bytes:
+    return _file(lambda path: write_scores(path, data, record.scores[part]), "scores.txt")
+
+
+def can_be_rebuilt(spec: RunSpec) -> bool:
+    """Return True if the fitted model can be rebuilt from the record's weights, and saved."""
+    model = model_of(spec)
+    return isinstance(model, FeatureRanker) and can_save(model)
+
+
+def _model(record: RunRecord, fold: Fold) -> bytes:
+    """Return the fitted model; records have no landmarks, so they are drawn again."""
+    model = model_from(record, normalise(fold, record.spec.normalisation).train)
+    return _file(lambda path: save(model, path), "model.npz")
+
+
+def _file(write: Callable[[Path], object], name: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path)
+        return path.read_bytes()

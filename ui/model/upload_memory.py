@@ -1,0 +1,153 @@
+"""Memory of uploads on the server: bounded over all visitors, and freed soon.
+
+Streamlit accepts any number of files, and keeps each in memory while its visitor may return. So
+`ui.model.data_serving` counts them here before reading. A file beyond `Bounds.held_bytes` is refused. Files
+are removed if they are not checked for a while, or if their visitor has left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from threading import Lock
+
+from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileManager
+
+from rankviz.common.bounds import bounds
+from rankviz.common.numbers import megabytes
+from rankviz.datasets.archives import Upload
+from rankviz.datasets.uploads import LIMITS
+from ui.model import data_words as words
+
+AWAY_SECONDS = 30
+"""Seconds after which files of a closed or disconnected page are removed."""
+WAITING_SECONDS = 15 * 60
+"""Seconds after which unchecked files are removed."""
+
+RELEASED = words.let_go(WAITING_SECONDS // 60, AWAY_SECONDS)
+
+
+@dataclass
+class _File:
+    """One file: its bytes, arrival time (None during the upload), and a flag to keep it."""
+
+    size: int
+    arrived: float | None = None
+    wanted: bool = True
+
+
+class UploadMemory:
+    """Files in memory or being uploaded, by session and file; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._files: dict[tuple[str, str], _File] = {}
+        self._seen: dict[str, float] = {}
+        self._refused: dict[str, str] = {}
+
+    def admit(self, session: str, file: str, size: int) -> str | None:
+        """Count a file before its upload; or return the reason for refusing it (`refusal` repeats it)."""
+        most = bounds().held_bytes
+        with self._lock:
+            held = sum(one.size for one in self._files.values())
+            own = sum(one.size for (of, _), one in self._files.items() if of == session)
+            if (session, file) in self._files:
+                why = words.ALREADY
+            elif own + size > LIMITS.upload_bytes:
+                why = words.too_large(megabytes(LIMITS.upload_bytes))
+            elif held + size > most:
+                why = words.memory_full(megabytes(held), megabytes(most))
+            else:
+                self._files[session, file] = _File(size)
+                return None
+            self._refused[session] = why
+            return why
+
+    def finish(self, session: str, file: str, there: bool) -> bool:
+        """Record that a file has arrived, or has not; return True if it is kept."""
+        with self._lock:
+            one = self._files[session, file]
+            if there and one.wanted:
+                one.arrived = time.monotonic()
+                return True
+            del self._files[session, file]
+            return False
+
+    def forget(self, session: str, file: str | None = None) -> None:
+        """Record that a file, or all of a session, was removed; uploads in progress end on arrival."""
+        with self._lock:
+            for key in [key for key in self._files if key[0] == session and file in (None, key[1])]:
+                if self._files[key].arrived is None:
+                    self._files[key].wanted = False
+                else:
+                    del self._files[key]
+
+    def release(self, session: str, manager: UploadedFileManager) -> None:
+        """Remove all files of a session."""
+        manager.remove_session_files(session)
+        self.forget(session)
+
+    def refusal(self, session: str) -> str | None:
+        """Return once why a file of this session was refused, if any was."""
+        with self._lock:
+            return self._refused.pop(session, None)
+
+    def free_old(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> bool:
+        """Remove files that were not checked for a while or whose visitor left; return True if any were."""
+        with self._lock:
+            arrived: dict[str, float] = {}
+            for (session, _), one in self._files.items():
+                arrived[session] = max(arrived.get(session, 0.0), now if one.arrived is None else one.arrived)
+            here = {session for session in (*arrived, *self._refused) if active(session)}
+            self._refused = {session: why for session, why in self._refused.items() if session in here}
+            self._seen = {of: now if of in here else self._seen.get(of, now) for of in arrived}
+            away = [of for of in arrived if now - self._seen[of] > AWAY_SECONDS]
+            waited = [of for of in arrived if now - arrived[of] > WAITING_SECONDS]
+        gone = {*away, *waited}
+        for session in gone:
+            self.release(session, manager)
+        return bool(gone)
+
+
+UPLOADS = UploadMemory()
+"""The instance for the server."""
+
+
+# Functions for the Data page, for the visitor of the page.
+
+
+def truncate(chosen: Iterable[object]) -> None:
+    """Delete the bytes of a widget's files, which it would keep and copy.
+
+    Streamlit's manager still has them; `uploads` finds them there, and they can be removed there.
+    """
+    for file in chosen:
+        if isinstance(file, BytesIO):
+            file.truncate(0)
+
+
+def uploads(files: Sequence[str]) -> list[Upload]:
+    """Return these files of this page, if present, for reading; their bytes are not copied."""
+    page = _page()
+    found = page.uploaded_file_mgr.get_files(page.session_id, files)
+    return [Upload(file.name, BytesIO(file.data)) for file in found]
+
+
+def release_files() -> None:
+    """Remove all files of this page."""
+    page = _page()
+    UPLOADS.release(page.session_id, page.uploaded_file_mgr)
+
+
+def reason_missing() -> str:
+    """Explain why files shown by the browser are not here."""
+    return UPLOADS.refusal(_page().session_id) or RELEASED
+
+
+def _page() -> ScriptRunContext:
+    page = get_script_run_ctx()
+    assert page is not None, "called outside of a page"
+    return page

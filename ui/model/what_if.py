@@ -1,0 +1,299 @@
+"""The What if page below its head, redrawn at each change: the list, the changes, and their effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.numbers import with_minus
+from rankviz.datasets import Fold
+from rankviz.metrics import evaluate
+from rankviz.plots import per_query
+from rankviz.plots.style import style_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
+from rankviz.whatif.changes import GRADE_RULE, Change
+from rankviz.whatif.lookup import index_of_query
+from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, changed_pairs, count_changed_pairs
+from ui.controls.feature_names import with_names
+from ui.controls.widgets import Bound
+from ui.model import what_if_change_list as change_list
+from ui.model import what_if_editors as editors
+from ui.model import what_if_words as words
+from ui.model.what_if_change_list import Line, applied, plain_label
+from ui.model.what_if_lists import Lists, component_data, lists, names_by_number
+from ui.model.what_if_models import SharedModel, shared_model
+from ui.model.what_if_words import METRIC, OF_THE_PART, OfQuery, answer
+from ui.shell.components import SCRIPTS, mount
+from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import capital, show_figure, show_table
+from ui.shell.page import ALONE, is_on
+from ui.shell.texts import describe, plain
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import LIVE_BYTES, predicted
+from ui.work.runs import recall, take_turns
+
+MOST_PAIRS = 2e8
+"""Largest number of document pairs searched for changed order: about a second."""
+_NAMES = {"train": "training", "vali": "validation"}
+LIST = "ranked"
+MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
+"""Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
+STYLE = """
+.st-key-what-if-answer { min-height: 3.2rem; }
+.st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
+.st-key-what-if-lines [data-testid="stCheckbox"] label { padding: 0; }
+.st-key-what-if-table { overflow-x: auto; }
+.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
+.st-key-what-if-table td { white-space: nowrap; }
+"""
+"""Answers of one and of two lines have the same height, so that the list keeps its place."""
+_DRAWN = "what-if-drawn"
+
+
+def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any) -> OfQuery:
+    """Return the metric of a query: with the scores `before`, and for both orders now."""
+    data = fold.parts[part]
+    as_was = evaluate(before, data, at=[10]).per_query[METRIC].iloc[index_of_query(data, query)]
+    return OfQuery(float(as_was), *_orders(outcome, part, query))
+
+
+def _orders(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
+    row = outcome.per_query(part, METRIC).iloc[index_of_query(outcome.fold.parts[part], query)]
+    return float(row["old"]), float(row["new"])
+
+
+def effects_table(outcome: Outcome, part: str, query: Any) -> str:
+    """Return a Markdown table: the metric and its change with the interval, and pairs with changed order."""
+    data = outcome.fold.parts[part]
+    own = data.query_slice(index_of_query(data, query))
+    row = outcome.per_query(part, METRIC).iloc[index_of_query(data, query)]
+    old, new = float(row["old"]), float(row["new"])
+    turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    change = with_minus(new - old, "+.4f") if row["difference"] else "none"
+    rows = [("this query", f"{new:.4f}", change, _turned(turned))]
+    rows += [_row(outcome, name) for name in PARTS]
+    head = f"| | {METRIC} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
+    return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
+    """Return a query's pairs with changed order: the preferred document, the other, and the new state."""
+    data = outcome.fold.parts[part]
+    own = data.query_slice(index_of_query(data, query))
+    found = changed_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    names, numbers = names_by_number(data, query), data.rows[own].tolist()
+    called = [
+        f"{names[number]} ({grade})" for number, grade in zip(numbers, data.y[own].tolist(), strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "preferred (grade)": [called[i] for i in found["winner"]],
+            "over (grade)": [called[i] for i in found["loser"]],
+            "margin before": found["before"].round(4),
+            "margin now": found["after"].round(4),
+            "now": np.where(found["right"], "right", "wrong"),
+        }
+    )
+
+
+def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
+    found = outcome.comparison(part, METRIC)
+    change = with_minus(found.difference, "+.4f")
+    if found.n_uneven == 0:
+        change = "none"
+    elif found.interval.known:
+        ends = f"{with_minus(found.interval.low, '+.4f')}, {with_minus(found.interval.high, '+.4f')}"
+        change = f"{change} [{ends}]"
+    data = outcome.fold.parts[part]
+    few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
+    turned = (
+        _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+    )
+    return _NAMES[part], f"{outcome.per_query(part, METRIC)['new'].mean():.4f}", change, turned
+
+
+def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> ChangedPairs:
+    found = changed_pairs(old, new, y)
+    right = int(found["right"].sum())
+    return ChangedPairs(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
+
+
+def _turned(found: ChangedPairs) -> str:
+    return f"{found.right:,} fixed · {found.wrong:,} broken" if found.right or found.wrong else "none"
+
+
+SCRIPT = SCRIPTS / "what_if" / "list.js"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Subject of a run of the page."""
+
+    spec: RunSpec
+    record: RunRecord
+    fold: Fold
+    model: SharedModel
+    part: str
+    query: Any
+    lines: list[Line]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The active changes."""
+        return applied(self.lines, self.fold)
+
+
+def answers_at_once(spec: RunSpec) -> bool:
+    """Return True if the model retrains fast enough to wait; otherwise explain why not."""
+    cost, seconds = predicted(spec), MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH
+    if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
+        return True
+    st.info(
+        words.TOO_SLOW.format(model=capital(in_a_sentence(spec)), cost=cost),
+        icon=":material/info:",
+    )
+    return False
+
+
+def page_of(spec: RunSpec, part: str, query: Any) -> Page:
+    """Return the present state of the page for a query."""
+    fold = with_names(spec, normalised(spec))
+    record = recall(spec.but(digest=fold_of(spec).digest))
+    if record is None:  # no longer in memory: the whole page makes it again
+        st.rerun()
+    # models are shared by all visitors, so they do not have the visitor's names of features
+    return Page(
+        spec, record, fold, shared_model(record, normalised(spec)), part, query, change_list.lines(fold)
+    )
+
+
+@st.fragment
+@errors_as_sentences()
+def show(spec: RunSpec, explain: Callable[..., None]) -> None:
+    """Draw everything below the head; it reruns by itself. `explain` draws why A is above B."""
+    st.html(f"<style>{STYLE}</style>")
+    fold = with_names(spec, normalised(spec))
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    part, query = _chosen(row, fold)
+    page, top = page_of(spec, part, query), st.container(key="what-if-answer")
+    editors.weight(row, spec, part, query, page.lines)
+    alone = is_on(ALONE)
+    left, right = [st.container()] * 2 if alone else st.columns([11, 9], gap="medium")
+    if not alone:
+        with right:
+            tools = st.container(horizontal=True, gap="small")
+            editors.listed(page.lines, fold)
+            beside = st.container()
+    with left, errors_as_sentences():
+        outcome = _outcome(page)
+        found = lists(fold, page.model.before()[part], outcome, part, query)
+        marked = _marked(page)
+        text = editors.note() or _answer(page, found, outcome, marked)
+        _list(page, found, marked, text)
+        st.caption(OF_THE_PART[part], help=GRADE_RULE)
+    top.header(text, anchor=False)
+    if not alone:
+        editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
+        with beside:
+            _beside(page, outcome, query)
+            explain(page.model, page.record, outcome, page.changes, found, marked)
+    page.model.prepare()
+
+
+def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
+    """Draw the menus of part and query; return the chosen ones."""
+    bound = Bound(row)
+    parts = {part: PART_NAMES[part] for part in PARTS}
+    part = bound.buttons("part", "Part", parts, help=words.PART_HELP)
+    data = fold.parts[part]
+    queries = [int(one) for one in data.query_ids]
+    chosen = bound.held_menu("query", "Query", queries, _first(fold, part), width=130)
+    return part, plain_label(data.query_labels[queries.index(chosen)])
+
+
+def _first(fold: Fold, part: str) -> int:
+    """Return the first query with documents of different grades; the first one if there is none."""
+    data = fold.parts[part]
+    low, high = (ends.reduceat(data.y, data.ptr[:-1]) for ends in (np.minimum, np.maximum))
+    return int(np.argmax(high > low))
+
+
+def _outcome(page: Page) -> Outcome:
+    if page.model.knows(page.changes):
+        return page.model.outcome(page.changes)
+    with take_turns(st.empty()), st.spinner("Training again …"):
+        return page.model.outcome(page.changes)
+
+
+def _marked(page: Page) -> int | None:
+    """Return the document of the shown query that was dragged or changed last."""
+    dragged = editors.dragged(page.query)
+    if dragged is not None:
+        return dragged
+    about = [c for c in page.changes if getattr(c, "query", None) == page.query and hasattr(c, "document")]
+    last = [line.change for line in page.lines if line.change in about]
+    return int(getattr(last[-1], "document")) if last else None  # noqa: B009 - not every change has one
+
+
+def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:
+    before = page.model.before()[page.part]
+    own = of_query(outcome, page.fold, before, page.part, page.query)
+    vali = outcome.comparison("vali", METRIC)
+    return answer(found, len(page.changes), marked, own, vali, trained=outcome.trained)
+
+
+def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
+    drawn = st.session_state[_DRAWN] = st.session_state.get(_DRAWN, 0) + 1
+    dark = st.context.theme.type == "dark"
+    data = component_data(found, editors.grades(page.fold), marked, dark)
+    said = plain(text) if page.lines else ""
+    mount(
+        SCRIPT,
+        key=LIST,
+        data=data | {"tick": drawn, "said": said},
+        told={"told": (editors.SHAPE, partial(_take, page.spec, page.part, page.query))},
+    )
+
+
+@errors_as_sentences()
+def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None:
+    """Turn a message of the list into changes (a callback)."""
+    page = page_of(spec, part, query)
+    editors.take_message(gesture, page.model.outcome(page.changes).fold, page.fold, part, query)
+
+
+def _beside(page: Page, outcome: Outcome, query: Any) -> None:
+    """Draw the effects of the changes on all queries."""
+    st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query))
+    tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
+    table = per_query.difference_data(tables)
+    data = page.fold.parts[page.part]
+    own = next(i for i, label in enumerate(data.query_labels) if label == query)
+    colour = style_of(look_of(page.spec)).colour
+    show_figure(
+        per_query.difference_figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
+        table,
+        key="what-if-queries",
+        alt=words.QUERIES_ALT.format(METRIC=METRIC),
+        caption=words.QUERIES.format(metric=METRIC, about=describe(page.spec)),
+    )
+    _pairs(page, outcome)
+
+
+def _pairs(page: Page, outcome: Outcome) -> None:
+    if not page.changes:
+        return
+    box = st.expander("Changed pairs of this query", key="what-if-turned", on_change="rerun")
+    if box.open:
+        with box:
+            show_table(turned_in_words(outcome, page.part, page.query), hide_index=True)

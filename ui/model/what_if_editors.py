@@ -1,0 +1,370 @@
+"""Controls of the What if page: the list of changes, and changes without dragging."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pprint import pformat
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.datasets import Fold
+from rankviz.runs.spec import RunSpec
+from rankviz.whatif.changes import (
+    Change,
+    DocumentAdded,
+    DocumentOut,
+    FeatureOff,
+    FeatureSet,
+    GradeSet,
+    QueryOut,
+    QueryWeighed,
+    changed,
+    grades_to_prefer,
+    weights_asked,
+)
+from rankviz.whatif.lookup import index_of_document, typed_documents
+from ui.controls.feature_names import names_of
+from ui.controls.link import frozen_link
+from ui.model import what_if_change_list as change_list
+from ui.model import what_if_words as words
+from ui.model.what_if_change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
+from ui.model.what_if_lists import Lists, names_by_number
+from ui.model.what_if_words import of_change
+from ui.shell.components import digits, either, one_of, record, whole
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import escaped
+from ui.work.folds import normalised
+
+_PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
+
+Needs rankviz, installed or beside it.
+"""
+
+from rankviz import RunSpec
+from rankviz.datasets.normalise import normalise
+from rankviz.runs.run import model_of, open_named
+from rankviz.whatif.changes import {names}
+from rankviz.whatif.outcomes import WhatIf
+
+METRIC = "NDCG@10"
+CHANGES = {changes}
+
+spec = RunSpec.from_json({spec})
+fold = normalise(open_named(spec), spec.normalisation)  # open_named(spec, ["folder"]) looks for data there
+outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome(CHANGES)
+for part in ("train", "vali"):
+    table = outcome.per_query(part, METRIC)
+    old, new = table["old"].mean(), table["new"].mean()
+    print(f"{{part}}: {{METRIC}} {{old:.4f}} without the changes, {{new:.4f}} with them")
+    found = outcome.comparison(part, METRIC)
+    print("  " + found.sentence("the model with the changes", "the one without", METRIC))
+'''
+WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_WEIGHT = "what-if-weight"
+_LINES = 118
+"""Height in pixels of a long list of changes."""
+_HIGH = 5
+"""Number of changes that fit into it."""
+MENU = 20
+"""Highest grade up to which a menu lists all grades; above it, only those in the data."""
+SHAPE = either(
+    record(do=one_of("grade"), key=digits, grade=whole),
+    record(do=one_of("out"), key=digits),
+    record(do=one_of("above", "below"), key=digits, other=digits),
+)
+"""Shape of the component's messages; documents are named by number, as text."""
+_NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
+
+
+def script(spec: RunSpec, changes: Sequence[Change]) -> str:
+    """Return a program that trains the model of a spec with and without the changes, and compares both."""
+    names = sorted({type(change).__name__ for change in changes}, key=lambda name: (name.isupper(), name))
+    n = "1 change" if len(changes) == 1 else f"{len(changes)} changes"
+    return _PROGRAM.format(
+        n=n,
+        where=_in_a_docstring(f"{spec.dataset} {spec.fold}"),
+        names=", ".join(names) or "Change",
+        changes=pformat(list(changes), width=100),
+        spec=repr(spec.to_json()),
+    )
+
+
+def _in_a_docstring(text: str) -> str:
+    """Replace characters that would end a docstring or start an escape."""
+    return text.replace("\\", "/").replace('"', "'").replace("\n", " ")
+
+
+def listed(lines: Sequence[Line], fold: Fold) -> None:
+    """Draw the list of changes: each can be switched off and removed."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    n = len(lines)
+    row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
+    idle = not change_list.can_undo()
+    row.button("Undo", key="what-if-undo", type="tertiary", on_click=change_list.undo, disabled=idle)
+    row.button("Clear", key="what-if-clear", type="tertiary", on_click=change_list.clear, disabled=not n)
+    if not n:
+        return
+    height = _LINES if n > _HIGH else "content"
+    with st.container(height=height, border=False, gap=None, key="what-if-lines"):
+        for place, line in enumerate(lines):
+            _line(place, line, lines, fold)
+
+
+def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
+    number = f"{change_list.version()}-{place}"
+    note = " *(document missing)*" if has_no_effect(line, lines, fold) else ""
+    row.checkbox(
+        of_change(line.change, fold) + note,
+        line.on,
+        key=f"change-on-{number}",
+        on_change=change_list.switch,
+        args=(place,),
+        width="stretch",
+    )
+    row.button(
+        ":material/close:",
+        key=f"change-out-{number}",
+        type="tertiary",
+        on_click=change_list.remove,
+        args=(place,),
+        help="Remove this change.",
+    )
+
+
+def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines: Sequence[Line]) -> None:
+    """Draw the weight of the shown query's pairs, which is a change like others."""
+    if part != "train" or not spec.offers.query_weights:
+        return
+    now = weights_asked([line.change for line in lines if line.on]).get(query, 1.0)
+    options = sorted({*WEIGHTS, now})
+    place.selectbox(
+        "Query weight",
+        options,
+        options.index(now),
+        format_func=lambda times: f"{times:g}×",
+        key=f"{_WEIGHT}-{change_list.version()}",
+        on_change=_weigh,
+        args=(spec, query),
+        width=175,
+        help=words.WEIGHT_HELP,
+    )
+
+
+@errors_as_sentences()
+def _weigh(spec: RunSpec, query: object) -> None:
+    """Set the weight of the shown query (a callback)."""
+    times = float(st.session_state[f"{_WEIGHT}-{change_list.version()}"])
+    change_list.add([QueryWeighed(query, times)], normalised(spec))
+
+
+def tools(
+    place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists, lines: Sequence[Line]
+) -> None:
+    """Draw the controls that change data without dragging, and those that share the changes.
+
+    A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
+    the fragment after the new page, as a run of the old page, and the browser shows nothing.
+    """
+    with place.popover("Edit", icon=":material/edit:", help="Edit a feature."):
+        _edit(spec, shown, found)
+    with place.popover("Add", icon=":material/add:", help="Add a document."):
+        _add(spec, shown, found)
+    with place.popover("Leave out", icon=":material/remove:", help="Query or feature."):
+        _leave_out(spec, fold, found)
+    with place.popover("Share", icon=":material/share:", help="Link or program."):
+        _share(spec, fold, lines)
+
+
+def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
+    data, names = shown.parts[found.part], {one.number: one.name for one in found.now}
+    document = st.selectbox("Document", list(names), format_func=names.__getitem__, key="edit-document")
+    feature = st.selectbox(
+        "Feature",
+        range(data.n_features),
+        format_func=_numbered(names_of(spec, data)).__getitem__,
+        key="edit-feature",
+    )
+    if document is None or feature is None:
+        return
+    own = data.X[data.query_slice(list(data.query_labels).index(found.query)), feature]
+    value = float(data.X[index_of_document(data, found.query, document), feature])
+    asked = st.number_input(
+        "Normalised value",
+        value=value,
+        format="%.6g",
+        step=None,
+        key=f"edit-value-{document}-{feature}-{value}",
+        help="After normalisation.",
+    )
+    st.caption(words.OF_THE_VALUE.format(value=value, low=own.min(), high=own.max()))
+    change = FeatureSet(found.query, document, feature, float(asked))
+    st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Return names of features that can be searched by number too."""
+    told = enumerate(names, 1)
+    return [name if name == f"feature {number}" else f"{number}. {name}" for number, name in told]
+
+
+def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:
+    names = {one.number: one.name for one in found.now}
+    way = st.segmented_control("Features", ["a copy", "typed"], default="a copy", required=True, key="add-as")
+    if way == "a copy":
+        source = st.selectbox("Copy of", list(names), format_func=names.__getitem__, key="add-copy")
+        text = ""
+    else:
+        source = None
+        text = st.text_area(
+            "Features",
+            key="add-text",
+            placeholder="2 qid:1 1:0.5 2:0.25 …",
+            help=words.TYPED_HELP,
+        )
+    grade = st.number_input("Grade", 0, 1000, key="add-grade", help="If the text has none.")
+    st.button(
+        "Add document",
+        key="add-add",
+        type="primary",
+        on_click=_put_new,
+        args=(spec, shown.parts[found.part].X.shape[1], found.part, found.query, source, text, int(grade)),
+    )
+
+
+def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
+    st.caption(words.LEAVE_OUT)
+    queries = [plain_label(label) for label in fold.train.query_labels]
+    start = queries.index(found.query) if found.part == "train" else 0
+    query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")
+    st.button("Leave out query", key="out-query-go", on_click=_put, args=(spec, [QueryOut(query)]))
+    feature = st.selectbox(
+        "Feature",
+        range(fold.train.n_features),
+        None,
+        format_func=_numbered(names_of(spec, fold.train)).__getitem__,
+        placeholder="Number or name",
+        key="out-feature",
+    )
+    st.button(
+        "Leave out feature",
+        key="out-feature-go",
+        on_click=_put,
+        args=(spec, [FeatureOff(feature or 0)]),
+        disabled=feature is None,
+    )
+
+
+def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
+    long = change_list.too_long(lines, fold)
+    if long:
+        st.info(
+            words.TOO_LONG.format(long=long, longest=LONGEST),
+            icon=":material/link_off:",
+        )
+    else:
+        st.markdown(words.IN_ADDRESS)
+        st.code(frozen_link(), language=None, wrap_lines=True)
+    st.download_button(
+        "Program (Python)",
+        partial(script, spec, applied(lines, fold)),
+        "what_if.py",
+        "text/x-python",
+        key="what-if-script",
+        on_click="ignore",
+        help=words.SCRIPT_HELP,
+    )
+
+
+@errors_as_sentences()
+def _put(spec: RunSpec, changes: Sequence[Change]) -> None:
+    """Add changes to the list (a callback)."""
+    change_list.add(changes, normalised(spec))
+
+
+@errors_as_sentences()
+def _put_new(
+    spec: RunSpec, n_features: int, part: str, query: object, source: int | None, text: str, grade: int
+) -> None:
+    """Add documents to the shown query (a callback)."""
+    fold = normalised(spec)
+    lines = change_list.lines(fold)
+    number = next_number(part, lines, fold)
+    if source is None:
+        new = typed_documents(text, n_features)
+        made = [(one.features, grade if one.grade is None else one.grade) for one in new]
+    else:
+        made = [(copied(fold, lines, part, query, source), grade)]
+    change_list.add(
+        [DocumentAdded(query, number + i, features, own) for i, (features, own) in enumerate(made)], fold
+    )
+
+
+def copied(fold: Fold, lines: Sequence[Line], part: str, query: object, source: int) -> tuple[float, ...]:
+    """Return a document's features after the list's changes, without features switched off for all."""
+    kept = [change for change in applied(lines, fold) if not isinstance(change, FeatureOff | QueryOut)]
+    data = changed(fold, kept).parts[part]
+    return tuple(data.X[index_of_document(data, query, source)].tolist())
+
+
+def grades(fold: Fold) -> list[int]:
+    """Return the grades that a document may get."""
+    top = highest(fold)
+    if top <= MENU:
+        return list(range(top + 1))
+    return sorted({int(grade) for part in fold.parts.values() for grade in set(part.y.tolist())})
+
+
+def highest(fold: Fold) -> int:
+    """Return the highest grade of the fold, at least 1."""
+    return max(1, *(int(part.y.max(initial=0)) for part in fold.parts.values()))
+
+
+def note() -> str:
+    """Return once why the last message changed nothing; "" if it did."""
+    return str(st.session_state.pop(_NOTE, ""))
+
+
+def dragged(query: Any) -> int | None:
+    """Return the last dragged document, until the list changes otherwise or another query is shown."""
+    own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
+    return number if (own, version) == (query, change_list.version()) else None
+
+
+def take_message(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
+    """Add a message's changes to the list; explain a drop without any."""
+    found = changes_of(told, changed, fold, part, query)
+    change_list.add(found, fold)
+    st.session_state[_DRAGGED] = (query, int(told["key"]), change_list.version())
+    if not found:
+        st.session_state[_NOTE] = _already(told, changed, part, query)
+
+
+def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> list[Change]:
+    """Return the changes of a gesture, given the changed data; `DataError` for unknown documents."""
+    own = int(told["key"])
+    data = changed.parts[part]
+    index_of_document(data, query, own)
+    match told["do"]:
+        case "grade":
+            return [GradeSet(query, own, int(told["grade"]))]
+        case "out":
+            return [DocumentOut(query, own)]
+        case "above":
+            return list(grades_to_prefer(data, query, own, int(told["other"]), own, highest(fold)))
+        case _:
+            return list(grades_to_prefer(data, query, int(told["other"]), own, own, highest(fold)))
+
+
+def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
+    """Explain that the grades already imply this order."""
+    data, names = changed.parts[part], names_by_number(changed.parts[part], query)
+    pair = (int(told["key"]), int(told["other"]))
+    above, below = pair if told["do"] == "above" else pair[::-1]
+    first, second = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
+    return words.ALREADY.format(
+        above=escaped(names[above]), first=first, below=escaped(names[below]), second=second
+    )

@@ -1,0 +1,216 @@
+"""The texts of the Why page: contributions to a margin, swaps, landmarks, training queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from rankviz.common.numbers import counted, percent, with_minus
+from rankviz.whatif.crossings import Crossings, Swap, Swaps
+from ui.shell.texts import escaped
+
+if TYPE_CHECKING:
+    from ui.model.why_choices import Pair
+
+WHAT_IT_IS = (
+    "Exact Shapley values of changing each feature from B's value to A's. They explain the model; "
+    "correlated features share the effect."
+)
+NEEDS = (
+    "Exact contributions need scores that add up functions of single features, or products of these. A "
+    "polynomial kernel mixes the features."
+)
+MODEL = "The current model, RankSVM on another map, or a pin."
+ONE_DOCUMENT = " The query has one document."
+SAME = "A and B are the same document. Choose two."
+HOW = "Click two documents to compare them."
+SHARES_ALT = "Feature contributions to the margin, largest first."
+NO_SHARE = "No feature contributes."
+VALUES_ALT = "Values of both documents and training ranges."
+FEATURE = "Default: the feature with the smallest change that swaps A and B."
+NO_LANDMARK = "No landmark contributes."
+LANDMARKS_ALT = "Largest contributions of landmarks."
+LANDMARKS = "Contributions of neighbouring landmarks may cancel."
+ONE_QUERY = "The training part has one query."
+TOO_LARGE = "“What if” can leave out queries."
+QUERIES_ALT = "Margins without single training queries."
+LEAVE_OUT = "Adds this change to What if."
+SAME_SCORE = "A and B have the same score"
+NONE_TURNS = (
+    "None of {queries:,} training queries alone changes the order; query {name} changes the margin most "
+    "({change})"
+)
+ONE_TURNS = (
+    "Without training query {name}, {other} would stand above {one} (margin {change}); {n:,} of {of:,} "
+    "queries change{s} the order"
+)
+LINK = "Why is rank {above} above rank {below}?"
+CHOOSE_BY_NAME = "Choose two documents by name."
+
+
+def bars(query: int, a: str, b: str, rest: float) -> str:
+    """Return the caption of the waterfall."""
+    return (
+        f"Query {query}, A {a}, B {b}. Bars add up to the margin: right for A, left for B (rounding error "
+        f"{rest:.1e})."
+    )
+
+
+def distributions(features: int, documents: int) -> str:
+    """Return the caption of both documents' values."""
+    return (
+        f"{documents:,} training documents, normalised values. Thin line: range; thicker: 5 % to 95 %; "
+        "thickest: middle half; tick: median."
+    )
+
+
+def moving_alt(name: str) -> str:
+    """Return the curve of the margin for those who cannot see it."""
+    return f"Margin against {name} of A."
+
+
+def moving(values: int) -> str:
+    """Return the caption of the curve of the margin."""
+    return f"{values} values over the training range, other features fixed. Above 0, A ranks first."
+
+
+def landmarks_caption(each: int) -> str:
+    """Return the caption of the contributions of landmarks."""
+    return (
+        f"Coefficient × (κ(A, landmark) − κ(B, landmark)); the sum is the margin. Up to {each} for each "
+        "side; landmarks with equal features are merged."
+    )
+
+
+def list_title(n: int) -> str:
+    """Return the title of the table of neighbours."""
+    return f"**Why does each of the first {n} documents rank above the next?** Tick a row."
+
+
+def button_help(above: str, below: str) -> str:
+    """Return what the way to this page shows."""
+    return f"Feature contributions to the margin of {above} over {below}. {HOW}"
+
+
+def refits(trained: int, far: bool) -> str:
+    """Return the caption of the changes by training queries."""
+    line = " It is too far away to draw." * far
+    return (
+        f"Refits without one query: the {trained} with the largest estimates. Beyond the dashed line the "
+        f"order changes.{line} Ticks: first-order estimates C·H⁻¹∇ℓ. Landmarks, frequencies and γ are "
+        "fixed."
+    )
+
+
+def quality(trained: int, of: int, miss: float, largest: float) -> str:
+    """Return how many queries were left out in refits, and the error of the estimates there."""
+    others = "; the others are estimates" * (trained < of)
+    return (
+        f"Refits without {trained:,} of {of:,} training queries{others}. Largest error of an estimate: "
+        f"{miss:.2g}; largest change: {largest:.2g}."
+    )
+
+
+def signed(value: float) -> str:
+    """Format a share with its sign and three digits."""
+    return with_minus(value, "+.3g")
+
+
+def named(pair: Pair, name: str) -> str:
+    """Name a document with its rank and grade."""
+    row = pair.of(name)
+    return f"{escaped(name)} (rank {row['rank']}, grade {row['grade']})"
+
+
+def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
+    """Say which document ranks above, and name the features with the largest shares on each side."""
+    a, b = named(pair, pair.above), named(pair, pair.below)
+    if margin == 0.0:
+        return f"A, {a}, and B, {b}, have the same score; the order of the file decides"
+    where = "above" if margin > 0 else "below"
+    text = f"A, {a}, scores {with_minus(abs(margin), '.3g')} {where} B, {b}"
+    sides = [("A", table[table["share"] > 0]), ("B", table[table["share"] < 0])]
+    said = [(_most(rows), side) for side, rows in (sides if margin > 0 else sides[::-1]) if len(rows)]
+    return "; ".join((text, *(f"for {side}: {most}" for most, side in said)))
+
+
+def _most(rows: pd.DataFrame, n: int = 2) -> str:
+    """Name the features with the largest shares on one side."""
+    told = [
+        f"{escaped(name)} ({signed(share)})"
+        for name, share in rows[["name", "share"]].head(n).itertuples(index=False)
+    ]
+    return " and ".join(told)
+
+
+def balance(table: pd.DataFrame, margin: float) -> str:
+    """Give the sums of shares on both sides, and the share of their difference."""
+    share = table["share"]
+    pro, contra = float(share[share > 0].sum()), float(share[share < 0].sum())
+    same = int((table["value_A"] == table["value_B"]).sum())
+    alike = f" {counted(same, 'feature')} with equal values." * bool(same)
+    if pro - contra == 0.0:
+        return f"No feature contributes.{alike}"
+    left = _percent(abs(margin) / (pro - contra))
+    return f"{signed(pro)} for A, {signed(contra)} for B: the margin is {left} of the total.{alike}"
+
+
+def _percent(share: float) -> str:
+    return percent(share, 0 if share >= 0.095 else 1)
+
+
+def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
+    """Describe the smallest change of a feature that swaps them."""
+    return (
+        f"{escaped(names[found.feature])} at {with_minus(found.value, '.4g')} instead of "
+        f"{with_minus(value, '.4g')} ({found.spreads:.2g} standard deviations)"
+    )
+
+
+def swaps(n: int, of: int) -> str:
+    """Return the title of the table of nearest swaps; n of `of` features have one."""
+    return f"Nearest swaps ({n} of {of} features have one)"
+
+
+def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
+    """Describe the smallest change over all features, and the search precision if it matters."""
+    about = (
+        f". Tested values are up to {found.step:.2g} standard deviations apart; a smaller change may be "
+        "missed"
+    ) * (found.step > 0)
+    if not found.found:
+        return f"No single feature of A swaps them in its training range{about}"
+    best = found.found[0]
+    swap = named_swap(best, names, pair.a[best.feature])
+    return f"Smallest single change of A that swaps them: {swap}{about}"
+
+
+def looked(step: float) -> str:
+    """Say if all values at which they swap were found."""
+    if step == 0:
+        return "No swap is missed."
+    return f"Tested values are {step:.2g} apart; closer swaps may be missed."
+
+
+def along(name: str, crossings: Crossings, value: float) -> str:
+    """Give the values of one feature at which they swap."""
+    at = crossings.values
+    if len(at) == 0:
+        seen = "they never swap" if crossings.step == 0 else "no swap was found"
+        return f"Along {escaped(name)} {seen}"
+    told = [with_minus(x, ".4g") for x in at[:5]]
+    more = f" and {len(at) - 5} more" if len(at) > 5 else ""
+    return f"Along {escaped(name)} they swap at {', '.join(told)}{more}; A has {with_minus(value, '.4g')}"
+
+
+def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:
+    """Count the landmarks for each document, and name the largest; `first` has its `name`."""
+    share, what = table["share"], "training document" if exact else "landmark"
+    pro, contra = share[share > 0], share[share < 0]
+    side = "A" if first["share"] > 0 else "B"
+    return (
+        f"{counted(len(pro), what)} for A ({signed(pro.sum())}), {len(contra):,} for B "
+        f"({signed(contra.sum())}), sum {signed(share.sum())}; largest, for {side}: {escaped(first['name'])}"
+    )

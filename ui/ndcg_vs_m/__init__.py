@@ -1,1 +1,0 @@
-"""The NDCG against m page."""

@@ -1,0 +1,368 @@
+"""Main views of the Kernel approximation page: its controls, and error against m with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
+from rankviz.common.numbers import percent, power_of_two, small, with_minus
+from rankviz.common.threads import cores
+from rankviz.features import EXACT, FEATURE_MAPS, KERNELS
+from rankviz.features.kernel_base import KernelFacts
+from rankviz.features.registry import KERNEL, needs_of
+from rankviz.learning.losses import LOSS
+from rankviz.learning.solvers import SOLVER
+from rankviz.plots import kernel_error, kernel_matrices
+from rankviz.plots.style import approximations, style_of
+from rankviz.runs.spec import RunSpec
+from ui.controls.setting_controls import value_from
+from ui.controls.settings import spec_from_state
+from ui.controls.widgets import COMPONENTS, Bound
+from ui.shell.figures import Figures, capital, show_table
+from ui.shell.texts import describe
+from ui.study import kernel_approximation_computations as computations
+from ui.study.kernel_approximation_computations import Comparison, errors
+from ui.study.kernel_approximation_words import (
+    ALL_ZERO,
+    ALTS,
+    BELOW_AXIS,
+    CAPTIONS,
+    ENTRIES,
+    EXACT_KERNEL,
+    HELP,
+    LANDMARKS_KEPT,
+    LEFT_OUT,
+    NO_KERNEL,
+    NO_MAP,
+    NOT_CUT,
+    ON_ALL,
+    ON_SOME,
+    ONE_DOCUMENT,
+    RESIDUAL,
+    SEEDS,
+    SO_FAR,
+    TRACE,
+    dimension_words,
+    has_landmarks,
+    kernel_words,
+    reading,
+    seconds_words,
+    variant_words,
+)
+from ui.work.folds import normalised
+
+FIGURES = Figures(ALTS, CAPTIONS)
+
+LARGEST_AT_ONCE = 500
+DRAWS = 5
+
+
+def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
+    """Describe the comparison in `place`, draw the page's controls, and return both.
+
+    Return None, with a message, if no map supports the kernel.
+    """
+    kind = KERNELS[value_from(KERNEL, st.session_state)]
+    own = {v.map: spec_for(v, kind) for v in kernel_error.paper_variants(kind)}
+    if not own:
+        st.info(NO_MAP.format(kernel=kind.label))
+        return None
+    shown = tuple(drawn_by(one) for one in own.values())
+    named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
+    compared = own[shown[0].map if named is None else named.map]
+    place.caption(CAPTIONS["head"].format(about=about(compared), m=compared.n_components), width="content")
+    _what_is_compared(spec, compared, shown)
+    norm, others, draws, upto = _controls(kernel_error.other_variants(kind))
+    usual = [*kernel_error.paper_variants(kind), *kernel_error.other_variants(kind)]
+    variants = tuple(v for v in usual if kernel_error.is_paper_variant(v) or v in others or v == named)
+    m = compared.n_components
+    grid = tuple(sorted({m, *(k for k in COMPONENTS if k <= max(upto, m))}))
+    return Comparison(compared, norm, draws, grid, variants, shown, named)
+
+
+def spec_for(variant: Variant, kernel: KernelFacts) -> RunSpec:
+    """Return the sidebar's settings with this map; sampled as in the paper if its own method does not fit.
+
+    Nothing is trained here, so loss and solver get their defaults, which always fit.
+    """
+    draws_by, usual = FEATURE_MAPS[variant.map].draws_by, {"loss": LOSS.default, "solver": SOLVER.default}
+    if draws_by is not None:
+        own = Variant(variant.map, str(value_from(draws_by, st.session_state)))
+        usual |= {draws_by.name: (own if own.takes(kernel) else variant).choice}
+    return spec_from_state(st.session_state, variant.map, **usual)
+
+
+def drawn_by(spec: RunSpec) -> Variant:
+    """Return the map of a spec, with its sampling method."""
+    draws_by = FEATURE_MAPS[spec.feature_map].draws_by
+    return Variant(spec.feature_map, "" if draws_by is None else str(spec.get(draws_by.name)))
+
+
+def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]) -> None:
+    """Say which settings of the sidebar are not used here, if any."""
+    words = []
+    maps = "1 approximation" if len(shown) == 1 else f"{len(shown)} approximations"
+    kind = FEATURE_MAPS[spec.feature_map] if "feature_map" in spec else None
+    drawn = [variant.map for variant in shown]
+    if kind is None or not kind.has_kernel:
+        model = spec.kind.label if kind is None else f"{kind.label} model"
+        words.append(NO_KERNEL.format(model=model, maps=maps))
+    elif kind.is_exact:
+        words.append(EXACT_KERNEL.format(maps=maps))
+    for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
+        why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
+        words.append(LEFT_OUT.format(map=capital(left_out.label), why=why))
+    if compared.get("rank") is not None:
+        words.append(NOT_CUT.format(map=FEATURE_MAPS[compared.feature_map].label, rank=compared.rank))
+    if words:
+        st.caption("  \n".join(words))
+
+
+def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
+    place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = Bound(place, HELP)
+    norm = row.buttons("errnorm", "Error", {norm: kernel_error.NORM_NAMES[norm] for norm in NORMS})
+    about_draws = HELP["draws"].format(deciding=DECIDING)
+    draws = row.slider("draws", "Draws", 1, 10, DRAWS, width=170, help=about_draws)
+    upto = row.steps("errupto", "Up to m", COMPONENTS[3:], LARGEST_AT_ONCE, width=200)
+    return norm, _other_ways(place.popover("More", help=HELP["more"]), ways), draws, upto
+
+
+def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:
+    """Draw a menu of further sampling methods; return the chosen ones."""
+    known = {_told(variant, ways): variant for variant in ways}
+    chosen = place.pills(
+        "Other ways to draw",
+        list(known),
+        selection_mode="multi",
+        key="also",
+        bind="query-params",
+        disabled=not known,
+        help=HELP["also"],
+    )
+    return [known[words] for words in chosen or ()]
+
+
+def _told(variant: Variant, ways: Sequence[Variant]) -> str:
+    """Name a sampling method, with its map if several maps have it."""
+    alike = [other for other in ways if other.choice == variant.choice]
+    return kernel_error.choice_name(variant) if len(alike) == 1 else kernel_error.variant_name(variant)
+
+
+def headline(asked: Comparison) -> tuple[KernelErrors, int]:
+    """Draw error against m with a sentence; return the errors, and the current draws of each map."""
+    place = st.container()  # progress is shown below it: the figure keeps its place
+    found, draws = errors(asked)
+    table = kernel_error.error_data(found, asked.norm)
+    slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
+    m = asked.spec.n_components
+    with place:
+        FIGURES.show(
+            "kernel-error",
+            kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
+            table,
+            reading(found, table, slopes, asked.norm, m),
+            norm=kernel_error.NORM_NAMES[asked.norm],
+            maps=kernel_error.joined_names(asked.variants),
+            about=about(asked.spec),
+            seeds=_seeds(asked, draws),
+            compared=compared(found.n_compared, found.n_documents),
+            n=found.n_documents,
+            distinct=found.n_distinct,
+            below=_below(table),
+        )
+        words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
+        st.markdown("  \n".join(filter(None, words)))
+    return found, draws
+
+
+def _seeds(asked: Comparison, draws: int) -> str:
+    first, last = asked.seeds[0], asked.seeds[draws - 1]
+    if asked.draws == 1:
+        return f"Seed {first}"
+    words = SEEDS.format(first=first, last=last)
+    return words if draws == asked.draws else SO_FAR.format(words=words, draws=draws, of=asked.draws)
+
+
+def _below(table: pd.DataFrame) -> str:
+    hidden = int((table["mean"] < kernel_error.LEAST).sum())
+    return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
+
+
+def finish(asked: Comparison, draws: int) -> None:
+    """Rerun the page while draws are missing: each rerun shows the current ones."""
+    if draws < asked.draws:
+        st.rerun()
+
+
+def about(spec: RunSpec) -> str:
+    """Describe data, fold, normalisation and kernel."""
+    described = describe(spec)
+    kernel = ", ".join(filter(None, (KERNEL.told(spec.kernel), parameters(spec))))
+    return " · ".join(filter(None, (described.data, described.normalisation, kernel)))
+
+
+def parameters(spec: RunSpec) -> str:
+    """Describe the kernel's parameters: "γ = 2⁻²"."""
+    return ", ".join(setting.told(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
+
+
+def compared(n: int, of: int) -> str:
+    """Say on which documents K and K̃ are compared: on n of `of`."""
+    if n == of:
+        return ON_ALL.format(n=n)
+    return ON_SOME.format(n=n, of=of)
+
+
+def entries(asked: Comparison) -> None:
+    """Draw kernel values against their approximations."""
+    found = computations.at_m(asked)
+    pairs = found.n_compared * (found.n_compared - 1) // 2
+    if pairs == 0:
+        st.info(ONE_DOCUMENT)
+        return
+    rows = found.deviations.to_dict("records")
+    words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
+    most = [f"{small(row['largest'])}" for row in rows]
+    FIGURES.show(
+        "kernel-entries",
+        kernel_matrices.entries_figure(found.entries),
+        found.entries,
+        ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
+        maps=kernel_error.joined_names(asked.shown),
+        drawn=_drawn(asked),
+        compared=compared(found.n_compared, found.n_documents),
+        pairs=pairs,
+    )
+
+
+def spectrum(asked: Comparison) -> None:
+    """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
+    spec, table, K = asked.spec, computations.spectra(asked), computations.compared_kernel(asked.spec)
+    if table.empty:
+        st.info(ALL_ZERO)
+        return
+    place = st.container()
+    bounds = computations.spectrum_of_all(spec).effective_dimension(spec.C)
+    m, n = spec.n_components, K.n_documents
+    sample = len(K.Z) < n
+    what, means = dimension_words(
+        bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
+    )
+    with place:
+        FIGURES.show(
+            "kernel-spectrum",
+            kernel_matrices.spectrum_figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
+            table,
+            what,
+            drawn=_drawn(asked),
+            compared=compared(len(K.Z), n),
+            sample=" The sample's shares are close to those of all documents." if sample else "",
+        )
+        st.markdown(f"{means}  \n{_share(table, m)}")
+
+
+def _share(table: pd.DataFrame, m: int) -> str:
+    exact = table.loc[table["map"] == EXACT, "eigenvalue"]
+    left = float(exact.iloc[m:].sum() / exact.sum())
+    marked = kernel_matrices.mth_eigenvalue(table, m)
+    value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
+    share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
+    return TRACE.format(m=m, share=share, value=value)
+
+
+def residual(asked: Comparison) -> None:
+    """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
+    part = normalised(asked.spec).parts[computations.QUERY_PART]
+    queries = [int(q) for q in part.query_ids]
+    chosen = Bound(helps=HELP).held_menu("kq", "Query", queries, width=240)
+    position = queries.index(chosen)
+    n = len(part.y[part.query_slice(position)])
+    table = computations.residuals(asked, position)
+    apart = kernel_matrices.residual_rms(table)
+    values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
+    told = [f"{values['between']} between two documents"] if "between" in values else []
+    told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
+    shown = int(table["row"].max())
+    cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
+    FIGURES.show(
+        "kernel-residual",
+        kernel_matrices.residual_figure(table),
+        table,
+        RESIDUAL.format(told="; ".join(told)),
+        query=chosen,
+        drawn=_drawn(asked),
+        cut=cut,
+    )
+
+
+def _values(of_maps: pd.Series) -> str:
+    """Format a number for each map: "0.01 with Nyström and 0.1 with random Fourier"."""
+    return " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in of_maps.items())
+
+
+def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
+    """Draw the error against the seconds to make the features."""
+    table = kernel_error.seconds_data(kernel_error.error_data(found, asked.norm), computations.seconds(asked))
+    FIGURES.show(
+        "kernel-seconds",
+        kernel_error.seconds_figure(table, asked.norm, asked.spec.n_components, asked.named),
+        table,
+        seconds_words(table, draws),
+        norm=kernel_error.NORM_NAMES[asked.norm],
+        about=about(asked.spec),
+        cores=cores(),
+        n=found.n_documents,
+        compared=compared(found.n_compared, found.n_documents),
+    )
+
+
+def numbers(asked: Comparison, found: KernelErrors) -> None:
+    """Draw errors of all maps at each m, and their fitted powers of m."""
+    table = kernel_error.error_data(found, asked.norm)
+    columns: dict[str, pd.Series] = {}
+    landmarks = next(filter(has_landmarks, asked.variants), None)
+    if landmarks is not None:
+        columns["landmarks kept"] = kernel_error.rows_of(table, landmarks).set_index("m")["used"]
+    for variant in asked.variants:
+        rows = kernel_error.rows_of(table, variant).set_index("m")
+        columns[kernel_error.variant_name(variant)] = rows.apply(_range, axis=1)
+    show_table(pd.DataFrame(columns))
+    st.caption(CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_kept(landmarks)))
+    slopes = [_slope(table, variant, found) for variant in asked.variants]
+    show_table(pd.DataFrame(slopes), hide_index=True)
+    st.caption(CAPTIONS["slopes"])
+
+
+def _kept(landmarks: Variant | None) -> str:
+    """Explain the landmarks kept, if there are any."""
+    if landmarks is None:
+        return ""
+    name = style_of(landmarks.map).name
+    return LANDMARKS_KEPT.format(name=name)
+
+
+def _range(row: pd.Series) -> str:
+    return f"{small(row['mean'])} ({small(row['low'])} to {small(row['high'])})"
+
+
+def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[str, str]:
+    slope = fitted_slope(table, variant.map, found.n_distinct, variant.choice)
+    fitted = "too few points" if slope is None else with_minus(slope.exponent, ".3f")
+    where = "" if slope is None else f"{slope.first:,} to {slope.last:,}"
+    return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
+
+
+def _drawn(asked: Comparison) -> str:
+    """Describe the maps at the sidebar's m."""
+    others = [
+        kernel_error.choice_name(variant)
+        for variant in asked.shown
+        if not kernel_error.is_paper_variant(variant)
+    ]
+    words = [about(asked.spec), f"m = {asked.spec.n_components}", *others, f"seed {asked.seed}"]
+    return ", ".join(words)

@@ -1,1 +1,0 @@
-"""The Sweep page: many runs of one model over its settings, in the background, and their results."""

@@ -1,1 +1,0 @@
-"""Weights of the linear model, set by hand."""

@@ -1,1 +1,0 @@
-"""The What if page: changes of data by hand, and the retrained model."""

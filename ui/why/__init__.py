@@ -1,1 +1,0 @@
-"""The Why page: exact shares of features in the order of two documents."""
