@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.controls import trail
 from ui.controls.models import offered
 from ui.controls.navigation import experiment
 from ui.shell.errors import end_page, errors_as_sentences
@@ -12,6 +13,7 @@ from ui.study import convergence_playback as playback
 
 spec = experiment()
 head("Convergence", str(describe(spec, "train")))
+line = trail.place()
 if not offered(spec, *views.NEEDED):
     end_page()
 with errors_as_sentences():
@@ -28,3 +30,4 @@ tabs(
         "Iterations": lambda: views.iterations(table),
     }
 )
+trail.show_effect(line, spec)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.controls import trail
 from ui.controls.models import offered
 from ui.controls.navigation import experiment
 from ui.shell.errors import end_page, errors_as_sentences
@@ -13,6 +14,7 @@ from ui.work.jobs import run_or_submit
 
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))
+line = trail.place()
 if not (offered(spec, "duals") and offered(spec, "positive_duals")):
     end_page()
 figures, training = st.container(), st.container()
@@ -23,3 +25,4 @@ with errors_as_sentences():
     if record is not None:
         with figures:
             views.linked(record, normalised(spec).train, dict(zip(wanted, others, strict=True)))
+trail.show_effect(line, spec)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.controls import trail
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
@@ -11,6 +12,7 @@ from ui.study import ndcg_vs_m_samples as samples
 
 spec = experiment()
 about, part = head_and_part("NDCG against m", spec)
+line = trail.place()
 with errors_as_sentences():
     settings = views.settings(spec)
     about.caption(views.in_short(settings, part), width="content")
@@ -30,3 +32,4 @@ tabs(
         "Label noise": lambda: samples.draw("Label noise", spec, settings, wanted, beside, part),
     }
 )
+trail.show_effect(line, spec, part)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.controls import trail
 from ui.controls.imported import say_of
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
@@ -15,6 +16,7 @@ from ui.work.jobs import predicted, run_or_wait
 
 spec = experiment()
 about, part = head_and_part("Train", spec)
+line = trail.place()
 about.caption(str(describe(spec, part)), width="content")
 with errors_as_sentences():
     beside, curve, place = views.controls(st.session_state, spec)
@@ -36,3 +38,4 @@ tabs(
         "Numbers": lambda: (views.numbers(other, record, part), downloads(record, part)),
     }
 )
+trail.show_effect(line, spec, part)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.controls import trail
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.model import why as views
@@ -11,6 +12,7 @@ from ui.shell.page import tabs
 
 spec = experiment()
 about, part = head_and_part("Why", spec)
+line = trail.place()
 with errors_as_sentences():
     controls, figure, training = (st.container() for _ in range(3))  # the figure keeps its place
     with controls:
@@ -26,3 +28,4 @@ tabs(
         "Down the list": lambda: views.listed(pair, called),
     }
 )
+trail.show_effect(line, spec, part)

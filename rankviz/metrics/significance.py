@@ -104,6 +104,16 @@ class Comparison:
             return ""
         return f", of which {self.n_uneven or 'none'} differ{'s' * (self.n_uneven < 2)}"
 
+    def effect(self, metric: str) -> str:
+        """Say in short how far a is from b: "NDCG@10 +0.008 [−0.003, +0.018], 40 queries: significant"."""
+        queries, ends = queries_in_words(self.n_queries), ""
+        if self.interval.known:
+            ends = f" [{with_minus(self.interval.low, '+z.3f')}, {with_minus(self.interval.high, '+z.3f')}]"
+        verdict = "significant" if self.distinguishable else "no significant difference"
+        if self.n_queries < self.n_needed or not self.interval.known:
+            verdict = f"too few {'queries' if self.n_queries < self.n_needed else 'differences'} to decide"
+        return f"{metric} {with_minus(self.difference, '+z.3f')}{ends}, {queries}: {verdict}"
+
     def sentence(self, name_a: str, name_b: str, metric: str) -> str:
         """Say that a is better or worse than b and by how much, or that they are not distinguishable."""
         queries, level = queries_in_words(self.n_queries), _percent(self.interval.confidence)

@@ -173,6 +173,26 @@ def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [own[common:] for own in labels]
 
 
+def changes(before: RunSpec, now: RunSpec) -> list[str]:
+    """Describe each difference between two runs: "C 2⁻⁴ → 2⁻¹", "Nyström → random Fourier".
+
+    Settings that only one of them has follow from another change, and are left out.
+    """
+    found = [(data_words(before), data_words(now)), (before.kind.label, now.kind.label)]
+    found += [(NORMALISATIONS[before.normalisation].label, NORMALISATIONS[now.normalisation].label)]
+    told = [f"{old} → {new}" for old, new in found if old != new]
+    for name in _names([before, now]):
+        if name in before and name in now and before.get(name) != now.get(name):
+            setting = now.declared()[name]
+            old, new = (setting.told(spec.get(name)) for spec in (before, now))
+            symbol = f"{setting.symbol} = "
+            short = new.startswith(symbol) and old.startswith(symbol)
+            told.append(
+                f"{setting.symbol} {old[len(symbol) :]} → {new[len(symbol) :]}" if short else f"{old} → {new}"
+            )
+    return told
+
+
 def _names(specs: Sequence[RunSpec]) -> list[str]:
     """Return the settings for labels: the objective's first, then in the order of captions."""
     return list(dict.fromkeys((*_FIRST, *(name for spec in specs for name in spec.values))))

@@ -121,3 +121,25 @@ SWEEP_THERE = "Each worker trains whole families of runs."
 MODEL_THERE = "All workers train one model together. A model that cannot be divided trains on this machine."
 ASKING = "Asking the cluster …"
 NO_WORKER = "The cluster has no worker now."
+
+
+NO_CHANGE_YET = "Change a setting: its effect will be here."
+OTHER_QUERIES = "other queries, so there is no paired difference"
+NOT_TRAINED_HERE = "not trained yet"
+BACK = "Go back to these settings."
+COMPARE_WITH_LAST = "Compare with the settings before the latest change again."
+
+
+def effect(change: str, difference: str) -> str:
+    """Return a change of settings and its effect."""
+    return f"**{change}:** {difference}"
+
+
+def other_seed(difference: str) -> str:
+    """Return the effect of another seed."""
+    return f"Another seed alone: {difference}."
+
+
+def keep_comparing(settings: str) -> str:
+    """Return the help of the button that keeps the comparison."""
+    return f"Keep comparing with {settings} after further changes."

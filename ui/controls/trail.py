@@ -1,0 +1,130 @@
+"""The effect of the latest change of a setting, and the way back: a short trail of the sidebar's models.
+
+The trail belongs to the session. It has each model once, the current one last.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.common.errors import DataError, SettingError
+from rankviz.common.numbers import with_minus
+from rankviz.metrics.significance import compare
+from rankviz.runs.description import changes, distinct_parts, without_common
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
+from ui.controls.compared import drawn_by
+from ui.controls.settings import SET_FOR, state_of
+from ui.shell import words
+from ui.work.folds import fold_of
+from ui.work.jobs import predicted
+from ui.work.runs import recall, run
+
+METRIC = "NDCG@10"
+MOST = 5
+"""Largest number of models in the trail, besides the current one."""
+SEED_SECONDS = 0.3
+"""Largest predicted seconds of a run that shows the effect of another seed."""
+_TRAIL, _KEPT = "trail", "trail-kept"
+
+
+def place() -> DeltaGenerator:
+    """Return the line for the effect, below the head of a page; its height stays when it is filled."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
+
+
+def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali") -> None:
+    """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
+
+    Only records that exist are compared; a short run with another seed is made here, so call it last.
+    """
+    trail = _visited(spec)
+    if len(trail) < 2:
+        line.caption(words.NO_CHANGE_YET, width="content")
+        return
+    kept = st.session_state.get(_KEPT)
+    base = kept if kept in trail[:-1] else trail[-2]
+    sentence, seed = line.empty(), line.empty()
+    sentence.markdown(
+        words.effect(", ".join(changes(base, spec)), _effect(base, spec, part)), width="content"
+    )
+    with line:
+        _buttons(trail, base, is_kept=base == kept)
+    if (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
+        seed.caption(_other_seed(spec, part), width="content")
+
+
+def _visited(spec: RunSpec) -> list[RunSpec]:
+    """Move the current model to the end of the trail; return the trail."""
+    spec = spec.but(digest="")
+    old = [one for one in st.session_state.get(_TRAIL, ()) if one != spec]
+    st.session_state[_TRAIL] = [*old, spec][-MOST - 1 :]
+    return list(st.session_state[_TRAIL])
+
+
+def _effect(base: RunSpec, spec: RunSpec, part: str) -> str:
+    """Return the difference of both models on the queries of a part, or why there is none."""
+    if (base.dataset, base.fold, base.sample) != (spec.dataset, spec.fold, spec.sample):
+        return words.OTHER_QUERIES
+    before, now = _record(base), _record(spec)
+    if before is None or now is None:
+        return words.NOT_TRAINED_HERE
+    return compare(now.metrics[part][METRIC], before.metrics[part][METRIC]).effect(METRIC)
+
+
+def _record(spec: RunSpec) -> RunRecord | None:
+    return recall(spec.but(digest=fold_of(spec).digest))
+
+
+def _other_seed(spec: RunSpec, part: str) -> str:
+    """Say how far another seed alone moves the metric; "" if nothing is drawn or it takes too long."""
+    drawn = drawn_by(spec)
+    if not drawn or _record(spec) is None:
+        return ""
+    other = spec.but(**{name: spec.get(name) + 1 for name in drawn})
+    if _record(other) is None and predicted(other).seconds > SEED_SECONDS:
+        return ""
+    with suppress(DataError, SettingError):
+        found = run(other)[0].metrics[part][METRIC].mean() - _record(spec).metrics[part][METRIC].mean()
+        return words.other_seed(with_minus(found, "+z.3f"))
+    return ""
+
+
+def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
+    """Draw one button for each earlier model, the latest first, and one that keeps the comparison."""
+    parts = without_common(distinct_parts(trail))
+    for position in reversed(range(len(trail) - 1)):
+        st.button(
+            ", ".join(parts[position]),
+            key=f"back-to-{len(trail) - 2 - position}",
+            icon=":material/undo:",
+            type="tertiary",
+            help=words.BACK,
+            on_click=_back,
+            args=(trail[position],),
+        )
+    st.button(
+        "",
+        key="keep-comparing",
+        icon=":material/keep_off:" if is_kept else ":material/keep:",
+        type="tertiary",
+        help=words.COMPARE_WITH_LAST
+        if is_kept
+        else words.keep_comparing(", ".join(parts[trail.index(base)])),
+        on_click=_keep,
+        args=(None if is_kept else base,),
+    )
+
+
+def _back(spec: RunSpec) -> None:
+    """Set the sidebar to an earlier model (a callback)."""
+    st.session_state.update(state_of(spec))
+    st.session_state[SET_FOR] = spec.dataset
+
+
+def _keep(spec: RunSpec | None) -> None:
+    """Keep comparing with this model, or with the one before for None (a callback)."""
+    st.session_state[_KEPT] = spec
