@@ -15,6 +15,7 @@ from rankviz.models.methods import METHODS, Method
 from rankviz.models.ranker import Ranker
 from rankviz.runs.description import (
     Description,
+    changes,
     data_words,
     describe,
     distinct_labels,
@@ -239,3 +240,16 @@ def test_the_name_is_not_said_again() -> None:
         "factorised RankSVM, 2 factors",
     ]
     assert distinct_labels([SPEC, SPEC.but(n_components=10)]) == ["Nyström, m = 50", "Nyström, m = 10"]
+
+
+def test_changes_name_each_setting_that_both_runs_have() -> None:
+    before = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=0.25)
+    assert changes(before, before) == []
+    assert changes(before, before.but(C=2.0**-1, n_components=100)) == [
+        ("m", "50", "100"),
+        ("C", "2⁻⁴", "2⁻¹"),
+    ]
+    ((name, old, new),) = changes(before, before.linear(before.C))
+    assert (name, old, new) == ("", FEATURE_MAPS["nystroem"].label, FEATURE_MAPS["linear"].label)
+    (fold,) = changes(before, before.but(fold="Fold2"))
+    assert fold == ("", data_words(before), data_words(before.but(fold="Fold2")))

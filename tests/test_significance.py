@@ -274,3 +274,22 @@ def test_confidence_is_a_probability(confidence: float) -> None:
 def test_values_are_one_finite_number_for_each_query(values: list[object]) -> None:
     with pytest.raises(ValueError, match="one finite value for each query"):
         interval(values)
+
+
+@pytest.mark.parametrize(
+    ("ends", "uneven", "n", "verdict"),
+    [
+        ((0.001, 0.018), 40, 40, "significant"),
+        ((-0.003, 0.018), 40, 40, "no significant difference"),
+        ((0.001, 0.018), 2, 40, "no significant difference"),
+        ((0.001, 0.018), 3, 3, "too few queries to decide"),
+        ((math.nan, math.nan), 2, 40, "too few differences to decide"),
+    ],
+)
+def test_an_effect_claims_no_more_than_the_queries_show(
+    ends: tuple[float, float], uneven: int, n: int, verdict: str
+) -> None:
+    told = Comparison(Interval(0.008, *ends, 0.95, n), uneven).effect("MAP")
+    assert told.startswith("MAP +0.008")
+    assert told.endswith(f"{n} queries: {verdict}")
+    assert ("[" in told) == (not math.isnan(ends[0]))

@@ -173,24 +173,23 @@ def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [own[common:] for own in labels]
 
 
-def changes(before: RunSpec, now: RunSpec) -> list[str]:
-    """Describe each difference between two runs: "C 2⁻⁴ → 2⁻¹", "Nyström → random Fourier".
+def changes(before: RunSpec, now: RunSpec) -> list[tuple[str, str, str]]:
+    """Return each difference between two runs as name, old and new value: ("C", "2⁻⁴", "2⁻¹").
 
-    Settings that only one of them has follow from another change, and are left out.
+    The name is empty if the values say enough. Settings that only one run has follow from another change, and
+    are left out.
     """
-    found = [(data_words(before), data_words(now)), (before.kind.label, now.kind.label)]
-    found += [(NORMALISATIONS[before.normalisation].label, NORMALISATIONS[now.normalisation].label)]
-    told = [f"{old} → {new}" for old, new in found if old != new]
+    data = [(data_words(before), data_words(now)), (before.kind.label, now.kind.label)]
+    data += [(NORMALISATIONS[before.normalisation].label, NORMALISATIONS[now.normalisation].label)]
+    found = [("", old, new) for old, new in data if old != new]
     for name in _names([before, now]):
         if name in before and name in now and before.get(name) != now.get(name):
             setting = now.declared()[name]
             old, new = (setting.told(spec.get(name)) for spec in (before, now))
-            symbol = f"{setting.symbol} = "
-            short = new.startswith(symbol) and old.startswith(symbol)
-            told.append(
-                f"{setting.symbol} {old[len(symbol) :]} → {new[len(symbol) :]}" if short else f"{old} → {new}"
-            )
-    return told
+            equals = f"{setting.symbol} = "
+            named = old.startswith(equals) and new.startswith(equals)
+            found.append((setting.symbol * named, old.removeprefix(equals), new.removeprefix(equals)))
+    return found
 
 
 def _names(specs: Sequence[RunSpec]) -> list[str]:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import with_minus
 from rankviz.metrics.significance import compare
-from rankviz.runs.description import changes, distinct_parts, without_common
+from rankviz.runs.description import changes
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.compared import drawn_by
@@ -24,7 +24,7 @@ from ui.work.jobs import predicted
 from ui.work.runs import recall, run
 
 METRIC = "NDCG@10"
-MOST = 5
+MOST = 4
 """Largest number of models in the trail, besides the current one."""
 SEED_SECONDS = 0.3
 """Largest predicted seconds of a run that shows the effect of another seed."""
@@ -48,9 +48,7 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali") -> None
     kept = st.session_state.get(_KEPT)
     base = kept if kept in trail[:-1] else trail[-2]
     sentence, seed = line.empty(), line.empty()
-    sentence.markdown(
-        words.effect(", ".join(changes(base, spec)), _effect(base, spec, part)), width="content"
-    )
+    sentence.markdown(words.effect(changes(base, spec), _effect(base, spec, part)), width="content")
     with line:
         _buttons(trail, base, is_kept=base == kept)
     if (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
@@ -95,16 +93,15 @@ def _other_seed(spec: RunSpec, part: str) -> str:
 
 def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
     """Draw one button for each earlier model, the latest first, and one that keeps the comparison."""
-    parts = without_common(distinct_parts(trail))
-    for position in reversed(range(len(trail) - 1)):
+    for ago, spec in enumerate(reversed(trail[:-1])):
         st.button(
-            ", ".join(parts[position]),
-            key=f"back-to-{len(trail) - 2 - position}",
+            words.settings(changes(trail[-1], spec)),
+            key=f"back-to-{ago}",
             icon=":material/undo:",
             type="tertiary",
             help=words.BACK,
             on_click=_back,
-            args=(trail[position],),
+            args=(spec,),
         )
     st.button(
         "",
@@ -113,7 +110,7 @@ def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
         type="tertiary",
         help=words.COMPARE_WITH_LAST
         if is_kept
-        else words.keep_comparing(", ".join(parts[trail.index(base)])),
+        else words.keep_comparing(words.settings(changes(trail[-1], base))),
         on_click=_keep,
         args=(None if is_kept else base,),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 LOG_IN = (
     "Please log in. Your data sets and jobs belong to your account; the operator of this server can see them."
 )
@@ -130,9 +132,14 @@ BACK = "Go back to these settings."
 COMPARE_WITH_LAST = "Compare with the settings before the latest change again."
 
 
-def effect(change: str, difference: str) -> str:
-    """Return a change of settings and its effect."""
-    return f"**{change}:** {difference}"
+def effect(changes: Iterable[tuple[str, str, str]], difference: str) -> str:
+    """Return changes of settings, as name, old and new value, and their effect."""
+    return f"**{', '.join(f'{name} {old} → {new}'.strip() for name, old, new in changes)}:** {difference}"
+
+
+def settings(changes: Iterable[tuple[str, str, str]]) -> str:
+    """Return the new values of changes."""
+    return ", ".join(f"{name} {new}".strip() for name, _, new in changes)
 
 
 def other_seed(difference: str) -> str:

@@ -1,0 +1,120 @@
+"""The effect of the latest change of a setting, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rankviz import RunSpec
+from rankviz.metrics.significance import compare
+from rankviz.runs.run import execute
+from ui.controls import trail
+from ui.shell import words
+
+Opener = Callable[..., AppTest]
+SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
+HIGHER = SPEC.but(C=2.0**-3)
+
+
+@pytest.fixture
+def train(open_page: Opener) -> AppTest:
+    return open_page("train", m="50", c="-4", g="-2")
+
+
+def effect(before: RunSpec, now: RunSpec, part: str = "vali") -> str:
+    """The difference of two runs that are made anew."""
+    old, new = (execute(spec).metrics[part][trail.METRIC] for spec in (before, now))
+    return compare(new, old).effect(trail.METRIC)
+
+
+def change(app: AppTest, **values: object) -> None:
+    """Set the sidebar's widgets, which are drawn by the router alone."""
+    for key, value in values.items():
+        app.session_state[key] = value
+    app.run()
+
+
+def told(app: AppTest) -> list[str]:
+    return [one.value for one in (*app.markdown, *app.caption)]
+
+
+def buttons(app: AppTest) -> list[str]:
+    return [one.label for one in app.button if str(one.key).startswith("back-to-")]
+
+
+def test_at_first_there_is_no_change(train: AppTest) -> None:
+    assert words.NO_CHANGE_YET in told(train)
+    assert not buttons(train)
+
+
+def test_a_change_is_compared_with_the_model_before_it(train: AppTest) -> None:
+    change(train, c=-3)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in told(train)
+    assert buttons(train) == ["C 2⁻⁴"]
+
+
+def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
+    train.toggle(key="test").set_value(True).run()
+    change(train, c=-3)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in told(train)
+
+
+def test_one_click_leads_back(train: AppTest) -> None:
+    change(train, c=-3)
+    train.button(key="back-to-0").click().run()
+    assert train.session_state["c"] == -4
+    assert words.effect([("C", "2⁻³", "2⁻⁴")], effect(HIGHER, SPEC)) in told(train)
+    assert buttons(train) == ["C 2⁻³"]
+
+
+def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
+    change(train, c=-3)
+    train.button(key="keep-comparing").click().run()
+    change(train, m=100)
+    both = [("m", "50", "100"), ("C", "2⁻⁴", "2⁻³")]
+    assert words.effect(both, effect(SPEC, HIGHER.but(n_components=100))) in told(train)
+    assert buttons(train) == ["m 50", "m 50, C 2⁻⁴"]
+    train.button(key="keep-comparing").click().run()
+    assert words.effect(both[:1], effect(HIGHER, HIGHER.but(n_components=100))) in told(train)
+
+
+def test_another_fold_has_other_queries(train: AppTest) -> None:
+    change(train, fold="Fold2")
+    assert any(words.OTHER_QUERIES in one for one in told(train))
+    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+
+
+def test_another_seed_is_told_beside_it(train: AppTest) -> None:
+    change(train, c=-3)
+    moved = (
+        execute(HIGHER.but(seed=1)).metrics["vali"][trail.METRIC].mean()
+        - execute(HIGHER).metrics["vali"][trail.METRIC].mean()
+    )
+    assert words.other_seed(trail.with_minus(moved, "+z.3f")) in told(train)
+
+
+def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
+    change(train, map="linear")
+    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+    assert any("→ linear" in one for one in told(train))
+
+
+def test_a_slow_run_with_another_seed_is_not_made(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trail, "SEED_SECONDS", 0.0)
+    change(train, c=-3)
+    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+
+
+def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:
+    for exponent in (-3, -2, -3, -4, -1, 0, 1):
+        change(train, c=exponent)
+    assert buttons(train) == ["C 2⁰", "C 2⁻¹", "C 2⁻⁴", "C 2⁻³"]
+
+
+@pytest.mark.parametrize("page", ["why", "ndcg_vs_m", "convergence", "low_rank"])
+def test_pages_that_train_the_model_tell_the_effect(page: str, train: AppTest, open_page: Opener) -> None:
+    app = open_page(page, m="50", c="-4", g="-2")
+    change(app, c=-3)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in told(app)
