@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from naive_kernels import DOCUMENTS, OTHERS, RNG, approximation, kernel
 
+from rankviz.common import row_blocks
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import (
     FEATURE_MAPS,
@@ -19,7 +20,6 @@ from rankviz.features import (
     Nystroem,
     RandomFourier,
     rbf_kernel,
-    row_blocks,
     scale_gamma,
 )
 from rankviz.features.operator import CholeskyBasis, DenseBasis, IdentityBasis
@@ -74,7 +74,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     """The pool's threads do not survive a fork; a child that waited for them would never end."""
     code = """
 import os, signal, numpy as np
-from rankviz.features import row_blocks as blocks
+from rankviz.common import row_blocks as blocks
 blocks.cores = lambda: 2
 block = np.ones((1000, 200))
 blocks.in_place(np.exp, block)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from naive_kernels import KERNELS, KNOWN, InverseDistance, Matern, slow_kernel
 
+from rankviz.common import row_blocks
 from rankviz.common.progress import Progress
 from rankviz.features import KERNELS as KINDS
-from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial, row_blocks
+from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial
 from rankviz.features.kernel_base import mean_diagonal
 from rankviz.features.kernel_matrix import (
     PANEL_ROWS,

@@ -20,10 +20,9 @@ from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 from filelock import SoftFileLock
 
 from rankviz import RunSpec, execute
-from rankviz.common import files, memory, processes, threads
+from rankviz.common import files, memory, processes, row_blocks, threads
 from rankviz.common.processes import ProcessId
 from rankviz.datasets import Fold, make_fold
-from rankviz.features import row_blocks
 from rankviz.runs.record import RunRecord
 from rankviz.store import NoSuchStudy, RunStore, StoreError
 from rankviz.store.execution import LocalWorkers, worker_processes

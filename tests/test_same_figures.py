@@ -1,9 +1,8 @@
-"""One thread or several, in this process or another: the same figures, or as near as was promised."""
+"""One thread or several, in this process or another: the same figures."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import subprocess
 import sys
@@ -32,7 +31,7 @@ FACTORISED: dict[str, FactorizedRankSVM] = {
         C=0.01, feature_map="fourier", n_components=400, solver="query_steps", max_iter=15
     ),
 }
-STEADY = [name for name, choice in SOLVERS.items() if not name.endswith("_printed")]
+STEADY = [name for name in SOLVERS if not name.endswith("_printed")]
 CONVEX: dict[str, FeatureRanker] = {
     **{f"linear, {loss}": RankSVM(loss=loss) for loss in LOSSES},
     **{f"linear, {solver}": RankSVM(solver=solver) for solver in STEADY},
@@ -83,30 +82,8 @@ def test_a_factorised_model_is_the_same_in_another_process(monkeypatch: pytest.M
         assert told.stdout.strip() == found(fitted(FACTORISED["exact"], 1, monkeypatch))
 
 
-def error(model: FeatureRanker) -> float:
-    """What ‖w − optimum‖ is at most: ½‖w − w*‖² is what the objective is above its minimum, at most."""
-    last = model.trace_.iloc[-1]
-    return math.sqrt(2.0 * last["gap"] * abs(last["objective"]))
-
-
-def length(model: FeatureRanker) -> np.ndarray:
-    """‖φ(x)‖ of the documents."""
-    fitted_map = model.feature_map_
-    if fitted_map.in_kernel_space:
-        return np.sqrt(fitted_map.kernel.diagonal(DATA.X))
-    return np.linalg.norm(fitted_map.operator(DATA.X).dense(), axis=1)
-
-
 @pytest.mark.parametrize("name", CONVEX)
-def test_a_convex_model_is_the_same_within_its_proved_gap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other = (fitted(CONVEX[name], threads, monkeypatch) for threads in (1, 2))
-    apart = np.abs(one.predict(DATA.X) - other.predict(DATA.X))
-    rounding = 1e-9 * np.abs(one.predict(DATA.X)).max()
-    assert (apart <= length(one) * (error(one) + error(other)) + rounding).all()
-
-
-@pytest.mark.parametrize("name", [name for name in STEADY if name.startswith("sgd")])
-def test_damped_steps_keep_rounding_small(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No step takes two weights further apart, so that rounding adds up and does not grow."""
-    f, g = (fitted(RankSVM(solver=name), threads, monkeypatch).predict(DATA.X) for threads in (1, 3))
-    assert np.abs(f - g).max() <= 1e-9 * np.abs(f).max()
+def test_a_convex_model_is_the_same_bit_by_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums are made by blocks of rows that do not depend on the number of threads, in one order."""
+    weights = {fitted(CONVEX[name], threads, monkeypatch).coef_.tobytes() for threads in (1, 2, 4)}
+    assert len(weights) == 1

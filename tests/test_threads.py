@@ -7,8 +7,8 @@ import threading
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from rankviz.common.row_blocks import each
 from rankviz.common.threads import single_blas
-from rankviz.features.row_blocks import each
 
 
 def blas_threads() -> set[int]:

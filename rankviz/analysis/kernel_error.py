@@ -19,11 +19,11 @@ from scipy.sparse.linalg import eigsh
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, Stopwatch, silent
+from rankviz.common.row_blocks import BLOCK_ENTRIES
 from rankviz.features import FEATURE_MAPS, Drawn, FeatureMap, Kernel, MapSettings
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.nystroem import distinct_rows
 from rankviz.features.registry import goes_with
-from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 MAPS = tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)
 """Feature maps that approach a kernel as m grows."""

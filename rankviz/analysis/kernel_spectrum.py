@@ -14,9 +14,9 @@ import numpy as np
 from rankviz.analysis.kernel_error import ALL_UP_TO
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.row_blocks import BLOCK_ENTRIES
 from rankviz.features import FittedMap, Kernel, Nystroem
 from rankviz.features.nystroem import LandmarkChoice, UniformLandmarks
-from rankviz.features.row_blocks import BLOCK_ENTRIES
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report, silent
+from rankviz.common.row_blocks import fill_rows, in_place
 from rankviz.features.kernel_base import (
     Kernel,
     KernelFacts,
@@ -28,7 +29,6 @@ from rankviz.features.kernel_base import (
 )
 from rankviz.features.maps import Move, ProductForm
 from rankviz.features.operator import CosineBasis, FeatureOperator
-from rankviz.features.row_blocks import fill_rows, in_place
 
 
 class FrequencyChoice(Protocol):

@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from rankviz.common import row_blocks
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
-from rankviz.features import row_blocks
 
 
 @dataclass(frozen=True)

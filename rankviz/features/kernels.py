@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, silent
+from rankviz.common.row_blocks import ROWS, in_place, powers, shared
 from rankviz.common.settings import Positive, Powers, Real, Setting, Steps, Whole
 from rankviz.features.kernel_base import (
     ByFeature,
@@ -30,7 +31,6 @@ from rankviz.features.kernel_base import (
     Tents,
     bell_bound,
 )
-from rankviz.features.row_blocks import ROWS, in_place, powers, shared
 
 GAMMA = Setting(
     name="gamma",

@@ -25,8 +25,8 @@ from scipy.linalg import lapack
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.row_blocks import BLOCK_ENTRIES, summed
 from rankviz.features.operator import Basis, FeatureOperator
-from rankviz.features.row_blocks import BLOCK_ENTRIES
 from rankviz.learning.objective import Preconditioner, ScoredPoint, ScoreRay
 from rankviz.learning.risk import Risk, RiskPoint, limit_of
 
@@ -357,7 +357,7 @@ class RankObjective:
         B = self._curvature_features(point).row_differences(pairs.winner, pairs.loser)
         report(Progress("newton"))
         B *= np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
-        M = (B @ B.T).astype(np.float64, copy=False)
+        M = summed(lambda own: B[:, own] @ B[:, own].T, B.shape[1], np.zeros((m, m)))
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "sampled pairs")

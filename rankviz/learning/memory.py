@@ -9,12 +9,12 @@ from typing import NamedTuple
 from rankviz.common.errors import DataError
 from rankviz.common.memory import BUDGET_SHARE, free_memory
 from rankviz.common.numbers import megabytes
+from rankviz.common.row_blocks import BLOCK_ENTRIES, ROWS
 from rankviz.common.settings import Positive, Setting, one_of
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernels import kernel_facts, usual_kernel
 from rankviz.features.registry import FEATURE_MAPS, KERNEL, MapKind
-from rankviz.features.row_blocks import BLOCK_ENTRIES, ROWS
 from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, copy_bytes, document_entries, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks, preconditioner_bytes
 from rankviz.learning.losses import Loss, loss_of

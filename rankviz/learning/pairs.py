@@ -22,6 +22,7 @@ from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import SettingError
+from rankviz.common.row_blocks import summed
 from rankviz.common.settings import Setting
 
 
@@ -470,10 +471,6 @@ COSTS = Setting(
 )
 
 
-ROWS = 4096
-"""Rows per block of a weighted matrix; a block fits in the cache."""
-
-
 class AllPairs:
     """The Laplacian L₀ = Aᵀ diag(w) A of all preference pairs with their weights w.
 
@@ -517,8 +514,10 @@ class AllPairs:
 
 def weighted_gram(B: FloatArray, weight: FloatArray) -> FloatArray:
     """Return Bᵀ diag(weight) B of B (n, m) for weights (n,) ≥ 0, computed in row blocks."""
-    out, root = np.zeros((B.shape[1], B.shape[1])), np.sqrt(weight)
-    for start in range(0, len(B), ROWS):
-        block = B[start : start + ROWS] * root[start : start + ROWS, None]
-        out += block.T @ block
-    return out
+    root = np.sqrt(weight)
+
+    def part(rows: slice) -> FloatArray:
+        block = B[rows] * root[rows, None]
+        return block.T @ block
+
+    return summed(part, len(B), np.zeros((B.shape[1], B.shape[1])))

@@ -19,6 +19,7 @@ from rankviz.common.errors import DataError, SettingError, SettingWarning
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
+from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
 from rankviz.features import (
     FEATURE_MAPS,
@@ -213,10 +214,11 @@ class FeatureRanker(Ranker):
         refuse_huge_kernel(self.feature_map_.kernel, X)
         step = max(1, PREDICT_ENTRIES // max(self.n_components_, 1))
         parts = [np.zeros(0)]
-        for start in range(0, len(X), step):
-            rows, share = X[start : start + step], min(step, len(X) - start) / len(X)
-            tell = _part_of(report, start / len(X), share)
-            parts.append(self.feature_map_.operator(rows, tell).product(self.coef_))
+        with single_blas():
+            for start in range(0, len(X), step):
+                rows, share = X[start : start + step], min(step, len(X) - start) / len(X)
+                tell = _part_of(report, start / len(X), share)
+                parts.append(self.feature_map_.operator(rows, tell).product(self.coef_))
         return np.concatenate(parts)
 
     def form(self) -> Form:

@@ -20,6 +20,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting, instance, listed
+from rankviz.common.threads import single_blas
 from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.kernel_base import Kernel
@@ -225,7 +226,8 @@ class RankSVM(FeatureRanker):
         """Return the same as `training`, on shards."""
         plan, seed = self.shard_plan(data, where), self.seed()
         self.memory_need_ = plan.need
-        family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
+        with single_blas():
+            family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
         loss = loss_of(self.loss).surrogate()
         space = ShardedSpace(family, data, loss, self._costs(data), where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
@@ -303,7 +305,8 @@ class RankSVM(FeatureRanker):
         refuse_huge_weight(float(self.C), training.weight(report))
         task = Task(int(self.n_components), self.gamma_, float(self.C), alone)
         try:
-            fit = training.fit(task, report)
+            with single_blas():  # threads of BLAS wait for each other at every product
+                fit = training.fit(task, report)
         except np.linalg.LinAlgError as error:
             raise SettingError(
                 f"{error}: the numbers of this problem differ by more than double precision can hold; choose "

@@ -22,9 +22,9 @@ import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, StopRequested, silent
+from rankviz.common.row_blocks import each
 from rankviz.common.settings import SEED, Setting
 from rankviz.datasets.types import RankingData
-from rankviz.features.row_blocks import each
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.hinge import HingeContinuation
 from rankviz.learning.kernel_space import KernelObjective, first_landmarks

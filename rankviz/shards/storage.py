@@ -23,12 +23,12 @@ from rankviz.common.arrays import FloatArray, IntArray, release_pages
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
+from rankviz.common.row_blocks import rounded
 from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
-from rankviz.features.row_blocks import rounded
 from rankviz.learning.losses import Loss, loss_of
 from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting
 from rankviz.learning.solvers import SOLVERS, USUAL

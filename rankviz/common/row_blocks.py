@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -18,11 +19,18 @@ from rankviz.common.threads import cores, single_blas
 T = TypeVar("T")
 R = TypeVar("R")
 
-BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: enough for a threaded matrix product, about 10 ms of work
+BLOCK_ENTRIES = 4_000_000  # 32 MB of float64: enough for several threads, about 10 ms of work
+PIECES = 4
+"""Pieces of a block that threads share. It is fixed, so that results do not depend on the number of cores."""
 
 
 ROWS = 4096
 """Rows of features per block; a copy of them fits in the cache."""
+SMALL_ENTRIES = 100_000
+"""Entries below which threads do not pay."""
+SMALL_PRODUCT = 5e7
+"""Multiplications below which threads do not pay: some milliseconds."""
+_THREADS = "rankviz-blocks"
 PIECE_ENTRIES = 32_768
 """Entries per piece of an operation with several passes: 256 kB, which fits in the inner caches with a
 copy."""
@@ -33,21 +41,43 @@ def fill_rows(
 ) -> FloatArray:
     """Build an (n, m) matrix by calling fill(rows, block) for slices of rows, and report progress.
 
-    Blocks shrink if `fill` needs `scratch` temporary entries for each entry.
+    Blocks shrink if `fill` needs `scratch` temporary entries for each entry. Threads share the pieces of a
+    block, so `fill` may be called by several at once.
     """
     out = np.empty((n, m))
     step = max(1, BLOCK_ENTRIES // (max(m, 1) * (1 + scratch)))
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        fill(rows, out[rows])
-        report(Progress("features", rows.stop / n))
+    with single_blas():
+        for start in range(0, n, step):
+            end = min(start + step, n)
+            piece = max(-(-(end - start) // PIECES), SMALL_ENTRIES // max(m, 1), 1)
+            for _ in _shared_out(lambda rows: fill(rows, out[rows]), _slices(start, end, piece)):
+                pass
+            report(Progress("features", end / n))
     return out
+
+
+def summed(work: Callable[[slice], FloatArray], n: int, out: FloatArray) -> FloatArray:
+    """Add work(rows) to `out` for slices of n rows, in their order, and return it.
+
+    Threads share the slices if a slice is much work. The order does not depend on the number of threads.
+    """
+    slices = _slices(0, n, ROWS)
+    pays = ROWS * out.size >= SMALL_PRODUCT
+    together = max(1, min(cores(), BLOCK_ENTRIES // max(out.size, 1))) if pays else 1  # bounds the memory
+    for start in range(0, len(slices), together):
+        for found in _shared_out(work, slices[start : start + together]):
+            out += found
+    return out
+
+
+def _slices(start: int, end: int, step: int) -> list[slice]:
+    return [slice(first, min(first + step, end)) for first in range(start, end, step)]
 
 
 def in_place(function: np.ufunc, block: FloatArray) -> None:
     """Apply an entrywise function to a block in place, on all cores."""
     parts = np.array_split(block, cores())
-    if block.size < 100_000 or len(parts) == 1:
+    if block.size < SMALL_ENTRIES or len(parts) == 1 or _is_shared():
         function(block, out=block)
     else:
         list(_pool().map(lambda part: function(part, out=part), parts))
@@ -56,7 +86,7 @@ def in_place(function: np.ufunc, block: FloatArray) -> None:
 def shared(work: Callable[[FloatArray, FloatArray], object], source: FloatArray, block: FloatArray) -> None:
     """Call work(source, block) on row blocks of both, on all cores."""
     parts = list(zip(np.array_split(source, cores()), np.array_split(block, cores()), strict=True))
-    if block.size < 100_000 or len(parts) == 1:
+    if block.size < SMALL_ENTRIES or len(parts) == 1 or _is_shared():
         work(source, block)
     else:
         list(_pool().map(lambda part: work(*part), parts))
@@ -92,12 +122,18 @@ def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
 def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
     """Return the work's result for each item, in parallel if this helps."""
-    return _pool().map(work, items) if cores() > 1 and len(items) > 1 else map(work, items)
+    parallel = cores() > 1 and len(items) > 1 and not _is_shared()
+    return _pool().map(work, items) if parallel else map(work, items)
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cores(), thread_name_prefix="rankviz-blocks")
+    return ThreadPoolExecutor(cores(), thread_name_prefix=_THREADS)
+
+
+def _is_shared() -> bool:
+    """Return True in a thread of the pool, which would wait forever for another one."""
+    return threading.current_thread().name.startswith(_THREADS)
 
 
 if hasattr(os, "register_at_fork"):
