@@ -15,7 +15,7 @@ from ui.shell.texts import describe, escaped
 from ui.shell.visitors import keep_visitor
 
 announced()
-row = head("Compare")
+row = head("Several models")
 about = row.container(width="content")
 with row.container(width="content"):
     controls.clear_button()

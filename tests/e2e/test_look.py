@@ -90,7 +90,7 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
     page.emulate_media(color_scheme="dark")  # on a laptop pages are opened in the light
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
     assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
-    switches = sidebar(page).get_by_role("button", name="Large type, one figure")
+    switches = sidebar(page).get_by_role("button", name="Presentation")
     for way in (switches, *sidebar(page).get_by_test_id("stSidebarNavLink").all()):
         box = way.bounding_box()
         assert box is not None
