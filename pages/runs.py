@@ -3,11 +3,9 @@
 from ui.compare import runs as views
 from ui.compare.runs_filters import Columns
 from ui.compare.runs_words import found_words
-from ui.controls.navigation import announced
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 
-announced()
 about = head("Runs")
 with errors_as_sentences():
     known = views.runs_of_visitor()

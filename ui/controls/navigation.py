@@ -265,21 +265,9 @@ def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -
 
     If its settings are invalid, the page ends with a sentence.
     """
-    announced()
     with errors_as_sentences():
         try:
             return read(st.session_state)
         except (DataError, SettingError):
             head(st.session_state[TITLE])  # else the page would start with its first figure
             raise
-
-
-def announced() -> None:
-    """Announce the navigation if nobody has.
-
-    The first visit to a server may be a link to a page. Streamlit then runs that page from `pages/` without
-    router.py. Announcing the navigation ends this mode, and the run starts again with it.
-    """
-    if "data" not in st.session_state:
-        configure()
-        st.rerun()

@@ -44,7 +44,7 @@ from ui.shell.texts import describe, escaped, plain
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
-HEIGHT_ALONE = 510
+HEIGHT_ALONE = 500
 """Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
 TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Text colours in figures: contrast at least 7:1 on either background."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from html import escape
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -23,7 +24,7 @@ class Term:
 
 
 _BARS = '<path d="M2 4h34M2 10h22M2 16h12" stroke-width="3"/>'
-_NEAR = '<circle cx="20" cy="10" r="3" fill="currentColor"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>'
+_NEAR = '<circle cx="20" cy="10" r="3" fill="gray"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>'
 
 TERMS = {
     "Query": Term("", "A question: its documents are ranked among themselves."),
@@ -55,7 +56,7 @@ TERMS = {
         "",
         "One split of the queries into training, validation and test.",
         "",
-        '<path d="M2 6h22v8H2z" fill="currentColor"/><path d="M24 6h7v8h-7zM31 6h7v8h-7z"/>',
+        '<path d="M2 6h22v8H2z" fill="gray"/><path d="M24 6h7v8h-7zM31 6h7v8h-7z"/>',
     ),
     "NDCG@k": Term(
         r"\bNDCG@\d",
@@ -198,10 +199,15 @@ def glossary() -> str:
     found = [(name, term.meaning, term.paper, term.picture) for name, term in TERMS.items()]
     found += [(key, work, "", "") for key, work in PAPERS.items()]
     return "".join(
-        f'<p class="entry">{drawn and _PICTURE.format(drawn)}<b>{escape(name)}</b>: {escape(text)}'
+        f'<p class="entry">{drawn and _image(drawn)}<b>{escape(name)}</b>: {escape(text)}'
         f"{paper and f' ({paper})'}</p>"
         for name, text, paper, drawn in found
     )
+
+
+def _image(drawn: str) -> str:
+    """Return a picture as HTML: Streamlit removes SVG from HTML, but keeps images."""
+    return f'<img alt="" src="data:image/svg+xml,{quote(_PICTURE.format(drawn))}">'
 
 
 def terms_in(text: str) -> str | None:
@@ -227,7 +233,7 @@ def show_glossary() -> None:
     st.html(_GLOSSARY.format(glossary()), width="content")
 
 
-_PICTURE = '<svg viewBox="0 0 40 20" aria-hidden="true">{}</svg>'
+_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" fill="none" stroke="gray">{}</svg>'
 _GLOSSARY = (
     '<details class="glossary"><summary>Terms</summary><div>'
     '<input type="search" placeholder="Search" aria-label="Search terms">{}</div></details>'

@@ -16,7 +16,7 @@ from rankviz.runs.selection import RULES, Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
-from ui.controls.navigation import announced, experiment
+from ui.controls.navigation import experiment
 from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
@@ -46,7 +46,6 @@ NOTHING = pd.Series(dtype=float)
 
 def page() -> None:
     """Draw the sweep in the address, else a design to start one."""
-    announced()
     show_store_notice()
     study = named()
     if not study:
