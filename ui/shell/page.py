@@ -77,9 +77,8 @@ def is_on(key: str) -> bool:
 
 def add_frame() -> None:
     """Put the app's script and styles on the page, including those of active switches."""
-    st.html(f"<script>{_SCRIPT}</script>", unsafe_allow_javascript=True)
     styles = [_STYLE, *(_STYLE_OF[key] for key in _STYLE_OF if is_on(key))]
-    st.html(f"<style>{''.join(styles)}</style>")
+    st.html(f"<style>{''.join(styles)}</style><script>{_SCRIPT}</script>", unsafe_allow_javascript=True)
 
 
 def switches() -> None:
