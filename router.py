@@ -16,7 +16,7 @@ from ui.controls.sidebar import show_link, sidebar
 from ui.defaults import prepare
 from ui.model import uploads
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import add_styles, switches
+from ui.shell.page import add_frame, switches
 from ui.shell.server import freeze_libraries
 from ui.shell.visitors import require_login, show_account
 from ui.work.folds import datasets
@@ -35,7 +35,7 @@ try:
         show_account()
         rejected = message_places()
         report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow
-        add_styles()
+        add_frame()
         place = st.container()
         try:
             page.run()

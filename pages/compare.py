@@ -7,15 +7,13 @@ from ui.compare import compare_controls as controls
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
 from ui.controls.compared import take_untrained
-from ui.controls.navigation import announced
 from ui.controls.widgets import part_shown
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.shell.texts import describe, escaped
 from ui.shell.visitors import keep_visitor
 
-announced()
-row = head("Compare")
+row = head("Several models")
 about = row.container(width="content")
 with row.container(width="content"):
     controls.clear_button()

@@ -7,7 +7,7 @@ from ui.shell.page import tabs
 from ui.study import influence as views
 
 spec = experiment()
-about, part = head_and_part("Influence of C and costs", spec)
+about, part = head_and_part("C and costs", spec)
 with errors_as_sentences():
     spec, settings = views.controls(spec)
 about.caption(str(views.about(spec, settings, part)), width="content")

@@ -6,7 +6,7 @@ from ui.shell.page import head, tabs
 from ui.study import kernel_approximation as views
 
 spec = experiment()
-about = head("Kernel approximation").container(width="content")
+about = head("Nyström and Fourier").container(width="content")
 with errors_as_sentences():
     asked = views.asked(spec, about)
     if asked is None:

@@ -2,13 +2,11 @@
 
 from ui.compare import runs as views
 from ui.compare.runs_filters import Columns
-from ui.compare.runs_words import TERMS_HERE, found_words
-from ui.controls.navigation import announced
+from ui.compare.runs_words import found_words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 
-announced()
-about = head("Runs", first=TERMS_HERE)
+about = head("Runs")
 with errors_as_sentences():
     known = views.runs_of_visitor()
     if known.empty:

@@ -9,7 +9,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.work.folds import normalised
 
 spec = experiment()
-about, part = head_and_part("Side by side", spec)
+about, part = head_and_part("Two models", spec)
 choice = views.controls(spec)
 with errors_as_sentences():
     figures, training = st.container(), st.container()  # the figures keep their places

@@ -52,8 +52,9 @@ def tabs(page: Page, path: Path, width: int) -> Iterator[Path]:
 
 def page_urls(browser: Browser, root: str) -> dict[str, str]:
     """Return the address of every page, by its name in the address; the first is "home"."""
-    page = browser.new_page()
+    page = browser.new_page(viewport={"width": 400, "height": 800})  # there the menu lists all
     open_page(page, root)
+    page.get_by_test_id("stExpandSidebarButton").click()
     links = page.get_by_test_id("stSidebarNavLink").evaluate_all("links => links.map(a => a.href)")
     page.close()
     addresses = [link.split("?")[0] for link in links]

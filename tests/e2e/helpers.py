@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tools.browser import wait_settled
+from ui.controls.navigation import ENTRIES
 
 OF_STORE = {"runs", "compare"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
@@ -54,6 +55,16 @@ def darken(page: Page) -> None:
 def sidebar(page: Page) -> Locator:
     """The shared sidebar."""
     return page.get_by_test_id("stSidebar")
+
+
+def follow(page: Page, title: str) -> None:
+    """Choose a page in the menu along the top."""
+    menu = page.get_by_test_id("stTopNav")
+    if section := next(entry.section for entry in ENTRIES if entry.title == title):
+        menu.get_by_role("button", name=section, exact=True).click()
+        page.get_by_role("menuitem", name=title, exact=True).click()
+    else:
+        menu.get_by_role("link", name=title, exact=True).click()
 
 
 def traces(page: Page, key: str) -> list[dict[str, Any]]:

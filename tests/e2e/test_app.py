@@ -94,7 +94,7 @@ def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server,
 def test_the_link_with_every_setting_spelled_out_gives_the_same(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50&map=random+Fourier")
     shown = traces(page, "ndcg-at-k")
-    sidebar(page).get_by_role("button", name="Share and presets").click()
+    sidebar(page).get_by_text("Share and presets").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
     assert re.search(r"[?&]seed=0&", f"{link}&")
     assert link.startswith(f"{server.url}/train?")
@@ -187,7 +187,7 @@ def test_the_theme_follows_the_system(server: Server, page: Page) -> None:
 def test_a_link_to_a_page_may_be_the_first_visit_of_all(
     page: Page, start_server: Callable[..., Server]
 ) -> None:
-    """Streamlit runs `pages/train.py` without router.py then, until a navigation has been announced."""
+    """Streamlit would run `pages/train.py` without router.py then."""
     open_page(page, f"{start_server().url}/train?m=25")
     expect(page.locator(".st-key-ndcg-at-k .js-plotly-plot")).to_have_count(1, timeout=60_000)
     assert traces(page, "ndcg-at-k")[-1]["name"] == "Nyström, m = 25"

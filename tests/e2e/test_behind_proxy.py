@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from helpers import assert_no_errors_shown, sidebar, tile
+from helpers import assert_no_errors_shown, follow, sidebar, tile
 from playwright.sync_api import Browser, Page, expect
 from proxy import HOST, PROGRAM, Proxy, class_environment, proxy
 from test_uploads import upload
@@ -112,7 +112,7 @@ def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
     data = make_data(n_queries=300, documents_per_query=(20, 20), n_features=100, seed=0)
     large = write_letor(data, tmp_path / "large.txt")
     assert (tmp_path / "large.txt").stat().st_size > LARGE, large
-    visitor.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
+    follow(visitor, "Data")
     visitor.wait_for_url("**/data*")
     wait_settled(visitor)
     upload(visitor, "large.txt", (tmp_path / "large.txt").read_text())

@@ -17,7 +17,7 @@ def answer(page: Page) -> str:
 def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50")
     sidebar = page.get_by_test_id("stSidebar")
-    sidebar.get_by_role("button", name="Share and presets").click()
+    sidebar.get_by_text("Share and presets").click()
     page.get_by_role("button", name="Compare this model").click()
     page.wait_for_url("**/compare*")
     wait_settled(page)

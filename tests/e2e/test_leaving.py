@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from helpers import follow
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-from ui.controls.navigation import ENTRIES, Entry
+from ui.controls.navigation import ENTRIES
 
 CLOSABLE = ':is([data-testid="stPopoverButton"], [data-testid="stExpander"] summary):visible'
 SECONDS = 20
 """A page may take so long; the fault lasted until the next click."""
 FILES = {entry.file: entry for entry in ENTRIES}
-
-
-def follow(page: Page, to: Entry) -> None:
-    """Click a link of the menu."""
-    page.get_by_test_id("stSidebarNavLink").get_by_text(to.title, exact=True).click()
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -32,11 +28,11 @@ def test_the_menu_leads_on_whatever_is_open(file: str, server: Server, page: Pag
     for place in [labels.index(label) for label in dict.fromkeys(labels)]:
         there.locator(CLOSABLE).nth(place).click()
         wait_settled(page)
-        follow(page, to)
+        follow(page, to.title)
         expect(heading).to_be_visible(timeout=1000 * SECONDS)
         wait_settled(page, SECONDS)
         expect(heading).to_be_visible()  # still: the fault took the page away when it was complete
-        follow(page, left)
+        follow(page, left.title)
         expect(heading).to_have_count(0)
         wait_settled(page)
     assert "find fragment" not in server.log()[logged:]

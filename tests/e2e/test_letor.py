@@ -31,7 +31,7 @@ def test_the_preset_of_chen2017_gives_the_librarys_test_figures(
     letor_server: Server, letor_root: Path, page: Page
 ) -> None:
     open_page(page, f"{letor_server.url}/train?data=OHSUMED")
-    sidebar(page).get_by_role("button", name="Share and presets").click()
+    sidebar(page).get_by_text("Share and presets").click()
     page.get_by_role("button", name="chen2017").click()
     wait_settled(page)
     finish_training(page)

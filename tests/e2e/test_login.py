@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from helpers import forget, sidebar
+from helpers import follow, forget, sidebar
 from issuer import CLIENT, issuer
 from playwright.sync_api import Page, expect
 from test_uploads import GOOD, offered, upload
@@ -53,7 +53,7 @@ def test_data_sets_follow_the_account(accounts: Server, page: Page, other: Page)
     open_page(page, accounts.url)
     log_in(page, "Ada")
     expect(sidebar(page)).to_contain_text("Ada")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
+    follow(page, "Data")
     page.wait_for_url("**/data*")
     wait_settled(page)
     upload(page, "mine.txt", GOOD)

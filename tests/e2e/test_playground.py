@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from helpers import query_of, sidebar
+from helpers import follow, query_of, sidebar
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -243,7 +243,7 @@ def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: 
     expect(sidebar(page).get_by_role("group", name="Number of features (m)", exact=True)).to_have_count(1)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_be_hidden()
     expect(sidebar(page).get_by_text("Settings not used on this page")).to_be_visible()
-    sidebar(page).get_by_role("link", name="Train").click()
+    follow(page, "Train")
     page.wait_for_url("**/train*")
     wait_settled(page)
     assert query_of(page).items() >= {"m": "50", "c": "-2"}.items()
@@ -252,11 +252,11 @@ def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: 
 def test_the_plane_is_found_as_it_was_left(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pset=XOR&pmap=exact+kernel&pg=3&peach=4&docs=0.50.50.4.0")
     told, address = answer(page).inner_text(), query_of(page)
-    sidebar(page).get_by_role("link", name="Data").click()
+    follow(page, "Data")
     page.wait_for_url("**/data*")
     wait_settled(page)
     assert not {"pset", "docs"} & set(query_of(page))
-    sidebar(page).get_by_role("link", name="Playground").click()
+    follow(page, "Playground")
     page.wait_for_url("**/playground*")
     wait_settled(page)
     expect(answer(page)).to_have_text(told)

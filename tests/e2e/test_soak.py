@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from helpers import sidebar
+from helpers import follow, sidebar
 from playwright.sync_api import Page
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
@@ -63,7 +63,7 @@ def test_a_visitor_asks_what_a_browser_asks(server: Server, page: Page) -> None:
         open_page(page, server.url)
         sidebar(page).get_by_role("slider").first.press("ArrowLeft")
         wait_settled(page)
-        page.get_by_test_id("stSidebarNavLink").filter(has_text="Train").click()
+        follow(page, "Train")
         wait_settled(page)
         sidebar(page).get_by_role("slider").nth(1).press("ArrowRight")
         wait_settled(page)

@@ -12,12 +12,12 @@ from tools.browser import Server, open_page
 def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 768})
     open_page(page, f"{server.url}/low_rank")
-    about = page.get_by_role("button", name="About this figure").first
+    about = page.locator("summary").filter(has_text="About this figure").first
     about.click()
     expect(page.get_by_text("(xu2019)").first).to_be_visible()
     about.click()
-    page.get_by_role("button", name="Terms").press("Enter")
-    shown = page.get_by_test_id("stPopoverBody").filter(visible=True)
+    page.locator(".glossary summary").press("Enter")
+    shown = page.locator(".glossary > div")
     reference = shown.get_by_text("Modeling the Parameter Interactions")
     reference.scroll_into_view_if_needed()
     expect(reference).to_be_in_viewport()

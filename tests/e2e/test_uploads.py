@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, sidebar, tile, traces
+from helpers import assert_no_errors_shown, follow, sidebar, tile, traces
 from playwright.sync_api import Page, expect
 
 from rankviz.datasets.synthetic import Recipe
@@ -50,7 +50,7 @@ def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
     page.reload()
     wait_settled(page)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("mine")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Train").click()
+    follow(page, "Train")
     page.wait_for_url("**/train*")
     wait_settled(page)
     assert traces(page, "ndcg-at-k")

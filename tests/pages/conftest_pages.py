@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import RankingData, make_data
-from ui.shell.terms import glossary
 from ui.work.run_store import keeper
 
 APP = Path(__file__).parents[2] / "router.py"
@@ -64,15 +63,9 @@ def components(app: AppTest) -> list[dict[str, Any]]:
 
 
 def words(app: AppTest) -> str:
-    """All texts on the page, one after the other, but for the glossary that every page has."""
+    """All texts on the page, one after the other; the glossary, which every page has, is HTML."""
     kinds = (app.header, app.markdown, app.caption, app.info, app.error, app.warning, app.title)
-    texts = [element.value for kind in kinds for element in kind]
-    return "\n".join(text for text in texts if not _is_glossary(text))
-
-
-def _is_glossary(text: str) -> bool:
-    """Whether a text is the glossary, whose terms stand in another order on some pages."""
-    return sorted(text.split("\n\n")) == sorted(glossary().split("\n\n"))
+    return "\n".join(element.value for kind in kinds for element in kind)
 
 
 def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int = 1) -> RankingData:

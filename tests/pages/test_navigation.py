@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from conftest_pages import APP
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from ui.controls.navigation import ENTRIES, ICON
 from ui.learn import home as views
+from ui.shell import words
 
 
 def test_every_page_is_declared_once() -> None:
@@ -27,20 +29,30 @@ def rows_below(header: str, path: Path) -> list[list[str]]:
 
 def test_the_readme_groups_all_pages() -> None:
     rows = rows_below("| group | pages |", APP.parent / "README.md")
-    named = [title for _, titles in rows for title in titles.split(", ")]
-    assert sorted(named) == sorted(entry.title for entry in ENTRIES)
+    named = [(group, title) for group, titles in rows for title in titles.split(", ")]
+    assert named == [(entry.section or "Start", entry.title) for entry in ENTRIES]
 
 
 def test_the_documentation_has_a_row_for_each_page() -> None:
     rows = rows_below("| page | what it shows |", APP.parent / "docs" / "pages.md")
-    assert sorted(title for title, _ in rows) == sorted(entry.title for entry in ENTRIES)
+    assert [title for title, _ in rows] == [entry.title for entry in ENTRIES]
     assert all(text.endswith(".") for _, text in rows)
 
 
 def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTest]) -> None:
     links = [link.proto.label for link in open_page("home", m=5, exact="false").get("page_link")]
     assert links == [entry.sentence for entry in ENTRIES[1:]]
-    assert all(entry.about for entry in ENTRIES[1:])
+    assert all(entry.about.endswith("?") for entry in ENTRIES[1:])
+
+
+def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PagesManager, "intended_page_name", "no-such-page")
+    app = open_page("home", m=5)
+    assert app.title[0].value == words.NO_PAGE
+    assert len(app.get("page_link")) == len(ENTRIES) - 1
+    assert app.sidebar.selectbox
 
 
 @pytest.mark.parametrize("there", [True, False])

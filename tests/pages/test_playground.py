@@ -17,7 +17,6 @@ from rankviz.whatif.plane import fit_plane
 from ui.learn import playground_words as said
 from ui.learn.playground import SIDE, letor, packed
 from ui.learn.playground_scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
-from ui.shell.terms import glossary
 
 Opener = Callable[..., AppTest]
 PUT = {"kind": "put", "x": 0.5, "y": -0.25, "grade": 3, "query": 1}
@@ -222,9 +221,3 @@ def test_what_is_beside_the_plane_says_the_goal_and_what_off_is(open_page: Opene
     assert side["goal"] == "Same shape: one query. In each, darker documents should score higher."
     assert "Frobenius" in side["note"]
     assert "Frobenius" not in sent(open_page("playground", pmap="exact kernel"))["words"]["side"]["note"]
-
-
-def test_the_glossary_begins_with_the_terms_of_the_page(open_page: Opener) -> None:
-    shown = open_page("playground").markdown[0].value
-    assert shown == glossary(said.TERMS_HERE)
-    assert shown.startswith("**Kernel**")

@@ -27,7 +27,6 @@ POINTS = (
 )
 PARTS_HELP = "Test results used for choices are optimistic, so looks are counted."
 
-TERMS_HERE = ("Study", "Digest")
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."
 NO_DATA = "Its data are not here."

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import SEED, Setting, every
@@ -102,12 +103,14 @@ class Entry:
     Attributes
     ----------
     title : str
+    section : str
+        Its group in the menu; empty for Home.
     icon : str
         A Material icon.
     file : str
         The script in `pages/`, without extension.
     about : str
-        Its description on Home, after the title; empty for Home.
+        The question that it answers, in the menu and on Home; empty for Home.
     unread : callable
         Function that explains why it does not read a setting of the sidebar; "" if it does.
     no_fold : callable
@@ -117,6 +120,7 @@ class Entry:
     """
 
     title: str
+    section: str
     icon: str
     file: str
     about: str = ""
@@ -136,43 +140,105 @@ class Entry:
 
     @property
     def sentence(self) -> str:
-        """The title in bold, with the description."""
-        return f"**{self.title}**{self.about}"
+        """The title in bold, with the question."""
+        return f"**{self.title}**: {self.about}"
 
 
 ENTRIES = (
-    Entry("Home", "home", "home"),
-    Entry("Data", "dataset", "data", ": queries, grades, features", not_used_on_data),
-    Entry("Playground", "grid_4x4", "playground", ": drag documents in the plane", not_used, own=True),
-    Entry("Train", "model_training", "train", ": one model's rankings and margins"),
-    Entry("Why", "help_center", "why", ": each feature's contribution"),
-    Entry("What if", "swap_vert", "what_if", ": change documents or grades"),
-    Entry("Weights by hand", "equalizer", "weights", ": move a weight", not_used_on_weights),
-    Entry("NDCG against m", "show_chart", "ndcg_vs_m", ": how many features are enough?"),
-    Entry("Convergence", "trending_down", "convergence", ": losses and solvers"),
+    Entry("Home", "", "home", "home"),
     Entry(
-        "Influence of C and costs",
+        "Playground",
+        "Learn",
+        "grid_4x4",
+        "playground",
+        "How do documents in a plane shape a model?",
+        not_used,
+        own=True,
+    ),
+    Entry("Weights by hand", "Learn", "equalizer", "weights", "What does a weight do?", not_used_on_weights),
+    Entry(
+        "Data",
+        "One model",
+        "dataset",
+        "data",
+        "What do queries, grades and features look like?",
+        not_used_on_data,
+    ),
+    Entry("Train", "One model", "model_training", "train", "How well does a model rank?"),
+    Entry("Why", "One model", "help_center", "why", "Why is one document above another?"),
+    Entry("What if", "One model", "swap_vert", "what_if", "What if the data were different?"),
+    Entry(
+        "Nyström and Fourier",
+        "Study",
+        "blur_on",
+        "kernel_approximation",
+        "How close to the exact kernel?",
+        not_used_on_kernel,
+    ),
+    Entry("NDCG against m", "Study", "show_chart", "ndcg_vs_m", "How many features are enough?"),
+    Entry(
+        "C and costs",
+        "Study",
         "tune",
         "influence",
-        ": quality and training time",
+        "How do C and costs change the ranking?",
         not_used_on_influence,
         fold_not_used_on_influence,
     ),
-    Entry("Sweep", "apps", "sweep", ": vary settings in the background", not_used_on_sweep),
+    Entry("Convergence", "Study", "trending_down", "convergence", "Which solver is fastest?"),
+    Entry("Low rank", "Study", "grid_on", "low_rank", "How many directions do the dual variables need?"),
+    Entry("Sweep", "Study", "apps", "sweep", "Which settings are best?", not_used_on_sweep),
+    Entry("Two models", "Compare", "compare", "side_by_side", "Where do two models disagree?"),
     Entry(
-        "Kernel approximation", "blur_on", "kernel_approximation", ": how close to exact?", not_used_on_kernel
+        "Several models",
+        "Compare",
+        "rule",
+        "compare",
+        "Which is significantly better?",
+        not_used,
+        own=True,
     ),
-    Entry("Low rank", "grid_on", "low_rank", ": dual variables"),
-    Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),
-    Entry("Compare", "rule", "compare", ": models over folds and seeds", not_used, own=True),
-    Entry("Runs", "history", "runs", ": search, compare and share", not_used, own=True),
+    Entry("Runs", "Compare", "history", "runs", "What has been trained?", not_used, own=True),
 )
 """All pages in the order of the menu, the start page first."""
 
 
 def entry_of(page: st.Page) -> Entry:
-    """Return the entry of a page returned by `configure`."""
-    return next(entry for entry in ENTRIES if entry.title == page.title)
+    """Return the entry of a page returned by `configure`; Home's for an unknown page."""
+    return next((entry for entry in ENTRIES if entry.title == page.title), ENTRIES[0])
+
+
+def links() -> None:
+    """Draw links to all pages but Home, by section, which keep the settings."""
+    places = st.columns(2, gap="medium")
+    for k, section in enumerate(dict.fromkeys(entry.section for entry in ENTRIES[1:])):
+        with places[k // 2]:
+            st.subheader(section, anchor=False)
+            for entry in ENTRIES:  # Streamlit takes bound parameters along: named, each would be there twice
+                if entry.section == section:
+                    st.page_link(entry.script, label=entry.sentence, icon=entry.material, help=" ")
+
+
+_UNKNOWN = "unknown-page"
+
+
+def _unknown_page() -> list[st.Page]:
+    """Return the page for an address without one, hidden from the menu; none for a known address.
+
+    Without it Streamlit shows Home below a dialog.
+    """
+    context = get_script_run_ctx()
+    asked = str(context.pages_manager.intended_page_name or "") if context is not None else ""
+    if asked and asked not in [entry.file for entry in ENTRIES]:
+        st.session_state[_UNKNOWN] = asked
+    asked = st.session_state.get(_UNKNOWN, "")
+    return [st.Page(_no_page, title=words.NO_PAGE, url_path=asked, visibility="hidden")] if asked else []
+
+
+def _no_page() -> None:
+    head(words.NO_PAGE)
+    st.header(words.NO_PAGE_HERE, anchor=False)
+    links()
 
 
 def configure() -> st.Page:
@@ -181,13 +247,14 @@ def configure() -> st.Page:
     The icon is our own file, because Material icons and emoji would be fetched from another host.
     """
     st.set_page_config(page_title="rankviz", page_icon=str(ICON), layout="wide")
-    page = st.navigation(
-        [
-            st.Page(entry.script, title=entry.title, icon=entry.material, default=entry is ENTRIES[0])
-            for entry in ENTRIES
-        ],
-        expanded=True,
-    )
+    menu: dict[str, list[st.Page]] = {}
+    for one in ENTRIES:
+        page = st.Page(
+            one.script, title=one.title, icon=one.material, default=one is ENTRIES[0], help=one.about
+        )
+        menu.setdefault(one.section, []).append(page)
+    menu[""] += _unknown_page()
+    page = st.navigation(menu, position="top", expanded=True)
     st.set_page_config(page_title=f"{page.title} · rankviz")
     st.session_state[TITLE] = page.title
     return page
@@ -198,21 +265,9 @@ def experiment(read: Callable[[Mapping[str, Any]], RunSpec] = spec_from_state) -
 
     If its settings are invalid, the page ends with a sentence.
     """
-    announced()
     with errors_as_sentences():
         try:
             return read(st.session_state)
         except (DataError, SettingError):
             head(st.session_state[TITLE])  # else the page would start with its first figure
             raise
-
-
-def announced() -> None:
-    """Announce the navigation if nobody has.
-
-    The first visit to a server may be a link to a page. Streamlit then runs that page from `pages/` without
-    router.py. Announcing the navigation ends this mode, and the run starts again with it.
-    """
-    if "data" not in st.session_state:
-        configure()
-        st.rerun()

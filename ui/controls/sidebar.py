@@ -167,7 +167,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
 
 
 def _presets_and_link() -> None:
-    with st.popover("Share and presets", width="stretch"):
+    with st.expander("Share and presets"):
         for name in PRESETS:
             st.button(name, on_click=_apply, args=(name,), width="stretch")
         st.session_state[_LINK] = st.container()

@@ -15,7 +15,7 @@ from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, report_left_out
-from ui.controls.navigation import ENTRIES
+from ui.controls.navigation import links
 from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.learn import home_words as words
@@ -107,9 +107,8 @@ DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
 
 
 def where_to_go() -> None:
-    """Draw links to the other pages, which keep the settings, and to the documentation if built."""
+    """Draw links to the other pages, and to the documentation if built."""
     st.header("Pages", anchor=False)
-    for entry in ENTRIES[1:]:  # Streamlit takes bound parameters along: named here, each would be there twice
-        st.page_link(entry.script, label=entry.sentence, icon=entry.material)
+    links()
     if DOCUMENTATION.is_file():
         st.markdown(words.DOCUMENTATION)

@@ -205,7 +205,7 @@ def below(held: PlaneState, *, short: bool) -> None:
     if not short:
         st.caption(words.TOO_LONG)
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What it shows."):
+    with row.expander("About this figure", icon=":material/info:", type="compact"):
         st.caption(words.ABOUT)
     with row.popover("Save", icon=":material/download:", help="As LETOR text."):
         st.download_button(

@@ -22,23 +22,6 @@ ABOUT = (
 UNREADABLE = "The link's changes could not be read; the original set is shown."
 TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."
 FULL = "At most {most} documents. Delete one first."
-
-TERMS_HERE = (
-    "Kernel",
-    "Kernel approximation K̃",
-    "Landmark",
-    "Random Fourier feature",
-    "Preference pair",
-    "Margin",
-    "Hinge",
-    "Objective",
-    "Newton step",
-    "Weights w",
-    "m",
-    "γ",
-    "C",
-)
-"""Glossary terms of the playground."""
 EMPTY = "No documents: add some"
 
 

@@ -203,10 +203,11 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
         st.caption(OF_THE_PART[part], help=GRADE_RULE)
     top.header(text, anchor=False)
     if not alone:
-        editors.tools(tools, page.spec, fold, outcome.fold, found, page.lines)
+        editors.tools(tools, page.spec, fold, outcome.fold, found)
         with beside:
             _beside(page, outcome, query)
             explain(page.model, page.record, outcome, page.changes, found, marked)
+            editors.share(page.spec, fold, page.lines)
     page.model.prepare()
 
 

@@ -161,21 +161,24 @@ def _weigh(spec: RunSpec, query: object) -> None:
     change_list.add([QueryWeighed(query, times)], normalised(spec))
 
 
-def tools(
-    place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists, lines: Sequence[Line]
-) -> None:
-    """Draw the controls that change data without dragging, and those that share the changes.
+def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists) -> None:
+    """Draw the controls that change data without dragging.
 
     A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
     the fragment after the new page, as a run of the old page, and the browser shows nothing.
     """
-    with place.popover("Edit", icon=":material/edit:", help="Edit a feature."):
+    made = change_list.version()  # a new change closes what made it
+    with place.popover("Edit", icon=":material/edit:", help="Edit a feature.", key=f"edit-{made}"):
         _edit(spec, shown, found)
-    with place.popover("Add", icon=":material/add:", help="Add a document."):
+    with place.popover("Add", icon=":material/add:", help="Add a document.", key=f"add-{made}"):
         _add(spec, shown, found)
-    with place.popover("Leave out", icon=":material/remove:", help="Query or feature."):
+    with place.popover("Leave out", icon=":material/remove:", help="Query or feature.", key=f"out-{made}"):
         _leave_out(spec, fold, found)
-    with place.popover("Share", icon=":material/share:", help="Link or program."):
+
+
+def share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
+    """Draw what shares the changes, closed."""
+    with st.expander("Share", icon=":material/share:", type="compact"):
         _share(spec, fold, lines)
 
 

@@ -44,7 +44,7 @@ from ui.shell.texts import describe, escaped, plain
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
-HEIGHT_ALONE = 490
+HEIGHT_ALONE = 500
 """Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
 TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Text colours in figures: contrast at least 7:1 on either background."""
@@ -123,7 +123,7 @@ def show_figure(
     answer: str = "",
     on_select: Selecting = "ignore",
 ) -> Any:
-    """Draw a figure below its answer, with a popover for description, picture and numbers.
+    """Draw a figure below its answer; its description, picture and numbers below, closed.
 
     `alt` is a text for screen readers. Return the selection in the figure if `on_select` is "rerun" or a
     callback. If only the first figure is wanted, the page ends here.
@@ -134,7 +134,7 @@ def show_figure(
         themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
     row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.popover("About this figure", icon=":material/info:", help="What it shows."):
+    with row.expander("About this figure", icon=":material/info:", type="compact"):
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
-from ui.shell.terms import glossary_button
+from ui.shell.terms import show_glossary
 
 
-def head(title: str, about: str = "", *, first: Collection[str] = ()) -> DeltaGenerator:
-    """Draw title, glossary and subject; return their row.
-
-    `first` are the first terms of the page's glossary.
-    """
+def head(title: str, about: str = "") -> DeltaGenerator:
+    """Draw title, glossary and subject; return their row."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     with row:
-        glossary_button(first)
+        show_glossary()
     if about:
         row.caption(about, width="content")
     return row
@@ -66,6 +64,7 @@ def _css(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
+_SCRIPT = (SCRIPTS / "shell" / "frame.js").read_text(encoding="utf-8")
 _STYLE = _css("page.css")
 _STYLE_OF = {LARGE: _css("page-large.css"), ALONE: _css("page-alone.css")}
 
@@ -76,15 +75,15 @@ def is_on(key: str) -> bool:
     return bool(st.session_state.get(key, asked))
 
 
-def add_styles() -> None:
-    """Put the app's styles on the page, including those of active switches."""
+def add_frame() -> None:
+    """Put the app's script and styles on the page, including those of active switches."""
     styles = [_STYLE, *(_STYLE_OF[key] for key in _STYLE_OF if is_on(key))]
-    st.html(f"<style>{''.join(styles)}</style>")
+    st.html(f"<style>{''.join(styles)}</style><script>{_SCRIPT}</script>", unsafe_allow_javascript=True)
 
 
 def switches() -> None:
-    """Draw the switches of the appearance in the head of the sidebar."""
-    place = st.sidebar.container(key="look").popover("Large type, one figure", type="tertiary")
+    """Draw the switches of a presentation in the head of the sidebar."""
+    place = st.sidebar.container(key="look").popover("Presentation", type="tertiary")
     for key, label, hint in SWITCHES:
         st.session_state[key] = is_on(key)  # keeps it in the address of the next page
         place.toggle(label, key=key, bind="query-params", help=hint)

@@ -3,22 +3,61 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
+from html import escape
+from urllib.parse import quote
 
 import streamlit as st
 
 
 @dataclass(frozen=True)
 class Term:
-    """A term of the pages: `seen` finds it in a text, `paper` is the key of a reference."""
+    """A term of the pages.
+
+    `seen` finds it in a text, empty for a basic one; `paper` is the key of a reference, `picture` is SVG.
+    """
 
     seen: str
     meaning: str
     paper: str = ""
+    picture: str = ""
 
+
+_BARS = '<path d="M2 4h34M2 10h22M2 16h12" stroke-width="3"/>'
+_NEAR = '<circle cx="20" cy="10" r="3" fill="gray"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>'
 
 TERMS = {
+    "Query": Term("", "A question: its documents are ranked among themselves."),
+    "Document": Term("", "A result of a query: a row of features with a grade."),
+    "Grade": Term("", "Relevance of a document to its query, judged by people: 0 is none."),
+    "Preference pair": Term(
+        r"\bpreference pairs?\b",
+        "Two documents of one query: the higher grade should rank first.",
+        "joachims2002",
+        '<path d="M6 5h28M6 15h16"/><path d="M36 15V6m-3 3 3-3 3 3"/>',
+    ),
+    "Score": Term("", "A model's number for a document: highest first.", "", _BARS),
+    "RankSVM": Term(
+        r"\bRankSVM\b", "Learns scores with a margin between the documents of each pair.", "joachims2002"
+    ),
+    "Nyström": Term(
+        r"\bNyström\b",
+        "Features are similarities to m landmarks, which are training documents.",
+        "williams2001",
+        _NEAR,
+    ),
+    "Random Fourier features": Term(
+        r"\brandom Fourier\b",
+        "Cosines of random directions: averages give the kernel.",
+        "rahimi2007",
+        '<path d="M1 10C5-4 9-4 13 10s8 14 12 0 8-14 13 0"/>',
+    ),
+    "Fold": Term(
+        "",
+        "One split of the queries into training, validation and test.",
+        "",
+        '<path d="M2 6h22v8H2z" fill="gray"/><path d="M24 6h7v8h-7zM31 6h7v8h-7z"/>',
+    ),
     "NDCG@k": Term(
         r"\bNDCG@\d",
         "Quality of the first k documents; 1 is the best order.",
@@ -59,11 +98,6 @@ TERMS = {
         "Worse than the best by at most one standard error.",
         "breiman1984",
     ),
-    "Preference pair": Term(
-        r"\bpreference pairs?\b",
-        "Two documents of one query: the higher grade should rank first.",
-        "joachims2002",
-    ),
     "Margin": Term(
         r"\bmargins?\b", "Score of a pair's better document minus the other score.", "herbrich2000"
     ),
@@ -93,11 +127,6 @@ TERMS = {
         "chapelle2010",
     ),
     "Weights w": Term(r"\bweights w\b", "A score is the sum of features times weights."),
-    "Random Fourier feature": Term(
-        r"\brandom Fourier\b",
-        "A cosine of a random direction: averages give the kernel.",
-        "rahimi2007",
-    ),
     "Shapley value": Term(r"\bShapley\b", "Mean effect of adding a part, over all orders.", "shapley1953"),
     "Sweep": Term(r"\b[Ss]weeps?\b", "Many runs with different settings."),
     "Cell of a sweep": Term(r"\bcells?\b", "One combination of settings, trained on every fold."),
@@ -165,19 +194,26 @@ PAPERS = {
 """Titles and places of the works that pages and `TERMS` cite; docs/references.md has the full entries."""
 
 
-def glossary(first: Collection[str] = ()) -> str:
-    """Return all terms as Markdown, these first, then all papers."""
-    names = [*first, *(name for name in TERMS if name not in first)]
-    found = ((name, TERMS[name]) for name in names)
-    terms = (f"**{name}**: {term.meaning}" + f" ({term.paper})" * bool(term.paper) for name, term in found)
-    papers = (f"**{key}**: {work}" for key, work in PAPERS.items())
-    return "\n\n".join([*terms, "---", *papers])
+def glossary() -> str:
+    """Return all terms, then all papers as HTML; each is an entry that can be searched."""
+    found = [(name, term.meaning, term.paper, term.picture) for name, term in TERMS.items()]
+    found += [(key, work, "", "") for key, work in PAPERS.items()]
+    return "".join(
+        f'<p class="entry">{drawn and _image(drawn)}<b>{escape(name)}</b>: {escape(text)}'
+        f"{paper and f' ({paper})'}</p>"
+        for name, text, paper, drawn in found
+    )
+
+
+def _image(drawn: str) -> str:
+    """Return a picture as HTML: Streamlit removes SVG from HTML, but keeps images."""
+    return f'<img alt="" src="data:image/svg+xml,{quote(_PICTURE.format(drawn))}">'
 
 
 def terms_in(text: str) -> str | None:
     """Return the terms used in a text, a sentence each, as Markdown; None without any."""
-    found = [f"**{name}**: {term.meaning}" for name, term in TERMS.items() if re.search(term.seen, text)]
-    return "\n\n".join(found) or None
+    seen = {name: term for name, term in TERMS.items() if term.seen and re.search(term.seen, text)}
+    return "\n\n".join(f"**{name}**: {term.meaning}" for name, term in seen.items()) or None
 
 
 def papers_in(text: str) -> str:
@@ -192,7 +228,13 @@ def meaning(name: str) -> str | None:
     return found.meaning if found else None
 
 
-def glossary_button(first: Collection[str] = ()) -> None:
-    """Draw a button that shows the glossary, starting with these terms."""
-    place = st.popover("Terms", type="tertiary", key="terms")  # a help text would cover the list
-    place.markdown(glossary(first))
+def show_glossary() -> None:
+    """Draw the glossary, closed."""
+    st.html(_GLOSSARY.format(glossary()), width="content")
+
+
+_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" fill="none" stroke="gray">{}</svg>'
+_GLOSSARY = (
+    '<details class="glossary"><summary>Terms</summary><div>'
+    '<input type="search" placeholder="Search" aria-label="Search terms">{}</div></details>'
+)

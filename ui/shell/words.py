@@ -49,6 +49,9 @@ def all_folds(this: str) -> str:
 
 # links and pins
 
+NO_PAGE = "Page not found"
+NO_PAGE_HERE = "There is no page at this address. Choose one:"
+
 
 def not_available(name: str, asked: str, used: str = "") -> str:
     """Return that a link's value is not available, with the one used instead."""

@@ -16,7 +16,7 @@ from rankviz.runs.selection import RULES, Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
-from ui.controls.navigation import announced, experiment
+from ui.controls.navigation import experiment
 from ui.controls.widgets import METRICS, Bound
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
@@ -36,7 +36,7 @@ from ui.study.sweep_studies import (
     show_action_error,
     show_sweeps,
 )
-from ui.study.sweep_words import TERMS_HERE, answer, over, prospect_words, what_stays
+from ui.study.sweep_words import answer, over, prospect_words, what_stays
 from ui.work.place import choose_place, show_cluster, threads_of
 from ui.work.run_store import show_store_notice, workers
 
@@ -46,7 +46,6 @@ NOTHING = pd.Series(dtype=float)
 
 def page() -> None:
     """Draw the sweep in the address, else a design to start one."""
-    announced()
     show_store_notice()
     study = named()
     if not study:
@@ -82,7 +81,7 @@ def leave() -> None:
 
 def a_design(base: RunSpec) -> None:
     """Draw the controls of a design, its cost, and its start button."""
-    about = head(TITLE, first=TERMS_HERE)
+    about = head(TITLE)
     left, right = st.columns([2, 3], gap="medium")
     if is_on(ALONE):  # the figure leaves no space below
         start, figure = left.container(key=f"{KEPT_ALONE}-on"), right.container()
@@ -146,8 +145,10 @@ def places(design: Design) -> tuple[str, str]:
 
 def no_sweep(why: Exception) -> None:
     """Explain why the sweep in the address is not shown, and list others."""
-    _new_sweep(head(TITLE, first=TERMS_HERE))
-    st.warning(escaped(why), icon=":material/link_off:")
+    head(TITLE)
+    with st.container(key=KEPT_ALONE):
+        st.warning(escaped(why), icon=":material/link_off:")
+        _new_sweep(st.container())
     show_sweeps("Your sweeps")
 
 
@@ -160,7 +161,7 @@ def one_sweep(sweep: Sweep) -> None:
     if sweep.status.study.owner == visitor():
         keep_visitor()
     title = sweep.status.study.title
-    row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}", first=TERMS_HERE)
+    row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}")
     _new_sweep(row)
     studies.progress(sweep)
     show_action_error()

@@ -72,8 +72,6 @@ MAP = (
     "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: mean over folds so "
     "far, fold effects removed. Click a cell to show it."
 )
-
-TERMS_HERE = ("Sweep", "Cell of a sweep", "One standard error", "Sobol points")
 ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
 CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
 TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."

@@ -56,9 +56,8 @@ class Plane {
     });
     this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments, this.strong,
       this.svg);
-    this.root = made("div", { class: "playground" }, this.toolbar.element,
-      made("div", { class: "beside" }, made("div", { class: "main" }, this.square, this.player.element),
-        this.side.element), this.status);
+    this.root = made("div", { class: "playground" }, made("div", { class: "beside" }, this.toolbar.element,
+      made("div", { class: "main" }, this.square), this.player.element, this.side.element), this.status);
     parent.append(this.root);
   }
 

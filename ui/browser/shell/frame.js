@@ -1,0 +1,14 @@
+// What Streamlit's frame lacks: a menu that closes after a choice on a phone, and a search in the glossary.
+if (!window.hasFrame) {
+  window.hasFrame = true;
+  document.addEventListener("click", ({ target }) => {
+    const chosen = target.closest('[data-testid="stSidebarNavLink"]');
+    if (chosen && innerWidth <= 760) document.querySelector('[data-testid="stSidebarCollapseButton"] button').click();
+  });
+  document.addEventListener("input", ({ target }) => {
+    const sought = target.value?.toLowerCase();
+    for (const entry of target.closest(".glossary")?.querySelectorAll(".entry") ?? []) {
+      entry.hidden = !entry.textContent.toLowerCase().includes(sought);
+    }
+  });
+}
