@@ -13,9 +13,10 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.settings import SEED, Setting, every
+from rankviz.common.settings import Setting
 from rankviz.features import FEATURE_MAPS, LINEAR
-from rankviz.features.registry import FEATURE_MAP, KERNEL
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.pairs import COSTS
 from rankviz.models.methods import METHODS, USUAL
@@ -76,9 +77,8 @@ def not_used_on_sweep(setting: Setting) -> str:
 
 
 def not_used_on_kernel(setting: Setting) -> str:
-    """Return why Kernel approximation does not read a setting: it trains nothing; eigenvalues need C."""
-    read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
-    return "" if setting in read else words.NOT_USED
+    """Return why Nyström and Fourier does not read a setting: it trains no linear model."""
+    return words.NOT_USED if setting is BASELINE_C else ""
 
 
 def _chosen(key: str, default: str) -> str:
@@ -114,6 +114,8 @@ class Entry:
         Function that explains why it does not read the fold; "" if it does.
     own : bool
         True if it has its own documents and model, so that the sidebar's settings are folded.
+    on_page : tuple of Setting
+        Settings of the sidebar that are drawn on the page instead.
     """
 
     title: str
@@ -123,6 +125,7 @@ class Entry:
     unread: Unused = lambda _: ""
     no_fold: Callable[[], str] = lambda: ""
     own: bool = False
+    on_page: tuple[Setting, ...] = ()
 
     @property
     def script(self) -> str:
@@ -160,7 +163,12 @@ ENTRIES = (
     ),
     Entry("Sweep", "apps", "sweep", ": vary settings in the background", not_used_on_sweep),
     Entry(
-        "Kernel approximation", "blur_on", "kernel_approximation", ": how close to exact?", not_used_on_kernel
+        "Nyström and Fourier",
+        "blur_on",
+        "kernel_approximation",
+        ": side by side",
+        not_used_on_kernel,
+        on_page=(N_COMPONENTS, GAMMA),
     ),
     Entry("Low rank", "grid_on", "low_rank", ": dual variables"),
     Entry("Side by side", "compare", "side_by_side", ": two models, query by query"),

@@ -7,7 +7,7 @@ it has its own values. See docs/decisions/0024-the-address-is-the-state.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +44,7 @@ from ui.controls.settings import (
 )
 from ui.controls.widgets import Bound
 from ui.shell import words
+from ui.shell.page import KEPT_ALONE
 from ui.work.folds import fold_of
 
 MOST_BYTES = 32e6
@@ -51,6 +52,9 @@ MOST_BYTES = 32e6
 
 
 _OWN, _LINK = "sidebar-own", "sidebar-link"
+_HEAD, _ROW = "head-of-page", "controls-of-page"
+ON_PAGE_WIDTH = 190
+"""Width in pixels of a setting on the page."""
 _CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
 NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
@@ -75,20 +79,30 @@ def sidebar(
     no_fold: Callable[[], str] = lambda: "",
     *,
     folded: bool = False,
+    on_page: Collection[Setting] = (),
 ) -> None:
     """Draw the shared sidebar; `spec_from_state` reads its experiment.
 
     `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
-    fold. On a page that reads none, they are `folded`: they keep their values for the other pages.
+    fold. On a page that reads none, they are `folded`: they keep their values for the other pages. Settings
+    `on_page` are drawn on the page below its head (`head_place`, `page_controls`), with the same state.
     """
     drawn: set[Setting] = set()
+    if on_page:
+        st.session_state[_HEAD] = st.container()
+        # one key prefix keeps the row where only a page's figure is shown
+        row = st.container(
+            horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{KEPT_ALONE}-on-page"
+        )
+        st.session_state[_ROW] = row
     with st.sidebar:
         st.session_state[_OWN] = st.container()
     with st.sidebar, st.expander("Settings not used on this page") if folded else nullcontext():
         _data_settings(datasets, no_fold())
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
-            with place if setting in NEXT_TO_M else nullcontext():
+            beside = place if setting in NEXT_TO_M else nullcontext()
+            with row.container(width=ON_PAGE_WIDTH) if setting in on_page else beside:
                 _control(setting, unread(setting))
             if setting is N_COMPONENTS:
                 place = st.container()
@@ -102,6 +116,16 @@ def own_place() -> DeltaGenerator:
     """Return the place above the shared settings, for a page's own controls."""
     place: DeltaGenerator = st.session_state[_OWN]
     return place
+
+
+def head_place() -> DeltaGenerator:
+    """Return the place of the head on a page with settings of the sidebar; here without the router."""
+    return st.session_state.get(_HEAD) or st.container()
+
+
+def page_controls() -> DeltaGenerator:
+    """Return the row of these settings, for the page's own controls; here without the router."""
+    return st.session_state.get(_ROW) or st.container(horizontal=True)
 
 
 def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setting]:
