@@ -28,7 +28,6 @@ from rankviz.plots.style import (
     ranks_of,
     ring,
     share_range,
-    snapped_range,
     style_of,
 )
 
@@ -83,13 +82,18 @@ def matrices_figure(
             hovertemplate=f"documents %{{y}} and %{{x}}<br>{value} = %{{z:.4f}}<extra></extra>",
         )
         fig.add_trace(heat, row=1, col=place)
-    low, high = snapped_range(min(0.0, float(K.min())), float(K.max()) or 1.0, _step(K))
+    low, high = _range_of(K)
     strong = STRONG * (high - low)
     bar = {"thickness": 10, "nticks": 5, "len": 0.9, "exponentformat": "power"}
     right, left = bar | {"title": "κ", "x": 1.01}, bar | {"title": "K̃ − K", "x": -0.02, "xanchor": "right"}
-    fig.update_xaxes(showticklabels=False, constrain="domain", showgrid=False)
+    fig.update_xaxes(showticklabels=False, ticks="", constrain="domain", showgrid=False)
     fig.update_yaxes(
-        autorange="reversed", showticklabels=False, constrain="domain", scaleanchor="x", showgrid=False
+        autorange="reversed",
+        showticklabels=False,
+        ticks="",
+        constrain="domain",
+        scaleanchor="x",
+        showgrid=False,
     )
     return finished(
         fig,
@@ -105,10 +109,12 @@ def _panel_title(name: str, below: str, differences: bool) -> str:
     return f"<span style='color:{style_of(name).colour}'>{label}</span><br>{below}"
 
 
-def _step(K: FloatArray) -> float:
-    """Return a tenth of the power of ten of K's size, for a stable scale."""
-    size = float(np.abs(K).max()) or 1.0
-    return 10.0 ** math.floor(math.log10(size)) / 10
+def _range_of(K: FloatArray) -> tuple[float, float]:
+    """Return the range of K with 0, rounded outwards to a tenth of its power of ten, for a stable scale."""
+    low, high = min(0.0, float(K.min())), float(K.max())
+    step = 10.0 ** math.floor(math.log10(max(high, -low) or 1.0)) / 10
+    ends = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
+    return ends if ends[1] > ends[0] else (0.0, 1.0)
 
 
 def principal_plane(X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -208,7 +214,7 @@ def _add_landmarks(
 
 
 def _add_waves(fig: go.Figure, name: str, own: pd.DataFrame, box: FloatArray, place: dict[str, Any]) -> None:
-    colour, thin = style_of(name).colour, min(0.9, max(0.12, 12 / len(own)))
+    colour, thin = style_of(name).colour, min(0.9, max(0.25, 12 / len(own)))
     for rows, width, opacity, every in (
         (own[WHOLE:], 1, thin, False),
         (own[:WHOLE], 2, 1.0, True),
@@ -283,12 +289,13 @@ def _add_draw(
     fig: go.Figure, name: str, line: pd.DataFrame, m: int, place: dict[str, Any], *, earlier: bool
 ) -> None:
     style, of = line_of(name), int(line["seed"].iloc[0])
-    # errors at rounding are below the axis
-    shown = line[line["value"] > kernel_error.LEAST] if place["col"] == 1 else line
+    ms, values = line["m"].to_numpy(), line["value"].to_numpy()
+    if place["col"] == 1:  # errors at rounding are below the axis
+        ms, values = ms[values > kernel_error.LEAST], values[values > kernel_error.LEAST]
     told = f"{style_of(name).name}, seed {of}"
     fig.add_scatter(
-        x=shown["m"],
-        y=shown["value"],
+        x=ms,
+        y=values,
         name=style_of(name).name,
         mode="lines" if earlier else "lines+markers",
         opacity=0.35 if earlier else 1,
@@ -299,12 +306,11 @@ def _add_draw(
         marker=style["marker"],
         **place,
     )
-    at = shown[shown["m"] == m]
-    if not earlier and len(at):
+    if not earlier and m in ms:
         marker = ring(17, 2.5) | {"color": style_of(name).colour}
         fig.add_scatter(
-            x=at["m"],
-            y=at["value"],
+            x=[m],
+            y=values[ms == m],
             mode="markers",
             marker=marker,
             hoverinfo="skip",
@@ -344,32 +350,32 @@ def _ordered(scores: FloatArray, winner: IntArray, loser: IntArray) -> Any:
     return ranks[winner] < ranks[loser]
 
 
+TURN = np.linspace(0, np.pi, 13)
+
+
 def rankings_figure(table: pd.DataFrame, pairs: pd.DataFrame, places: Mapping[str, int], k: int) -> go.Figure:
     """Draw ranks 1 … k of each model, joined by document; arcs mark pairs of `disagreements` in the list.
 
     `table` is the result of `ranked_list.rankings_data`; `places` has the map's place in it.
     """
     fig = ranked_list.ranks_figure(table, k)
-    ranks = {place: rows.set_index("row")["rank"] for place, rows in table.groupby("place")}
+    ranks = {place: rows.sort_values("row")["rank"].to_numpy() for place, rows in table.groupby("place")}
     looks = {
-        True: ("the map loses this pair", CHOSEN_COLOUR, None),
-        False: ("the map wins it", EVEN_COLOUR, "dot"),
+        True: ("pair lost by the map", CHOSEN_COLOUR, None),
+        False: ("pair won by it", EVEN_COLOUR, "dot"),
     }
     for lost, (name, colour, dash) in looks.items():
         x: list[Any] = []
         y: list[Any] = []
-        for name_of, *ends_of in pairs.loc[pairs["lost"] == lost, ["map", "winner", "loser"]].to_numpy():
-            place = places[name_of]
-            ends = sorted(int(ranks[place][row]) for row in ends_of)
-            if ends[1] <= k:
-                side = -1 if place == 0 else 1
-                turn = np.linspace(0, np.pi, 13)
-                bulge = 0.06 + 0.3 * (ends[1] - ends[0]) / k * np.sin(turn)
-                x += [*(place + side * bulge), None]
-                y += [*((ends[0] + ends[1]) / 2 - (ends[1] - ends[0]) / 2 * np.cos(turn)), None]
+        for name_of, own in pairs[pairs["lost"] == lost].groupby("map", sort=False):
+            place = places[str(name_of)]
+            ends = np.sort(ranks[place][own[["winner", "loser"]].to_numpy(int)], axis=1)
+            for first, last in ends[ends[:, 1] <= k]:
+                bulge = 0.06 + 0.3 * (last - first) / k * np.sin(TURN)
+                x += [*(place + (-1 if place == 0 else 1) * bulge), None]
+                y += [*((first + last) / 2 - (last - first) / 2 * np.cos(TURN)), None]
         add_line(fig, x, y, colour, width=1.8, dash=dash, name=name, showlegend=bool(x))
-    last = int(table["place"].max())
-    axis = {"title": None, "range": [-0.5, last + 0.5], "side": "top"}
+    axis = {"title": None, "range": [-0.5, table["place"].max() + 0.5], "side": "top"}
     legend = {"yanchor": "top", "y": -0.02}
     fig.update_layout(xaxis=axis, legend=legend, margin={"l": 50, "r": 20, "t": 30, "b": 40})
     return fig

@@ -139,7 +139,7 @@ def error_words(error: float) -> str:
         return f"below {TINY}"
     if not math.isfinite(error):
         return "infinite"
-    return percent(error, max(0, 1 - math.floor(math.log10(100 * error))))
+    return percent(error) if error >= 0.1 else f"{small(100 * error)}\N{NO-BREAK SPACE}%"
 
 
 def reading(
