@@ -111,7 +111,7 @@ def _panel_title(name: str, below: str, differences: bool) -> str:
 
 def _range_of(K: FloatArray) -> tuple[float, float]:
     """Return the range of K with 0, rounded outwards to a tenth of its power of ten, for a stable scale."""
-    low, high = min(0.0, float(K.min())), float(K.max())
+    low, high = min(0.0, float(K.min())), max(0.0, float(K.max()))
     step = 10.0 ** math.floor(math.log10(max(high, -low) or 1.0)) / 10
     ends = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
     return ends if ends[1] > ends[0] else (0.0, 1.0)
@@ -253,7 +253,8 @@ def draws_data(errors: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     own = errors.rename(columns={"frobenius": "value"}).assign(measure=ERROR)
     named = metrics.rename(columns={"metric": "measure", "method": "map"})
     columns = ["measure", "map", "seed", "m", "value"]
-    return pd.concat([own[columns], named[columns]], ignore_index=True)
+    found = pd.concat([own[columns], named[columns]], ignore_index=True)
+    return found.astype({"seed": int, "m": int, "value": float})  # a table without models has no types
 
 
 def draws_figure(table: pd.DataFrame, metric: str, m: int, seed: int, grid: Sequence[int]) -> go.Figure:

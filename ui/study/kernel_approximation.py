@@ -234,7 +234,7 @@ def entries(asked: Comparison) -> None:
         found.entries,
         ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
         maps=kernel_error.joined_names(asked.shown),
-        drawn=_drawn(asked),
+        drawn=drawn(asked),
         compared=compared(found.n_compared, found.n_documents),
         pairs=pairs,
     )
@@ -259,7 +259,7 @@ def spectrum(asked: Comparison) -> None:
             kernel_matrices.spectrum_figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
             table,
             what,
-            drawn=_drawn(asked),
+            drawn=drawn(asked),
             compared=compared(len(K.Z), n),
             sample=" The sample's shares are close to those of all documents." if sample else "",
         )
@@ -295,7 +295,7 @@ def residual(asked: Comparison) -> None:
         table,
         RESIDUAL.format(told="; ".join(told)),
         query=chosen,
-        drawn=_drawn(asked),
+        drawn=drawn(asked),
         cut=cut,
     )
 
@@ -361,7 +361,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
     return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
 
 
-def _drawn(asked: Comparison) -> str:
+def drawn(asked: Comparison) -> str:
     """Describe the maps at the sidebar's m."""
     others = [
         kernel_error.choice_name(variant)

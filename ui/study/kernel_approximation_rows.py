@@ -29,7 +29,7 @@ from ui.controls.sidebar import page_controls
 from ui.controls.widgets import Bound, write_address
 from ui.shell.figures import Figures, report_untrained, show_answer
 from ui.study import kernel_approximation_computations as computations
-from ui.study.kernel_approximation import about
+from ui.study.kernel_approximation import about, drawn
 from ui.study.kernel_approximation_computations import QUERY_PART, Comparison
 from ui.study.kernel_approximation_words import (
     ALTS,
@@ -272,8 +272,7 @@ def _matrices(view: View) -> None:
             differences=view.differences,
         ),
         table,
-        about=about(view.asked.spec),
-        seed=view.asked.seed,
+        drawn=drawn(view.asked),
         of=of.format(shown=len(found.K), n=found.n_documents, query=view.query_id),
         n=found.n_documents,
         m=view.m,
@@ -287,9 +286,7 @@ def _plane(view: View) -> None:
         "kernel-plane",
         nystroem_fourier.plane_figure(table),
         table,
-        about=about(view.asked.spec),
-        m=view.m,
-        seed=view.asked.seed,
+        drawn=drawn(view.asked),
         maps=kernel_error.joined_names(view.asked.shown),
     )
 
@@ -339,9 +336,7 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
         "kernel-rankings",
         nystroem_fourier.rankings_figure(table, pairs, places, k),
         table,
-        about=about(view.asked.spec),
-        m=view.m,
-        seed=view.asked.seed,
+        drawn=drawn(view.asked),
         query=view.query_id,
         k=k,
         maps=kernel_error.joined_names(view.asked.shown),

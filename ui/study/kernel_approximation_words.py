@@ -42,11 +42,11 @@ HELP = {
 """Helps, by the key of their control."""
 CAPTIONS = {
     "kernel-matrices": (
-        "{about}, seed {seed}. {of}, in order of the first principal component. Errors: ‖K̃ − K‖/‖K‖, "
+        "{drawn}. {of}, in order of the first principal component. Errors: ‖K̃ − K‖/‖K‖, "
         "Frobenius, of all {n:,}. Colours span the range of K."
     ),
     "kernel-plane": (
-        "{about}, m = {m}, seed {seed}. Training documents in grey; landmarks as diamonds. A wave "
+        "{drawn}. Training documents in grey; landmarks as diamonds. A wave "
         "cos(ωᵀx + b) by its crests: dashed for the first three, for others the one nearest the middle."
     ),
     "kernel-draws": (
@@ -54,8 +54,8 @@ CAPTIONS = {
         "earlier draws."
     ),
     "kernel-rankings": (
-        "{about}, m = {m}, seed {seed}. Query {query} of validation. Arcs join two documents of different "
-        "grades that a map orders otherwise than the exact kernel."
+        "{drawn}. Query {query} of validation, first {k}. Arcs join documents of different grades that a map "
+        "orders otherwise than the exact kernel."
     ),
     "kernel-error": (
         "{about}. {seeds}. {compared}; maps fitted on all {n:,} ({distinct:,} distinct). Dotted: fitted "
