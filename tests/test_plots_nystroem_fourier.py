@@ -136,4 +136,4 @@ def test_arcs_join_the_ranks_of_a_pair() -> None:
     pieces = (piece[~np.isnan(piece)] for piece in np.split(y, np.flatnonzero(np.isnan(y))))
     arcs = sorted((round(piece[0]), round(piece[-1])) for piece in pieces if len(piece))
     assert arcs == [(2, 3), (2, 4), (3, 4)]  # Nyström: 2 before 1; Fourier: both before the last
-    assert fig.layout.xaxis.ticktext == ("nystroem", EXACT, "fourier")
+    assert list(fig.layout.xaxis.ticktext) == ["nystroem", EXACT, "fourier"]

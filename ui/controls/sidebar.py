@@ -85,24 +85,16 @@ def sidebar(
 
     `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
     fold. On a page that reads none, they are `folded`: they keep their values for the other pages. Settings
-    `on_page` are drawn on the page below its head (`head_place`, `page_controls`), with the same state.
+    `on_page` are drawn below the page's head instead (`head_place`, `page_controls`).
     """
     drawn: set[Setting] = set()
-    if on_page:
-        st.session_state[_HEAD] = st.container()
-        # one key prefix keeps the row where only a page's figure is shown
-        row = st.container(
-            horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{KEPT_ALONE}-on-page"
-        )
-        st.session_state[_ROW] = row
     with st.sidebar:
         st.session_state[_OWN] = st.container()
     with st.sidebar, st.expander("Settings not used on this page") if folded else nullcontext():
         _data_settings(datasets, no_fold())
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
-            beside = place if setting in NEXT_TO_M else nullcontext()
-            with row.container(width=ON_PAGE_WIDTH) if setting in on_page else beside:
+            with place if setting in NEXT_TO_M else nullcontext():
                 _control(setting, unread(setting))
             if setting is N_COMPONENTS:
                 place = st.container()
@@ -110,6 +102,32 @@ def sidebar(
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
         _presets_and_link()
+    if on_page:
+        _draw_on_page(on_page, unread)
+
+
+def _draw_on_page(settings: Collection[Setting], unread: Callable[[Setting], str]) -> None:
+    """Draw settings of the sidebar in the page's row of controls, and hide those in the sidebar.
+
+    A control on the page writes into that of the sidebar, which keeps the address: the browser would remove a
+    parameter whose widget moves between sidebar and page.
+    """
+    st.session_state[_HEAD] = st.container()
+    # with this prefix the row stays where only a page's figure is shown
+    row = st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{KEPT_ALONE}-on-page"
+    )
+    st.session_state[_ROW] = row
+    hidden = ", ".join(f"[data-testid='stSidebar'] .st-key-{setting.key}" for setting in settings)
+    st.html(f"<style>{hidden} {{ display: none; }}</style>")
+    for setting in settings:
+        with row.container(width=ON_PAGE_WIDTH):
+            _control(setting, unread(setting), f"{setting.key}-on-page")
+
+
+def _write(setting: Setting, key: str) -> None:
+    """Write what a control on the page holds into that of the sidebar (a callback)."""
+    st.session_state[setting.key] = st.session_state[key]
 
 
 def own_place() -> DeltaGenerator:
@@ -150,13 +168,23 @@ def _dependent(setting: Setting) -> list[Setting]:
     return [one for name in chosen for one in setting.settings_of(name)]
 
 
-def _control(setting: Setting, why: str) -> None:
-    """Draw the control of a setting, greyed out if page or model do not read it, with the reason."""
+def _control(setting: Setting, why: str, on_page: str = "") -> None:
+    """Draw the control of a setting, greyed out if page or model do not read it, with the reason.
+
+    `on_page` is the key of a second control of it, on the page.
+    """
     if not why and not is_read(setting, st.session_state):
         why = words.not_used_by(_model())
     told = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
-    control_of(setting).draw(disabled=bool(why), hint=hint)
+    if not on_page:
+        control_of(setting).draw(disabled=bool(why), hint=hint)
+        return
+    state = st.session_state
+    if state.get(on_page) != state[setting.key]:  # else a moving thumb would be set back
+        state[on_page] = state[setting.key]
+    how = {"disabled": bool(why), "help": hint, "bind": None, "on_change": _write, "args": (setting, on_page)}
+    control_of(setting).widget(on_page, setting.label, state[setting.key], how)
 
 
 def _costs_are_wrong() -> bool:
