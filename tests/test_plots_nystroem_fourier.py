@@ -70,8 +70,8 @@ def test_waves_are_one_on_their_crests() -> None:
     fig = plots.plane_figure(table)
     assert len(fig.data) == 5
     assert [note.text for note in fig.layout.annotations] == [
-        "Nyström: 10 landmarks",
-        "random Fourier: 10 waves",
+        "10 landmarks",
+        "10 waves",
     ]
 
 

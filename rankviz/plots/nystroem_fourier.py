@@ -32,6 +32,7 @@ from rankviz.plots.style import (
 )
 
 HEIGHT = 350
+TITLE_SIZE = 13  # titles of panels side by side on a phone
 ERROR = "error"
 """The measure of `draws_data` that is no metric."""
 STRONG = 0.25
@@ -69,7 +70,7 @@ def matrices_figure(
         cols=len(names),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=[_panel_title(name, titles.get(name, ""), differences) for name in names],
+        subplot_titles=[_panel_title(name, titles.get(name, "")) for name in names],
     )
     for place, name in enumerate(names, start=1):
         differs = differences and name != EXACT
@@ -84,8 +85,8 @@ def matrices_figure(
         fig.add_trace(heat, row=1, col=place)
     low, high = _range_of(K)
     strong = STRONG * (high - low)
-    bar = {"thickness": 10, "nticks": 5, "len": 0.9, "exponentformat": "power"}
-    right, left = bar | {"title": "κ", "x": 1.01}, bar | {"title": "K̃ − K", "x": -0.02, "xanchor": "right"}
+    bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.4, "y": -0.03, "yanchor": "top"}
+    right, left = bar | {"title": "κ", "x": 0.75}, bar | {"title": "K̃ − K", "x": 0.25}
     fig.update_xaxes(showticklabels=False, ticks="", constrain="domain", showgrid=False)
     fig.update_yaxes(
         autorange="reversed",
@@ -100,13 +101,13 @@ def matrices_figure(
         height=HEIGHT,
         coloraxis={"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": right},
         coloraxis2={"colorscale": DIVERGING, "cmin": -strong, "cmax": strong, "colorbar": left},
-        margin={"l": 20, "r": 20, "t": 45, "b": 10},
-    )
+        margin={"l": 10, "r": 10, "t": 55, "b": 50},
+    ).update_annotations(font_size=TITLE_SIZE)
 
 
-def _panel_title(name: str, below: str, differences: bool) -> str:
-    label = "K, exact" if name == EXACT else f"{'K̃ − K' if differences else 'K̃'}, {style_of(name).name}"
-    return f"<span style='color:{style_of(name).colour}'>{label}</span><br>{below}"
+def _panel_title(name: str, below: str) -> str:
+    style = style_of(name)
+    return f"<span style='color:{style.colour}'>{style.name}</span><br>{below}"
 
 
 def _range_of(K: FloatArray) -> tuple[float, float]:
@@ -174,7 +175,7 @@ def plane_figure(table: pd.DataFrame) -> go.Figure:
         cols=max(1, len(names)),
         shared_yaxes=True,
         horizontal_spacing=0.04,
-        subplot_titles=[f"{style_of(name).name}: {counts[name]:,} {kinds[name]}" for name in names],
+        subplot_titles=[f"{counts[name]:,} {kinds[name]}" for name in names],
     )
     box = np.array([_ends(documents[axis]) for axis in ("x", "y")])
     for column, name in enumerate(names, start=1):
@@ -185,10 +186,12 @@ def plane_figure(table: pd.DataFrame) -> go.Figure:
         )
         own = table[table["map"] == name]
         (_add_waves if waves[name] else _add_landmarks)(fig, name, own, box, place)
-    fig.update_xaxes(range=box[0], zeroline=False, title_text="first principal component")
+    fig.update_xaxes(range=box[0], zeroline=False, title_text="first component")
     fig.update_yaxes(range=box[1], zeroline=False)
-    fig.update_yaxes(title_text="second", row=1, col=1)
-    return finished(fig, height=HEIGHT, margin={"l": 50, "r": 20, "t": 35, "b": 50})
+    fig.update_yaxes(title_text="second component", row=1, col=1)
+    return finished(fig, height=HEIGHT, margin={"l": 50, "r": 20, "t": 35, "b": 50}).update_annotations(
+        font_size=TITLE_SIZE
+    )
 
 
 def _ends(values: pd.Series) -> list[float]:
@@ -274,9 +277,7 @@ def draws_figure(table: pd.DataFrame, metric: str, m: int, seed: int, grid: Sequ
         fig.add_vline(x=m, line=GUIDE, **place)
     room = 0.04 * (math.log10(grid[-1]) - math.log10(grid[0])) + 0.02
     ends = [math.log10(grid[0]) - room, math.log10(grid[-1]) + room]
-    fig.update_xaxes(
-        type="log", range=ends, tickvals=list(grid), title_text="number of features m (log scale)"
-    )
+    fig.update_xaxes(type="log", range=ends, tickvals=list(grid), title_text="m (log scale)")
     errors = table.loc[table["measure"] == ERROR]
     axis = kernel_error.error_axis(errors.assign(low=errors["value"], high=errors["value"]), "frobenius")
     fig.update_yaxes(axis | {"title": "relative error ‖K̃ − K‖ / ‖K‖"}, row=1, col=1)

@@ -319,7 +319,7 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
         st.info(NO_EXACT if len(models) > 1 else NO_MODELS, icon=":material/hourglass_empty:")
         return
     scores = {name: record.scores[QUERY_PART] for name, record in models.items()}
-    labels = [(_label(name, view.m), own) for name, own in scores.items()]
+    labels = [(style_of(name).name, own) for name, own in scores.items()]
     table = ranked_list.rankings_data(labels, view.part, view.query)
     rows = view.part.query_slice(view.query)
     own = {name: of_all[rows] for name, of_all in scores.items() if name != EXACT}
@@ -341,8 +341,3 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
         k=k,
         maps=kernel_error.joined_names(view.asked.shown),
     )
-
-
-def _label(name: str, m: int) -> str:
-    label = style_of(name).name
-    return label if name == EXACT else f"{label}, m = {m}"
