@@ -31,7 +31,7 @@ try:
         uploads.before_sidebar()
         switches()
         entry = entry_of(page)
-        sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own)
+        sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own, on_page=entry.on_page)
         show_account()
         rejected = message_places()
         report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow

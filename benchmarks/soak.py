@@ -1,4 +1,4 @@
-"""The app under load: `make soak ARGS="class"`, `ARGS="visitors"`, `ARGS="long"`; with `--help` the options.
+"""The app under load: `make soak ARGS="class"`, "visitors", "long" or "rows"; with `--help` the options.
 
 The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. Each measurement
 writes results/soak_NAME.
@@ -48,7 +48,7 @@ WARM_UP, ROW = 300.0, 300.0
 STAY = 12
 """Moves after which a visitor of the long measurement leaves and comes back."""
 SLIDERS, TITLES = ("m", "c", "g"), ("Home", "Train", "NDCG against m")
-JOB_BUTTON = "train-in-background"
+JOB_BUTTON, ROW_MOVES = "train-in-background", 20
 EVERY, LOOK_SECONDS = 5.0, 0.5
 """Seconds from one move to the next, and from one look at the app to the next."""
 MB = 1 << 20
@@ -66,6 +66,12 @@ KINDS = {
         "Each moves a slider by one to three places, changes the page or takes a job that is offered, "
         "every five seconds. Seconds from the move to the end of its script.",
         (10, 3.0, "synthetic,OHSUMED"),
+    ),
+    "rows": (
+        "Nyström and Fourier: from m to its four rows",
+        "One visitor moves m on the page; all its models exist. Seconds from the move until the figures of "
+        "all four rows have come, and until the script's end, over 20 moves. A browser also draws them.",
+        (1, 0.0, "synthetic,OHSUMED"),
     ),
     "long": (
         "The app under load: visitors who stay",
@@ -364,6 +370,28 @@ async def of_visitors(
     return row, samples
 
 
+async def of_rows(server: Server, case: str) -> dict[str, Any]:
+    """Measure moves of m on the Nyström and Fourier page, after the background jobs for its models."""
+    visitor, moves = Visitor(server.url), list[Request]()
+    await visitor.open(SETS[case])
+    await visitor.rest(PATIENCE)
+    await visitor.turn_to("Nyström and Fourier")
+    await visitor.rest(PATIENCE)
+    for key in [key for key in visitor.page.widgets() if key.startswith(JOB_BUTTON)]:
+        await visitor.press(key)
+        await visitor.until(lambda: bool(visitor.page.timers), STEP_PATIENCE)
+        await visitor.rest(2 * PATIENCE)
+    for place in range(ROW_MOVES):
+        await visitor.move("m", str((25, 50, 100, 200, 500)[place * 2 % 5]))
+        await visitor.rest(STEP_PATIENCE)
+        moves.append(visitor.requests[-1])
+    await visitor.close()
+    rows = [move.figures[3] if len(move.figures) > 3 else math.nan for move in moves]
+    told = {"errors": sum(visitor.page.errors.values()) + len(visitor.failures)}
+    ends = summary([move.ended for move in moves], "script's end")
+    return {"case": case, "moves": len(moves)} | summary(rows, "four rows") | ends | told
+
+
 def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
     """Return what was held every five minutes, and the growth in an hour over the second half."""
     table = pd.DataFrame(samples)
@@ -392,6 +420,9 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
         if case == "OHSUMED" and root is None:
             continue
         with running(data=str(root or "")) as (server, watch):
+            if chosen.what == "rows":
+                rows.append(asyncio.run(of_rows(server, case)))
+                continue
             stay = STAY if chosen.what == "long" else 0
             row, samples = asyncio.run(of_visitors(server, watch, case, chosen, stay))
             rows += over_time(samples, case) if stay else [row]

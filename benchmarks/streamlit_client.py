@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -293,6 +293,8 @@ class Request:
     ----------
     figure, ended, rested : float
         The first figure; the end of the script; the time from which nothing runs, no fragment either.
+    figures : list of float
+        Every figure, in the order in which they came.
     """
 
     what: str
@@ -300,6 +302,7 @@ class Request:
     figure: float = math.nan
     ended: float = math.nan
     rested: float = math.nan
+    figures: list[float] = field(default_factory=list)
 
 
 class Visitor:
@@ -462,8 +465,9 @@ class Visitor:
             self._asked, self._begun = False, True
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             drawn = message.delta.new_element.WhichOneof("type") or ""
-            if drawn == FIGURE and self._begun and math.isnan(request.figure):
-                request.figure = seconds
+            if drawn == FIGURE and self._begun:
+                request.figure = seconds if math.isnan(request.figure) else request.figure
+                request.figures.append(seconds)
             if drawn and set(files_of(drawn)) - self._have:
                 self._spawn(self._fetch(files_of(drawn)))
         elif kind == "script_finished" and self._begun and whole and math.isnan(request.ended):

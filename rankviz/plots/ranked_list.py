@@ -286,13 +286,20 @@ def ranks_data(
     count from 1, ties keep file order.
     """
     ordered = sorted(records, key=lambda record: record.spec.n_components)
-    columns = [(f"{record.spec.n_components}", record) for record in ordered]
-    columns += [] if exact is None else [(EXACT, exact)]
+    columns = [(f"{record.spec.n_components}", record.scores[part]) for record in ordered]
+    columns += [] if exact is None else [(EXACT, exact.scores[part])]
+    return rankings_data(columns, part_data, query)
+
+
+def rankings_data(
+    columns: Sequence[tuple[str, FloatArray]], part_data: RankingData, query: int
+) -> pd.DataFrame:
+    """Rank a query's documents by each vector of the part's scores, as `ranks_data`; labels come first."""
     rows = part_data.query_slice(query)
     documents = {"document": shown_documents(part_data, query), "grade": part_data.y[rows]}
     tables = []
-    for place, (label, record) in enumerate(columns):
-        table = pd.DataFrame(documents | {"place": place, "label": label, "score": record.scores[part][rows]})
+    for place, (label, scores) in enumerate(columns):
+        table = pd.DataFrame(documents | {"place": place, "label": label, "score": scores[rows]})
         table["rank"] = ranks_of(table["score"].to_numpy())
         tables.append(table.rename_axis("row").reset_index()[_COLUMNS])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=_COLUMNS)

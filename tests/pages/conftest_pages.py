@@ -30,6 +30,7 @@ TABS = {
     "why": ("Both documents", "Move a feature", "Landmarks", "Training queries", "Down the list"),
     "influence": ("Influence of C", "Influence of λ and μ"),
     "kernel_approximation": (
+        "Error over draws",
         "κ against κ̃",
         "Residuals of one query",
         "Spectrum",

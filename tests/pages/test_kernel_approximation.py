@@ -1,10 +1,13 @@
-"""Kernel approximation: the page shows the library's errors and has words for rank, linear, extreme γ."""
+"""Nyström and Fourier: the page shows the library's errors and has words for rank, linear, extreme γ."""
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +16,19 @@ import strangers
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import EDGES
-from test_home_train import lines
+from test_home_train import decoded, lines
 
-from rankviz.analysis.kernel_error import PAPERS, VARIANTS, fitted_slope, kernel_errors, over_seeds
+from rankviz import RunSpec, execute
+from rankviz.analysis.kernel_error import (
+    PAPERS,
+    VARIANTS,
+    Variant,
+    compared_documents,
+    features_of,
+    fitted_slope,
+    kernel_errors,
+    over_seeds,
+)
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
 from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
@@ -23,10 +36,14 @@ from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_error
 from rankviz.plots.kernel_error import choice_name
+from rankviz.plots.nystroem_fourier import principal_plane
+from rankviz.plots.style import evenly
 from ui.study import kernel_approximation_computations as computations
 from ui.study.kernel_approximation_words import (
+    NO_MODELS,
     SEEDS,
     dimension_words,
+    error_words,
     kernel_words,
     reading,
     seconds_words,
@@ -36,6 +53,18 @@ from ui.study.kernel_approximation_words import (
 Opener = Callable[..., AppTest]
 QUICK = {"m": 25, "errupto": 50, "draws": 2}
 GRID = (5, 10, 25, 50)
+ROWS = ["kernel-matrices", "kernel-plane", "kernel-draws", "kernel-rankings"]
+
+
+def named(app: AppTest) -> dict[str, dict[str, Any]]:
+    """The figures on the page by their keys."""
+    charts = app.get("plotly_chart")
+    return {one.proto.id.split("-", 2)[2]: json.loads(one.proto.spec) for one in charts}
+
+
+def drawn_in(app: AppTest) -> set[str]:
+    """The names of the curves in row 3."""
+    return {trace.get("name", "") for trace in named(app)["kernel-draws"]["data"]}
 
 
 @pytest.mark.parametrize(("label", "norm"), [("Frobenius", "frobenius"), ("spectral", "spectral")])
@@ -43,7 +72,7 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
     app = open_page("kernel_approximation", **QUICK, errnorm=label, seed=3)
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
     table = over_seeds(kernel_errors(X, RBF(0.25), GRID, (3, 4)).table, norm)
-    shown = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
+    shown = {name.split(":")[0]: y for name, y in lines(named(app)["kernel-error"]).items()}
     for name, key in (("Nyström", "nystroem"), ("random Fourier", "fourier")):
         assert shown[name] == pytest.approx(table.loc[table["map"] == key, "mean"].tolist())
     slope = fitted_slope(table, "nystroem")
@@ -51,7 +80,7 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
     assert "1,000 of 4,357 training documents, drawn at random" in words(app)
     assert "Seeds 3 to 4" in words(app)
     assert "2 draws each: too few to compare, 4 needed" in words(app)
-    assert len(figures(app)) == 2
+    assert list(named(app)) == [*ROWS, "kernel-error"]
 
 
 @pytest.mark.parametrize(
@@ -60,13 +89,13 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
 def test_other_models_still_show_kernels(open_page: Opener, model: str, said: str) -> None:
     app = open_page("kernel_approximation", map=model, errupto=50, draws=1)
     assert said in words(app)
-    assert [name for name in lines(figures(app)[0]) if name.startswith(("Nyström", "random"))]
-    assert "the current model" not in lines(figures(app)[0])
+    assert [name for name in lines(named(app)["kernel-error"]) if name.startswith(("Nyström", "random"))]
+    assert "the current model" not in lines(named(app)["kernel-error"])
 
 
 def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener) -> None:
     app = open_page("kernel_approximation", landmarks="k-means++", **QUICK)
-    shown = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
+    shown = {name.split(":")[0]: y for name, y in lines(named(app)["kernel-error"]).items()}
     assert shown["the current model"] == [shown["Nyström, k-means++ landmarks"][2]]
     assert "orthogonal frequencies" not in str(list(shown))
     assert "k-means++ landmarks, seed 0" in words(app)
@@ -74,14 +103,14 @@ def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener) -> None:
 
 def test_variants_are_drawn_when_asked_for(open_page: Opener) -> None:
     app = open_page("kernel_approximation", **QUICK | {"draws": 4})
-    before = figures(app)
+    before = named(app)
     app.button_group(key="also").set_value([choice_name(variant) for variant in VARIANTS[2:]]).run()
     assert not app.exception
-    names = [name.split(":")[0] for name in lines(figures(app)[0])]
+    names = [name.split(":")[0] for name in lines(named(app)["kernel-error"])]
     assert names[:2] == ["Nyström", "random Fourier"]
     assert {"Nyström, k-means++ landmarks", "random Fourier, orthogonal frequencies"} <= set(names)
     assert "K-means++ landmarks at m = 25:" in words(app)
-    assert figures(app)[1] == before[1]
+    assert [named(app)[key] for key in ROWS] == [before[key] for key in ROWS]
 
 
 def test_draws_that_take_long_follow(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,16 +129,16 @@ def test_the_effective_dimension_moves_with_C(open_page: Opener) -> None:
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
     low, high = kernel_spectrum(X, RBF(0.25)).effective_dimension(2.0**-4)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] in first
-    assert "eigenvalue 25 of K" in lines(figures(app)[1])
+    assert "eigenvalue 25 of K" in lines(named(app)["kernel-spectrum"])
     changed = open_page("kernel_approximation", view="Spectrum", c=2, **QUICK)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] not in words(changed)
     assert "At C = 2² the effective dimension" in words(changed)
-    assert lines(figures(changed)[1]) == lines(figures(app)[1])
+    assert lines(named(changed)["kernel-spectrum"]) == lines(named(app)["kernel-spectrum"])
 
 
 def test_seconds_are_this_machines(open_page: Opener) -> None:
     app = open_page("kernel_approximation", view="Error against seconds", **QUICK)
-    assert {"Nyström", "random Fourier", "the current model"} == set(lines(figures(app)[1]))
+    assert {"Nyström", "random Fourier", "the current model"} == set(lines(named(app)["kernel-seconds"]))
     assert "on this machine" in app.header[1].value
 
 
@@ -142,10 +171,135 @@ def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
     assert "of a document with itself" in said, "the diagonal is told apart"
     app.selectbox(key="kq").select_index(1).run()
     assert figures(app)[-1] != before
-    assert figures(app)[0] == figures(open_page("kernel_approximation", **QUICK))[0]
+    assert (
+        named(app)["kernel-matrices"] == named(open_page("kernel_approximation", **QUICK))["kernel-matrices"]
+    )
 
 
-VIEWS = ("", "Residuals of one query", "Spectrum", "Error against seconds", "Numbers")
+# --- the four rows ----------------------------------------------------------------------------------------
+
+
+def panel(app: AppTest, place: int) -> np.ndarray:
+    """The values of a panel of row 1."""
+    z = named(app)["kernel-matrices"]["data"][place]["z"]
+    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(100, 100)
+
+
+def fresh(name: str, Z: np.ndarray, m: int, seed: int) -> np.ndarray:
+    """K̃ of documents from a map that is drawn for m features alone."""
+    X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
+    Phi = features_of(name, X, Z, RBF(0.25), m, seed)
+    return Phi @ Phi.T
+
+
+@pytest.mark.parametrize(("m", "seed"), [(25, 0), (200, 3)])
+def test_matrices_are_those_of_maps_of_m_features(open_page: Opener, m: int, seed: int) -> None:
+    """The page has them from the leading columns of one map of 500 features."""
+    app = open_page("kernel_approximation", m=m, seed=seed, draws=1)
+    X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
+    Z = X[compared_documents(len(X))]
+    centre, axes = principal_plane(X)
+    shown = Z[np.argsort((Z - centre) @ axes[:, 0], kind="stable")][evenly(1000, 100)]
+    K, told = RBF(0.25).matrix(Z, Z), []
+    np.testing.assert_allclose(panel(app, 1), RBF(0.25).matrix(shown, shown), atol=1e-6)
+    for place, name in ((0, "nystroem"), (2, "fourier")):
+        np.testing.assert_allclose(panel(app, place), fresh(name, shown, m, seed), atol=1e-5)
+        told.append(np.linalg.norm(fresh(name, Z, m, seed) - K) / np.linalg.norm(K))
+    assert f"errors {error_words(told[0])} and {error_words(told[1])}; " in app.header[0].value
+
+
+def test_a_query_has_its_own_matrices_and_errors(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", of="query", kq=91, **QUICK)
+    part = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
+    Z = part.X[part.query_slice(part.query_ids.tolist().index(91))]
+    K = RBF(0.25).matrix(Z, Z)
+    told = [
+        error_words(np.linalg.norm(fresh(name, Z, 25, 0) - K) / np.linalg.norm(K))
+        for name in ("nystroem", "fourier")
+    ]
+    assert f"errors {told[0]} and {told[1]}; " in app.header[0].value
+    assert f"{len(Z)} of {len(Z)} documents of query 91" in words(app)
+
+
+def test_the_sentence_counts_the_exact_top_ten(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", kq=91, **QUICK)
+    data = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
+    rows = data.query_slice(data.query_ids.tolist().index(91))
+    spec = RunSpec("synthetic-demo", n_components=25, C=2.0**-4, gamma=2.0**-2)
+    runs = [execute(one) for one in (spec, spec.but(feature_map="fourier"), spec.exact())]
+    *maps, exact = (set(np.argsort(-run.scores["vali"][rows], kind="stable")[:10]) for run in runs)
+    kept = [len(own & exact) for own in maps]
+    assert app.header[0].value.endswith(f"; {kept[0]} and {kept[1]} of the exact top ten in query 91.")
+
+
+def test_m_moves_all_rows_and_trains_nothing(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("kernel_approximation", m=25, draws=1)
+    before, said = named(app), app.header[0].value
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("something is computed again")
+
+    for place in ("ui.work.runs.execute_all", "ui.study.kernel_approximation_computations.errors_of"):
+        monkeypatch.setattr(place, refused)
+    monkeypatch.setattr(Variant, "draw", refused)
+    app.session_state["m"] = 100
+    app.run()
+    assert not app.exception
+    assert app.header[0].value != said
+    assert all(named(app)[key] != before[key] for key in ROWS)
+
+
+def test_a_new_draw_keeps_the_earlier_ones(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", **QUICK)
+    first = curves(app)
+    app.button(key="new-draw").click().run()
+    assert app.session_state["seed"] == 1
+    assert app.query_params["earlier"] == "0"
+    both = curves(app)
+    assert [y for opacity, y in both if opacity < 1] == [y for _, y in first]
+    assert len(both) == 2 * len(first)
+    assert not any((1, y) in both for _, y in first)
+    assert f"seed 0: {error_words(first[0][1][2])} and {error_words(first[1][1][2])}." in words(app)
+    app.button(key="clear-draws").click().run()
+    assert len(curves(app)) == len(first)
+    assert "earlier" not in app.query_params
+
+
+def curves(app: AppTest) -> list[tuple[float, list[float]]]:
+    """Opacity and values of the curves of draws, those of errors first."""
+    drawn = [one for one in named(app)["kernel-draws"]["data"] if "opacity" in one]
+    return [(one["opacity"], decoded(one["y"])) for one in drawn]
+
+
+def test_earlier_draws_belong_to_their_settings(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", earlier="3.7", **QUICK)
+    assert "Errors of earlier draws at m = 25: seed 3: " in words(app)
+    app.session_state["g"] = 1
+    app.run()
+    assert "earlier" not in app.query_params
+    for broken in ("x", "-1", "9" * 30, "0"):
+        without_nan(open_page("kernel_approximation", earlier=broken, **QUICK))
+
+
+@pytest.mark.parametrize("kind", ["nothing relevant", "one grade", "one query"])
+def test_queries_without_pairs_say_so(kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set(kind)
+    app = open_page("kernel_approximation", data="edge", m=5)
+    assert list(named(app))[:4] == ROWS
+    assert ("there are no preference pairs" in without_nan(app)) == (kind != "one query")
+
+
+def test_missing_models_leave_the_first_rows(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "ui.study.kernel_approximation_rows.run_or_submit", lambda specs, **_: [None] * len(specs)
+    )
+    app = open_page("kernel_approximation", **QUICK)
+    assert list(named(app)) == [*ROWS[:3], "kernel-error"]
+    assert "top ten" not in app.header[0].value
+    assert NO_MODELS in words(app)
+
+
+VIEWS = ("", "κ against κ̃", "Residuals of one query", "Spectrum", "Error against seconds", "Numbers")
 
 
 def without_nan(app: AppTest) -> str:
@@ -168,7 +322,9 @@ def test_data_at_the_edges_in_every_tab(
     for view in VIEWS:
         app = open_page("kernel_approximation", data="edge", m=500, view=view, also="k-means++ landmarks")
         assert "below 10⁻⁹" in without_nan(app)
-        assert len(figures(app)) == (1 if view == "Numbers" or (kind, view) == ("one document", "") else 2)
+        assert list(named(app))[:4] == ROWS
+        without = view == "Numbers" or (kind, view) == ("one document", "κ against κ̃")
+        assert len(named(app)) == (4 if without else 5)
 
 
 @pytest.mark.parametrize("g", [-12, 4])
@@ -185,7 +341,7 @@ def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) ->
     assert f"· {kernel} kernel" in text
     assert "RBF" not in text
     assert ("γ" in text) == (kernel != "linear")
-    drawn = {name.split(":")[0] for name in lines(figures(app)[0])}
+    drawn = drawn_in(app)
     assert ("random Fourier" in drawn) == (kernel == "Laplacian")
     assert ("Random Fourier is left out: it needs a kernel that is shift-invariant" in text) == (
         "random Fourier" not in drawn
@@ -196,12 +352,11 @@ def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) ->
 def test_kernels_with_alike_parameters_are_kept_apart(open_page: Opener) -> None:
     """Of both γ is 2⁻², and what is kept is kept for as long as the app runs."""
     app = open_page("kernel_approximation", **QUICK)
-    before = figures(app)
+    before = named(app)
     app.session_state["kernel"] = "laplacian"
     app.run()
     assert not app.exception
-    assert figures(app)[0] != before[0]
-    assert figures(app)[1] != before[1]
+    assert all(named(app)[key] != before[key] for key in ("kernel-matrices", "kernel-draws", "kernel-error"))
 
 
 def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(
@@ -221,28 +376,27 @@ def test_a_third_map_is_drawn_everywhere(
     third = replace(FEATURE_MAPS["fourier"], label="third map")
     monkeypatch.setitem(FEATURE_MAPS, "third", third)
     app = open_page("kernel_approximation", view=view, map="third map", **QUICK)
-    text = without_nan(app)
-    drawn = {name.split(":")[0]: y for name, y in lines(figures(app)[0]).items()}
+    without_nan(app)
+    drawn = lines(named(app)["kernel-draws"])
     assert drawn["third map"] == drawn["random Fourier"]
-    assert drawn["the current model"] == [drawn["third map"][2]]
-    assert text.count("third map's") >= 2
+    assert "third map" in app.header[0].value
     if view == "Numbers":
         assert "third map" in app.dataframe[0].value
     else:
-        assert "third map" in str(figures(app)[1])
-    named = ["random Fourier, orthogonal frequencies", "third map, orthogonal frequencies"]
-    assert app.button_group(key="also").options == ["k-means++ landmarks", *named]
+        assert "third map" in str(figures(app)[4])
+    told = ["random Fourier, orthogonal frequencies", "third map, orthogonal frequencies"]
+    assert app.button_group(key="also").options == ["k-means++ landmarks", *told]
 
 
 def test_models_of_other_methods_are_of_their_maps(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("kernel_approximation", method=METHODS["factorized"].label, **QUICK)
-    assert "the current model" in lines(figures(app)[0])
+    assert "the current model" in lines(named(app)["kernel-error"])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     other = open_page("kernel_approximation", method="feature mean", **QUICK)
     assert "The feature mean has no kernel; shown: 2 approximations of a kernel." in words(other)
-    assert "the current model" not in lines(figures(other)[0])
+    assert "the current model" not in lines(named(other)["kernel-error"])
 
 
 # --- words ------------------------------------------------------------------------------------------------

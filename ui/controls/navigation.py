@@ -14,9 +14,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.settings import SEED, Setting, every
+from rankviz.common.settings import Setting
 from rankviz.features import FEATURE_MAPS, LINEAR
-from rankviz.features.registry import FEATURE_MAP, KERNEL
+from rankviz.features.kernels import GAMMA
+from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.pairs import COSTS
 from rankviz.models.methods import METHODS, USUAL
@@ -77,9 +78,8 @@ def not_used_on_sweep(setting: Setting) -> str:
 
 
 def not_used_on_kernel(setting: Setting) -> str:
-    """Return why Kernel approximation does not read a setting: it trains nothing; eigenvalues need C."""
-    read = {FEATURE_MAP, KERNEL, NORMALISATION, SEED, LOSS_WEIGHT, *every([FEATURE_MAP])}
-    return "" if setting in read else words.NOT_USED
+    """Return why Nyström and Fourier does not read a setting: it trains no linear model."""
+    return words.NOT_USED if setting is BASELINE_C else ""
 
 
 def _chosen(key: str, default: str) -> str:
@@ -117,6 +117,8 @@ class Entry:
         Function that explains why it does not read the fold; "" if it does.
     own : bool
         True if it has its own documents and model, so that the sidebar's settings are folded.
+    on_page : tuple of Setting
+        Settings of the sidebar that are drawn on the page instead.
     """
 
     title: str
@@ -127,6 +129,7 @@ class Entry:
     unread: Unused = lambda _: ""
     no_fold: Callable[[], str] = lambda: ""
     own: bool = False
+    on_page: tuple[Setting, ...] = ()
 
     @property
     def script(self) -> str:
@@ -190,6 +193,7 @@ ENTRIES = (
     Entry("Sweep", "Study", "apps", "sweep", "Which settings are best?", not_used_on_sweep),
     Entry("Two models", "Compare", "compare", "side_by_side", "Where do two models disagree?"),
     Entry(
+<<<<<<< HEAD
         "Several models",
         "Compare",
         "rule",
@@ -197,6 +201,14 @@ ENTRIES = (
         "Which is significantly better?",
         not_used,
         own=True,
+=======
+        "Nyström and Fourier",
+        "blur_on",
+        "kernel_approximation",
+        ": side by side",
+        not_used_on_kernel,
+        on_page=(N_COMPONENTS, GAMMA),
+>>>>>>> w/nf
     ),
     Entry("Runs", "Compare", "history", "runs", "What has been trained?", not_used, own=True),
 )

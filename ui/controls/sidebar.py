@@ -7,7 +7,7 @@ it has its own values. See docs/decisions/0024-the-address-is-the-state.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +44,7 @@ from ui.controls.settings import (
 )
 from ui.controls.widgets import Bound
 from ui.shell import words
+from ui.shell.page import KEPT_ALONE
 from ui.work.folds import fold_of
 
 MOST_BYTES = 32e6
@@ -51,6 +52,9 @@ MOST_BYTES = 32e6
 
 
 _OWN, _LINK = "sidebar-own", "sidebar-link"
+_HEAD, _ROW = "head-of-page", "controls-of-page"
+ON_PAGE_WIDTH = 190
+"""Width in pixels of a setting on the page."""
 _CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
 NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
@@ -75,11 +79,13 @@ def sidebar(
     no_fold: Callable[[], str] = lambda: "",
     *,
     folded: bool = False,
+    on_page: Collection[Setting] = (),
 ) -> None:
     """Draw the shared sidebar; `spec_from_state` reads its experiment.
 
     `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
-    fold. On a page that reads none, they are `folded`: they keep their values for the other pages.
+    fold. On a page that reads none, they are `folded`: they keep their values for the other pages. Settings
+    `on_page` are drawn below the page's head instead (`head_place`, `page_controls`).
     """
     drawn: set[Setting] = set()
     with st.sidebar:
@@ -96,12 +102,48 @@ def sidebar(
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
         _presets_and_link()
+    if on_page:
+        _draw_on_page(on_page, unread)
+
+
+def _draw_on_page(settings: Collection[Setting], unread: Callable[[Setting], str]) -> None:
+    """Draw settings of the sidebar in the page's row of controls, and hide those in the sidebar.
+
+    A control on the page writes into that of the sidebar, which keeps the address: the browser would remove a
+    parameter whose widget moves between sidebar and page.
+    """
+    st.session_state[_HEAD] = st.container()
+    # with this prefix the row stays where only a page's figure is shown
+    row = st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{KEPT_ALONE}-on-page"
+    )
+    st.session_state[_ROW] = row
+    hidden = ", ".join(f"[data-testid='stSidebar'] .st-key-{setting.key}" for setting in settings)
+    st.html(f"<style>{hidden} {{ display: none; }}</style>")
+    for setting in settings:
+        with row.container(width=ON_PAGE_WIDTH):
+            _control(setting, unread(setting), f"{setting.key}-on-page")
+
+
+def _write(setting: Setting, key: str) -> None:
+    """Write what a control on the page holds into that of the sidebar (a callback)."""
+    st.session_state[setting.key] = st.session_state[key]
 
 
 def own_place() -> DeltaGenerator:
     """Return the place above the shared settings, for a page's own controls."""
     place: DeltaGenerator = st.session_state[_OWN]
     return place
+
+
+def head_place() -> DeltaGenerator:
+    """Return the place of the head on a page with settings of the sidebar; here without the router."""
+    return st.session_state.get(_HEAD) or st.container()
+
+
+def page_controls() -> DeltaGenerator:
+    """Return the row of these settings, for the page's own controls; here without the router."""
+    return st.session_state.get(_ROW) or st.container(horizontal=True)
 
 
 def in_order(settings: Iterable[Setting], drawn: set[Setting]) -> Iterator[Setting]:
@@ -126,13 +168,23 @@ def _dependent(setting: Setting) -> list[Setting]:
     return [one for name in chosen for one in setting.settings_of(name)]
 
 
-def _control(setting: Setting, why: str) -> None:
-    """Draw the control of a setting, greyed out if page or model do not read it, with the reason."""
+def _control(setting: Setting, why: str, on_page: str = "") -> None:
+    """Draw the control of a setting, greyed out if page or model do not read it, with the reason.
+
+    `on_page` is the key of a second control of it, on the page.
+    """
     if not why and not is_read(setting, st.session_state):
         why = words.not_used_by(_model())
     told = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
-    control_of(setting).draw(disabled=bool(why), hint=hint)
+    if not on_page:
+        control_of(setting).draw(disabled=bool(why), hint=hint)
+        return
+    state = st.session_state
+    if state.get(on_page) != state[setting.key]:  # else a moving thumb would be set back
+        state[on_page] = state[setting.key]
+    how = {"disabled": bool(why), "help": hint, "bind": None, "on_change": _write, "args": (setting, on_page)}
+    control_of(setting).widget(on_page, setting.label, state[setting.key], how)
 
 
 def _costs_are_wrong() -> bool:

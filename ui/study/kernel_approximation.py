@@ -1,4 +1,4 @@
-"""Main views of the Kernel approximation page: its controls, and error against m with a sentence."""
+"""Settings and tabs of the Nyström and Fourier page; its four rows are in kernel_approximation_rows.py."""
 
 from __future__ import annotations
 
@@ -57,12 +57,11 @@ from ui.work.folds import normalised
 
 FIGURES = Figures(ALTS, CAPTIONS)
 
-LARGEST_AT_ONCE = 500
 DRAWS = 5
 
 
-def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
-    """Describe the comparison in `place`, draw the page's controls, and return both.
+def asked(spec: RunSpec, place: DeltaGenerator, top: DeltaGenerator) -> Comparison | None:
+    """Describe the comparison in `place` and `top`, draw the controls of the tabs, and return both.
 
     Return None, with a message, if no map supports the kernel.
     """
@@ -74,8 +73,9 @@ def asked(spec: RunSpec, place: DeltaGenerator) -> Comparison | None:
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
     compared = own[shown[0].map if named is None else named.map]
-    place.caption(CAPTIONS["head"].format(about=about(compared), m=compared.n_components), width="content")
-    _what_is_compared(spec, compared, shown)
+    place.caption(about(compared), width="content")
+    with top:
+        _what_is_compared(spec, compared, shown)
     norm, others, draws, upto = _controls(kernel_error.other_variants(kind))
     usual = [*kernel_error.paper_variants(kind), *kernel_error.other_variants(kind)]
     variants = tuple(v for v in usual if kernel_error.is_paper_variant(v) or v in others or v == named)
@@ -128,7 +128,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
     norm = row.buttons("errnorm", "Error", {norm: kernel_error.NORM_NAMES[norm] for norm in NORMS})
     about_draws = HELP["draws"].format(deciding=DECIDING)
     draws = row.slider("draws", "Draws", 1, 10, DRAWS, width=170, help=about_draws)
-    upto = row.steps("errupto", "Up to m", COMPONENTS[3:], LARGEST_AT_ONCE, width=200)
+    upto = row.steps("errupto", "Up to m", COMPONENTS[3:], computations.LARGEST_AT_ONCE, width=200)
     return norm, _other_ways(place.popover("More", help=HELP["more"]), ways), draws, upto
 
 
@@ -153,8 +153,8 @@ def _told(variant: Variant, ways: Sequence[Variant]) -> str:
     return kernel_error.choice_name(variant) if len(alike) == 1 else kernel_error.variant_name(variant)
 
 
-def headline(asked: Comparison) -> tuple[KernelErrors, int]:
-    """Draw error against m with a sentence; return the errors, and the current draws of each map."""
+def draws(asked: Comparison) -> None:
+    """Draw error against m over several draws with a sentence; rerun the page while draws are missing."""
     place = st.container()  # progress is shown below it: the figure keeps its place
     found, draws = errors(asked)
     table = kernel_error.error_data(found, asked.norm)
@@ -177,7 +177,7 @@ def headline(asked: Comparison) -> tuple[KernelErrors, int]:
         )
         words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
         st.markdown("  \n".join(filter(None, words)))
-    return found, draws
+    _finish(asked, draws)
 
 
 def _seeds(asked: Comparison, draws: int) -> str:
@@ -193,7 +193,7 @@ def _below(table: pd.DataFrame) -> str:
     return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
 
 
-def finish(asked: Comparison, draws: int) -> None:
+def _finish(asked: Comparison, draws: int) -> None:
     """Rerun the page while draws are missing: each rerun shows the current ones."""
     if draws < asked.draws:
         st.rerun()
@@ -234,7 +234,7 @@ def entries(asked: Comparison) -> None:
         found.entries,
         ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
         maps=kernel_error.joined_names(asked.shown),
-        drawn=_drawn(asked),
+        drawn=drawn(asked),
         compared=compared(found.n_compared, found.n_documents),
         pairs=pairs,
     )
@@ -259,7 +259,7 @@ def spectrum(asked: Comparison) -> None:
             kernel_matrices.spectrum_figure(table, m, 0.5 / spec.C / computations.trace_of_all(asked)),
             table,
             what,
-            drawn=_drawn(asked),
+            drawn=drawn(asked),
             compared=compared(len(K.Z), n),
             sample=" The sample's shares are close to those of all documents." if sample else "",
         )
@@ -279,7 +279,7 @@ def residual(asked: Comparison) -> None:
     """Draw κ̃ − κ among the documents of one query that the maps have not seen."""
     part = normalised(asked.spec).parts[computations.QUERY_PART]
     queries = [int(q) for q in part.query_ids]
-    chosen = Bound(helps=HELP).held_menu("kq", "Query", queries, width=240)
+    chosen = int(st.session_state["kq"])
     position = queries.index(chosen)
     n = len(part.y[part.query_slice(position)])
     table = computations.residuals(asked, position)
@@ -295,7 +295,7 @@ def residual(asked: Comparison) -> None:
         table,
         RESIDUAL.format(told="; ".join(told)),
         query=chosen,
-        drawn=_drawn(asked),
+        drawn=drawn(asked),
         cut=cut,
     )
 
@@ -305,8 +305,9 @@ def _values(of_maps: pd.Series) -> str:
     return " and ".join(f"{small(value)} with {style_of(str(name)).name}" for name, value in of_maps.items())
 
 
-def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
+def seconds(asked: Comparison) -> None:
     """Draw the error against the seconds to make the features."""
+    found, draws = errors(asked)
     table = kernel_error.seconds_data(kernel_error.error_data(found, asked.norm), computations.seconds(asked))
     FIGURES.show(
         "kernel-seconds",
@@ -319,10 +320,12 @@ def seconds(asked: Comparison, found: KernelErrors, draws: int) -> None:
         n=found.n_documents,
         compared=compared(found.n_compared, found.n_documents),
     )
+    _finish(asked, draws)
 
 
-def numbers(asked: Comparison, found: KernelErrors) -> None:
+def numbers(asked: Comparison) -> None:
     """Draw errors of all maps at each m, and their fitted powers of m."""
+    found, draws = errors(asked)
     table = kernel_error.error_data(found, asked.norm)
     columns: dict[str, pd.Series] = {}
     landmarks = next(filter(has_landmarks, asked.variants), None)
@@ -336,6 +339,7 @@ def numbers(asked: Comparison, found: KernelErrors) -> None:
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     show_table(pd.DataFrame(slopes), hide_index=True)
     st.caption(CAPTIONS["slopes"])
+    _finish(asked, draws)
 
 
 def _kept(landmarks: Variant | None) -> str:
@@ -357,7 +361,7 @@ def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[s
     return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
 
 
-def _drawn(asked: Comparison) -> str:
+def drawn(asked: Comparison) -> str:
     """Describe the maps at the sidebar's m."""
     others = [
         kernel_error.choice_name(variant)

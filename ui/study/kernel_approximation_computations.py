@@ -1,4 +1,4 @@
-"""Computations of the Kernel approximation page, cached by digest and settings, with progress.
+"""Computations of the Nyström and Fourier page, cached by digest and settings, with progress.
 
 A new γ keeps the draws; more draws or another variant add to the existing ones.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,15 +19,20 @@ from rankviz.analysis.kernel_spectrum import KernelSpectrum, kernel_spectrum
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED
-from rankviz.features import KERNELS, Drawn, Kernel
-from rankviz.plots import kernel_matrices
+from rankviz.features import KERNELS, Drawn, FittedMap, Kernel
+from rankviz.plots import kernel_matrices, nystroem_fourier
 from rankviz.plots import kernel_matrices as spectrum_plot
+from rankviz.plots.style import evenly
 from rankviz.runs.spec import RunSpec
+from ui.controls.widgets import COMPONENTS
 from ui.work.folds import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
+LARGEST_AT_ONCE = 500
+"""Largest m of the curves, unless the sidebar's is larger."""
 SECONDS_AT_ONCE = 0.8
 """Seconds of computing draws before the figure is drawn; the rest follows."""
+MOST_POINTS = 500  # documents in the plane
 LARGEST_BLOCK = 100  # most documents in a heat map: two of them have 20,000 cells
 TOGETHER = {
     "frobenius": ("frobenius", "maximum"),
@@ -206,13 +211,27 @@ def _errors_of(
     return table.assign(**variant.columns, seed=seed)
 
 
+def grid_of(m: int) -> tuple[int, ...]:
+    """Return the values of m of the curves: one draw at the largest gives all of them."""
+    return tuple(k for k in COMPONENTS if k <= max(LARGEST_AT_ONCE, m))
+
+
+def whole_draw(asked: Comparison, seed: int) -> Comparison:
+    """Return the comparison of one draw at all m: the same for every m of the sidebar."""
+    grid = grid_of(asked.spec.n_components)
+    spec = asked.spec.but(n_components=grid[-1], seed=seed)
+    return replace(asked, spec=spec, norm="frobenius", draws=1, grid=grid, variants=asked.shown)
+
+
+def maps(asked: Comparison) -> dict[str, FittedMap]:
+    """Return the sidebar's maps at its m and seed: the leading parts of the largest."""
+    largest = _largest_maps(whole_draw(asked, asked.seed))
+    return {name: fitted.leading(asked.spec.n_components) for name, fitted in largest.items()}
+
+
 def features(asked: Comparison, Z: FloatArray) -> dict[str, FloatArray]:
-    """Return Φ of documents Z (N, d) under the sidebar's maps: one draw at its m and seed."""
-    found = {}
-    for variant in asked.shown:
-        drawn = _drawn_for(asked.spec, variant, asked.spec.n_components, asked.seed)
-        found[variant.map] = drawn.fitted(asked.kernel.gamma).operator(Z).dense()
-    return found
+    """Return Φ of documents Z (N, d) under the sidebar's maps."""
+    return {name: fitted.operator(Z).dense() for name, fitted in maps(asked).items()}
 
 
 def _at(asked: Comparison) -> tuple[str, str, str, int, int, tuple[Variant, ...]]:
@@ -221,6 +240,92 @@ def _at(asked: Comparison) -> tuple[str, str, str, int, int, tuple[Variant, ...]
 
 
 _cached_at_m = partial(st.cache_resource, hash_funcs={Comparison: _at})
+
+
+@_cached_at_m(max_entries=64, show_spinner=False)
+def _largest_maps(whole: Comparison) -> dict[str, FittedMap]:
+    drawn = {one.map: _drawn_for(whole.spec, one, whole.grid[-1], whole.seed) for one in whole.shown}
+    return {name: one.fitted(whole.kernel.gamma) for name, one in drawn.items()}
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """K of documents in order of the first principal component, and their features at the largest m.
+
+    Attributes
+    ----------
+    K : (N, N) float64
+    features : dict
+        Map -> Φ (N, m).
+    maps : dict
+        Map -> the map at the largest m.
+    n_documents : int
+        Documents of the error: K shows at most `LARGEST_BLOCK` of them.
+    """
+
+    K: FloatArray
+    features: dict[str, FloatArray]
+    maps: dict[str, FittedMap]
+    n_documents: int
+
+    def approximate(self, m: int) -> dict[str, FloatArray]:
+        """Return K̃ (N, N) of each map at m, from its leading columns."""
+        found = {}
+        for name, Phi in self.features.items():
+            k = self.maps[name].leading(m).n_components
+            found[name] = Phi[:, :k] @ Phi[:, :k].T * self.maps[name].basis.weight(k) ** 2
+        return found
+
+
+@_cached_at_m(max_entries=64, show_spinner=False)
+def matrices(whole: Comparison, query: int | None) -> Matrices:
+    """Return K and the features of a validation query, or of a sample of the training part."""
+    Z, (centre, axes) = _documents(whole.spec, query), plane(whole.spec)
+    order = np.argsort((Z - centre) @ axes[:, 0], kind="stable")
+    X = Z[order[evenly(len(Z), LARGEST_BLOCK)]]
+    found = _largest_maps(whole)
+    Phi = {name: one.operator(X).dense() for name, one in found.items()}
+    return Matrices(whole.kernel.matrix(X, X), Phi, found, len(Z))
+
+
+def _documents(spec: RunSpec, query: int | None) -> FloatArray:
+    if query is None:
+        return compared_kernel(spec).Z
+    part = normalised(spec).parts[QUERY_PART]
+    return part.X[part.query_slice(query)]
+
+
+def draw_errors(whole: Comparison, query: int | None) -> pd.DataFrame:
+    """Return relative Frobenius errors of a draw at all m: columns map, seed, m, frobenius."""
+    return errors(whole)[0].table if query is None else _errors_in_query(whole, query)
+
+
+@_cached_at_m(max_entries=256, show_spinner=False)
+def _errors_in_query(whole: Comparison, query: int) -> pd.DataFrame:
+    X, of_all = _documents(whole.spec, query), compared_kernel(whole.spec)
+    compared = replace(of_all, Z=X, K=whole.kernel.matrix(X, X))
+    drawn = {one: _drawn_for(whole.spec, one, whole.grid[-1], whole.seed) for one in whole.shown}
+    tables = [
+        errors_of(one, compared, whole.grid, norms=("frobenius",)).assign(**variant.columns, seed=whole.seed)
+        for variant, one in drawn.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def plane(spec: RunSpec) -> tuple[FloatArray, FloatArray]:
+    """Return centre and directions of the first two principal components of the training documents."""
+    return _plane(fold_of(spec).digest, spec.normalisation, _train(spec))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _plane(digest: str, normalisation: str, _X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return nystroem_fourier.principal_plane(_X)
+
+
+def in_plane(asked: Comparison) -> pd.DataFrame:
+    """Return documents, landmarks and frequencies at the sidebar's m in the plane of the components."""
+    Z = compared_kernel(asked.spec).Z
+    return nystroem_fourier.plane_data(Z[evenly(len(Z), MOST_POINTS)], maps(asked), *plane(asked.spec))
 
 
 @_cached_at_m(max_entries=64, show_spinner="Comparing kernel entries …")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -16,15 +16,19 @@ from rankviz.analysis.kernel_error import (
     lower_error,
     summary_at,
 )
-from rankviz.common.numbers import small, with_minus
+from rankviz.common.numbers import percent, small, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import FREQUENCY_CHOICE, LANDMARK_CHOICE
 from rankviz.plots import kernel_error
 from rankviz.plots.kernel_error import NORM_NAMES, variant_name
+from ui.controls.curves import listed
 
 TINY = "10⁻⁹"
 HELP = {
+    "of": "A sample of the training part, or one validation query.",
+    "maps": "K̃ − K in place of K̃.",
+    "new": "Other landmarks and frequencies. Earlier draws stay as thin curves.",
     "errnorm": (
         "Of K − K̃, relative to K. Spectral: largest absolute eigenvalue. Maximum-entry: largest absolute "
         "entry."
@@ -37,7 +41,22 @@ HELP = {
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
-    "head": "{about} · training · m = {m} is marked",
+    "kernel-matrices": (
+        "{drawn}. {of}, in order of the first principal component. Errors: ‖K̃ − K‖/‖K‖, "
+        "Frobenius, of all {n:,}. Colours span the range of K."
+    ),
+    "kernel-plane": (
+        "{drawn}. Training documents in grey; landmarks as diamonds. A wave "
+        "cos(ωᵀx + b) by its crests: dashed for the first three, for others the one nearest the middle."
+    ),
+    "kernel-draws": (
+        "{about}. Left: {of}. Right: mean NDCG@10 over validation queries. Rings: m = {m}. Thin: "
+        "earlier draws."
+    ),
+    "kernel-rankings": (
+        "{drawn}. Query {query} of validation, first {k}. Arcs join documents of different grades that a map "
+        "orders otherwise than the exact kernel."
+    ),
     "kernel-error": (
         "{about}. {seeds}. {compared}; maps fitted on all {n:,} ({distinct:,} distinct). Dotted: fitted "
         "power of m.{below}"
@@ -59,6 +78,10 @@ CAPTIONS = {
 }
 """Templates of captions, by the key of their figure or table."""
 ALTS = {
+    "kernel-matrices": "Kernel matrix K between its approximations at m = {m}: {maps}.",
+    "kernel-plane": "Landmarks or waves over the documents in the plane: {maps}.",
+    "kernel-draws": "Kernel error and NDCG@10 against m: {maps}.",
+    "kernel-rankings": "First {k} documents of query {query}, ranked by the exact kernel and by {maps}.",
     "kernel-error": "Relative {norm} error against m: {maps}.",
     "kernel-entries": "Approximate against exact kernel values: {maps}.",
     "kernel-spectrum": "Eigenvalues of K and K̃.",
@@ -85,7 +108,38 @@ SEEDS = "Seeds {first} to {last}; line: mean; band: least to greatest"
 SO_FAR = "{words}, {draws} of {of} so far"
 BELOW_AXIS = " Below the axis (rounding): {hidden} of {of} points."
 ON_ALL = "K on all {n:,} training documents"
+NO_MODELS = "Rankings and NDCG appear when the models are trained."
+NO_EXACT = "No exact model to compare the rankings with."
+NO_PAIRS = "All documents of query {query} have the same grade: there are no preference pairs."
+PAIRS = "Query {query}, {pairs}. Ordered otherwise than by the exact kernel: {told}."
+EARLIER = "Errors of earlier draws at m = {m}: {told}."
+SAMPLE, QUERY = (
+    "{shown:,} of {n:,} compared training documents",
+    "{shown:,} of {n:,} documents of query {query}",
+)
 ON_SOME = "K on {n:,} of {of:,} training documents, drawn at random"
+
+
+def answer(
+    m: int, names: Sequence[str], errors: Sequence[float], kept: Sequence[int], top: int, query: int
+) -> str:
+    """Say the errors of the maps at m, and how many of the exact first documents of a query they keep.
+
+    `kept` is empty while there are no models.
+    """
+    told = f"At m = {m} {listed(names)}: {'error' if len(names) == 1 else 'errors'} "
+    told += listed([error_words(error) for error in errors])
+    ten = "top ten" if top == 10 else f"top {top}"
+    return f"{told}; {listed([str(n) for n in kept])} of the exact {ten} in query {query}" if kept else told
+
+
+def error_words(error: float) -> str:
+    """Format a relative error in percent, with two significant digits."""
+    if error <= FLOOR:
+        return f"below {TINY}"
+    if not math.isfinite(error):
+        return "infinite"
+    return percent(error) if error >= 0.1 else f"{small(100 * error)}\N{NO-BREAK SPACE}%"
 
 
 def reading(

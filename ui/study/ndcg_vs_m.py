@@ -112,7 +112,7 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     ]
     own = [] if spec in (linear, exact, *curves) else [spec]
     for level in [exact] * chosen.exact + own:
-        runs += _affordable(level, chosen.folds)
+        runs += affordable(level, chosen.folds)
     return list(dict.fromkeys(runs))
 
 
@@ -126,7 +126,7 @@ def seeded(spec: RunSpec, k: int) -> RunSpec:
     return spec.but(seed=spec.seed + k) if SEED.name in spec else spec
 
 
-def _affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
+def affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:
     """Return the runs of every fold, or none with a message if one is impossible."""
     runs = [spec.but(fold=fold) for fold in folds]
     try:

@@ -1,0 +1,343 @@
+"""The four rows of the Nyström and Fourier page: matrices, plane, curves of draws, rankings of one query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rankviz.analysis.kernel_error import Variant
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted
+from rankviz.common.settings import SEED
+from rankviz.datasets import RankingData
+from rankviz.features import EXACT, FEATURE_MAPS
+from rankviz.features.registry import RANK
+from rankviz.metrics import top_overlap
+from rankviz.plots import kernel_error, metric_vs_m, nystroem_fourier, ranked_list
+from rankviz.plots.style import style_of
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
+from ui.controls.curves import listed, report_left_out
+from ui.controls.settings import spec_from_state
+from ui.controls.sidebar import page_controls
+from ui.controls.widgets import Bound, write_address
+from ui.shell.figures import Figures, report_untrained, show_answer
+from ui.study import kernel_approximation_computations as computations
+from ui.study.kernel_approximation import about, drawn
+from ui.study.kernel_approximation_computations import QUERY_PART, Comparison
+from ui.study.kernel_approximation_words import (
+    ALTS,
+    CAPTIONS,
+    EARLIER,
+    HELP,
+    NO_EXACT,
+    NO_MODELS,
+    NO_PAIRS,
+    PAIRS,
+    QUERY,
+    SAMPLE,
+    answer,
+    error_words,
+)
+from ui.study.ndcg_vs_m import affordable
+from ui.work.folds import fold_of, normalised
+from ui.work.jobs import run_or_submit
+from ui.work.runs import recall
+
+FIGURES = Figures(ALTS, CAPTIONS)
+METRIC, TOP = "NDCG@10", 10
+LISTED = 12
+"""Documents of the ranked lists."""
+OF = {"sample": "sample", "query": "query"}
+EARLIER_KEY, MOST_EARLIER = "earlier", 5
+"""Key of earlier seeds in the address, and the most of them that stay."""
+_DRAWS_OF = "draws-of"
+
+
+@dataclass(frozen=True)
+class View:
+    """The comparison with the choices of the rows.
+
+    Attributes
+    ----------
+    asked : Comparison
+    of_query : bool
+        True if K is that of the query, not of a sample.
+    query : int
+        Its position in the validation part.
+    differences : bool
+    earlier : tuple of int
+        Seeds of earlier draws.
+    """
+
+    asked: Comparison
+    of_query: bool
+    query: int
+    differences: bool
+    earlier: tuple[int, ...]
+
+    @property
+    def m(self) -> int:
+        """The sidebar's m."""
+        return int(self.asked.spec.n_components)
+
+    @property
+    def names(self) -> list[str]:
+        """The maps, Nyström first."""
+        return [one.map for one in self.asked.shown]
+
+    @cached_property
+    def part(self) -> RankingData:
+        """The validation part."""
+        return normalised(self.asked.spec).parts[QUERY_PART]
+
+    @property
+    def query_id(self) -> int:
+        """The query's number."""
+        return int(self.part.query_ids[self.query])
+
+    @property
+    def place(self) -> int | None:
+        """The position of the query whose K is shown; None for a sample."""
+        return self.query if self.of_query else None
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Errors of all draws at each m."""
+        seeds = (*self.earlier, self.asked.seed)
+        found = [
+            computations.draw_errors(computations.whole_draw(self.asked, seed), self.place) for seed in seeds
+        ]
+        return pd.concat(found, ignore_index=True)
+
+    def errors_at_m(self, seed: int) -> dict[str, float]:
+        """Return the error of each map at m."""
+        rows = self.errors[(self.errors["seed"] == seed) & (self.errors["m"] == self.m)]
+        return dict(zip(rows["map"], rows["frobenius"], strict=True))
+
+
+def draw(asked: Comparison) -> None:
+    """Draw the controls, the answer and the four rows; train the models that rows 3 and 4 need."""
+    view = _controls(asked)
+    runs, exact = _runs(view)
+    places = [st.empty(), *(st.container() for _ in range(5))]
+    head, first, second, third, training, fourth = places
+    wanted = [*runs.values(), *exact]
+    _answer(head, view, _in_memory(wanted), runs, exact)
+    with first:
+        _matrices(view)
+    with second:
+        _plane(view)
+    with training:
+        told = run_or_submit(wanted, title=f"Nyström and Fourier, {asked.spec.dataset}") if wanted else []
+    found = {spec: record for spec, record in zip(wanted, told, strict=True) if record is not None}
+    _answer(head, view, found, runs, exact)
+    with third:
+        _draws(view, list(found.values()))
+    with fourth:
+        _rankings(view, _scores(view, found, runs, exact))
+
+
+def _controls(asked: Comparison) -> View:
+    """Draw the controls beside m and γ; return the choices."""
+    row = Bound(page_controls(), HELP)
+    part = normalised(asked.spec).parts[QUERY_PART]
+    of = row.buttons("of", "K of", OF)
+    queries = [int(q) for q in part.query_ids]
+    largest = int(np.diff(part.ptr).argmax())
+    query = queries.index(row.held_menu("kq", "Query", queries, largest, width=110))
+    differences = row.switch("maps", "K̃ − K")
+    earlier = _earlier(asked)
+    row.place.button(
+        "New draw",
+        key="new-draw",
+        icon=":material/casino:",
+        help=HELP["new"],
+        on_click=_new_draw,
+        args=(asked.seed, earlier),
+    )
+    if earlier:
+        row.place.button("Clear", key="clear-draws", type="tertiary", on_click=_set_earlier, args=((),))
+    return View(asked, of == "query", query, differences, earlier)
+
+
+def _earlier(asked: Comparison) -> tuple[int, ...]:
+    """Return the seeds of earlier draws; other settings than m and the seed begin without."""
+    state, of = st.session_state, asked.spec.but(seed=0, n_components=1)
+    if EARLIER_KEY not in state:
+        texts = st.query_params.get(EARLIER_KEY, "").split(".")
+        found = (int(text) for text in texts if text.isdecimal() and len(text) <= 9)
+        state[EARLIER_KEY] = tuple(dict.fromkeys(found))[-MOST_EARLIER:]
+    elif state.get(_DRAWS_OF, of) != of:
+        state[EARLIER_KEY] = ()
+    state[_DRAWS_OF] = of
+    write_address(EARLIER_KEY, ".".join(map(str, state[EARLIER_KEY])))
+    return tuple(seed for seed in state[EARLIER_KEY] if seed != asked.seed)
+
+
+def _new_draw(seed: int, earlier: Sequence[int]) -> None:
+    """Take the next seed that has not been drawn (a callback)."""
+    seen = (*earlier, seed)
+    _set_earlier(seen[-MOST_EARLIER:])
+    st.session_state[SEED.key] = max(seen) + 1
+
+
+def _set_earlier(seeds: Sequence[int]) -> None:
+    st.session_state[EARLIER_KEY] = tuple(seeds)
+
+
+Runs = dict[tuple[str, int, int], RunSpec]
+"""The specs of models by map, seed and m."""
+
+
+def _runs(view: View) -> tuple[Runs, list[RunSpec]]:
+    """Return the models of all draws at each m, and the exact one if it fits into memory."""
+    state, asked, runs = st.session_state, view.asked, Runs()
+    for variant in asked.shown:
+        try:
+            spec = _model(variant)
+        except SettingError as error:
+            report_left_out([str(error)])
+            continue
+        for seed in (*view.earlier, asked.seed):
+            for m in computations.grid_of(view.m):
+                runs[variant.map, seed, m] = spec.but(seed=seed, n_components=m)
+    try:
+        exact = affordable(spec_from_state(state, EXACT), [asked.spec.fold])
+    except SettingError as error:
+        report_left_out([str(error)])
+        exact = []
+    digest = fold_of(asked.spec).digest
+    return {key: spec.but(digest=digest) for key, spec in runs.items()}, [
+        spec.but(digest=digest) for spec in exact
+    ]
+
+
+def _model(variant: Variant) -> RunSpec:
+    """Return the sidebar's RankSVM with the same features as in row 1."""
+    draws_by = FEATURE_MAPS[variant.map].draws_by
+    own = {} if draws_by is None else {draws_by.name: variant.choice}
+    spec = spec_from_state(st.session_state, variant.map, **own)
+    return spec.but(**{RANK.name: None}) if spec.get(RANK.name) is not None else spec
+
+
+Found = Mapping[RunSpec, RunRecord]
+
+
+def _in_memory(wanted: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
+    return {spec: record for spec in wanted if (record := recall(spec)) is not None}
+
+
+def _scores(view: View, found: Found, runs: Runs, exact: Sequence[RunSpec]) -> dict[str, RunRecord]:
+    """Return the existing models at m, with the exact one, by their places in row 4."""
+    own = {name: runs.get((name, view.asked.seed, view.m)) for name in view.names}
+    own[EXACT] = next(iter(exact), None)
+    return {
+        name: found[spec]
+        for name in nystroem_fourier.order_of(view.names)
+        if (spec := own[name]) is not None and spec in found
+    }
+
+
+def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: Sequence[RunSpec]) -> None:
+    """Write the page's sentence, with the rankings if all their models exist."""
+    models, errors = _scores(view, found, runs, exact), view.errors_at_m(view.asked.seed)
+    kept, n = [], int(np.diff(view.part.ptr)[view.query])
+    if len(models) == len(view.names) + 1:
+        own = {name: record.scores[QUERY_PART] for name, record in models.items()}
+        overlaps = [top_overlap(own[name], own[EXACT], view.part, TOP) for name in view.names]
+        kept = [round(overlap.iloc[view.query] * min(TOP, n)) for overlap in overlaps]
+    names = [style_of(name).name for name in view.names]
+    told = answer(view.m, names, [errors[name] for name in view.names], kept, min(TOP, n), view.query_id)
+    with place.container():
+        show_answer(told)
+
+
+def _matrices(view: View) -> None:
+    found = computations.matrices(computations.whole_draw(view.asked, view.asked.seed), view.place)
+    table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
+    errors = view.errors_at_m(view.asked.seed)
+    of = QUERY if view.of_query else SAMPLE
+    FIGURES.show(
+        "kernel-matrices",
+        nystroem_fourier.matrices_figure(
+            table,
+            {name: f"error {error_words(error)}" for name, error in errors.items()},
+            differences=view.differences,
+        ),
+        table,
+        drawn=drawn(view.asked),
+        of=of.format(shown=len(found.K), n=found.n_documents, query=view.query_id),
+        n=found.n_documents,
+        m=view.m,
+        maps=kernel_error.joined_names(view.asked.shown),
+    )
+
+
+def _plane(view: View) -> None:
+    table = computations.in_plane(view.asked)
+    FIGURES.show(
+        "kernel-plane",
+        nystroem_fourier.plane_figure(table),
+        table,
+        drawn=drawn(view.asked),
+        maps=kernel_error.joined_names(view.asked.shown),
+    )
+
+
+def _draws(view: View, records: list[RunRecord]) -> None:
+    if records:
+        report_untrained(records[0])
+    metrics = metric_vs_m.metric_data(records, QUERY_PART, (METRIC,))
+    table = nystroem_fourier.draws_data(view.errors, metrics)
+    grid = computations.grid_of(view.m)
+    FIGURES.show(
+        "kernel-draws",
+        nystroem_fourier.draws_figure(table, METRIC, view.m, view.asked.seed, grid),
+        table,
+        about=about(view.asked.spec),
+        of="the documents of row 1" if view.of_query else "the compared training documents",
+        m=view.m,
+        maps=kernel_error.joined_names(view.asked.shown),
+    )
+    if view.earlier:
+        told = []
+        for seed in view.earlier:
+            errors = view.errors_at_m(seed)
+            told.append(f"seed {seed}: {listed([error_words(errors[name]) for name in view.names])}")
+        st.caption(EARLIER.format(m=view.m, told="; ".join(told)))
+
+
+def _rankings(view: View, models: dict[str, RunRecord]) -> None:
+    if EXACT not in models or len(models) < 2:
+        st.info(NO_EXACT if len(models) > 1 else NO_MODELS, icon=":material/hourglass_empty:")
+        return
+    scores = {name: record.scores[QUERY_PART] for name, record in models.items()}
+    labels = [(style_of(name).name, own) for name, own in scores.items()]
+    table = ranked_list.rankings_data(labels, view.part, view.query)
+    rows = view.part.query_slice(view.query)
+    own = {name: of_all[rows] for name, of_all in scores.items() if name != EXACT}
+    pairs, n = nystroem_fourier.disagreements(own, scores[EXACT][rows], view.part.y[rows])
+    places = {name: place for place, name in enumerate(scores)}
+    k = min(LISTED, rows.stop - rows.start)
+    if n:
+        counts = pairs["map"].value_counts()
+        told = [f"{counts.get(name, 0):,} with {style_of(name).name}" for name in own]
+        st.markdown(PAIRS.format(query=view.query_id, pairs=counted(n, "preference pair"), told=listed(told)))
+    else:
+        st.markdown(NO_PAIRS.format(query=view.query_id))
+    FIGURES.show(
+        "kernel-rankings",
+        nystroem_fourier.rankings_figure(table, pairs, places, k),
+        table,
+        drawn=drawn(view.asked),
+        query=view.query_id,
+        k=k,
+        maps=kernel_error.joined_names(view.asked.shown),
+    )
