@@ -10,13 +10,9 @@ from ui.study import kernel_approximation as views
 from ui.study import kernel_approximation_rows as rows
 
 spec = experiment()
-<<<<<<< HEAD
-about = head("Nyström and Fourier").container(width="content")
-=======
 with head_place():
     about = head("Nyström and Fourier").container(width="content")
 top, details = st.container(), st.container()
->>>>>>> w/nf
 with errors_as_sentences():
     with details:
         asked = views.asked(spec, about, top)

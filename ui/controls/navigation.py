@@ -177,6 +177,7 @@ ENTRIES = (
         "kernel_approximation",
         "How close to the exact kernel?",
         not_used_on_kernel,
+        on_page=(N_COMPONENTS, GAMMA),
     ),
     Entry("NDCG against m", "Study", "show_chart", "ndcg_vs_m", "How many features are enough?"),
     Entry(
@@ -193,7 +194,6 @@ ENTRIES = (
     Entry("Sweep", "Study", "apps", "sweep", "Which settings are best?", not_used_on_sweep),
     Entry("Two models", "Compare", "compare", "side_by_side", "Where do two models disagree?"),
     Entry(
-<<<<<<< HEAD
         "Several models",
         "Compare",
         "rule",
@@ -201,14 +201,6 @@ ENTRIES = (
         "Which is significantly better?",
         not_used,
         own=True,
-=======
-        "Nyström and Fourier",
-        "blur_on",
-        "kernel_approximation",
-        ": side by side",
-        not_used_on_kernel,
-        on_page=(N_COMPONENTS, GAMMA),
->>>>>>> w/nf
     ),
     Entry("Runs", "Compare", "history", "runs", "What has been trained?", not_used, own=True),
 )
