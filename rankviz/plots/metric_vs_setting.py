@@ -328,7 +328,7 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
     )
     return finished(
         fig,
-        height=215,
+        height=250,
         margin={"l": 60, "r": 20, "t": 28, "b": 42},
         xaxis={"title": title, "type": kind},
         yaxis={"title": metric, "tickformat": ".3~f"},

@@ -120,11 +120,11 @@ def metrics(found: Comparison, part: str) -> None:
         hide_index=True,
         column_config={
             "label": "model",
-            "mean": number(format="%.4f"),
-            "low": number("low, 95 %", format="%.4f"),
-            "high": number("high, 95 %", format="%.4f"),
-            "fold_sd": number("SD of folds", format="%.4f", help=words.FOLD_SD_HELP),
-            "seed_sd": number("SD of seeds", format="%.4f", help=words.SEED_SD_HELP),
+            "mean": number(format="%.3f"),
+            "low": number("low, 95 %", format="%.3f"),
+            "high": number("high, 95 %", format="%.3f"),
+            "fold_sd": number("SD of folds", format="%.3f", help=words.FOLD_SD_HELP),
+            "seed_sd": number("SD of seeds", format="%.3f", help=words.SEED_SD_HELP),
         },
         alt="Models by metric.",
     )
@@ -213,8 +213,8 @@ def slices(found: Comparison, asked: Asked, part: str) -> None:
         hide_index=True,
         column_config={
             "label": "model",
-            **{name: number(format="%.4f") for name in ("mean", "baseline")},
-            **{name: number(format="%+.4f") for name in ("difference", "low", "high")},
+            **{name: number(format="%.3f") for name in ("mean", "baseline")},
+            **{name: number(format="%+.3f") for name in ("difference", "low", "high")},
         },
         alt="Slices by model.",
     )
@@ -295,7 +295,7 @@ def _tests(found: Comparison) -> None:
     """Draw all tests of all models by all metrics."""
     columns: dict[str, Any] = {"label": "model"}
     for name, (heading, help_text) in TESTS_COLUMNS.items():
-        digits = "%d" if name in ("better", "worse", "even") else "%.4f"
+        digits = "%d" if name in ("better", "worse", "even") else "%.3f"
         columns[name] = st.column_config.NumberColumn(heading, help=help_text, format=digits)
     show_table(found.deltas, hide_index=True, column_config=columns, alt="Models by metric.")
     if found.family > 1:
@@ -315,9 +315,9 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "old": number(f"{asked.metric}, {asked.baseline}", format="%.4f"),
-            "new": number(f"{asked.metric}, {other.label}", format="%.4f"),
-            "difference": number(format="%+.4f"),
+            "old": number(f"{asked.metric}, {asked.baseline}", format="%.3f"),
+            "new": number(f"{asked.metric}, {other.label}", format="%.3f"),
+            "difference": number(format="%+.3f"),
         },
         alt="Metric by query.",
     )
