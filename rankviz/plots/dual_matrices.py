@@ -208,7 +208,7 @@ def heatmap_figure(
     )
 
 
-BAR_WIDTH = 75
+BAR_WIDTH = 70
 """Space of a colour bar in pixels."""
 _SIDE_WORDS = {
     "block": ("preferred document", "other document"),

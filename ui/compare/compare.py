@@ -10,13 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
-from rankviz.analysis.contestants import Contestant
+from rankviz.analysis.contestants import Contestant, contestants
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
+from rankviz.datasets import load_demo
+from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import style_of
+from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import ChosenRuns
@@ -30,6 +33,13 @@ from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of
 
+EXAMPLE_METRIC = "NDCG@10"
+EXAMPLE: dict[str, dict[str, Any]] = {
+    "linear": {"C": 2.0**-10},
+    "nystroem": {"n_components": 50, "gamma": 0.25, "C": 2.0**-4},
+    "fourier": {"n_components": 50, "gamma": 0.25, "C": 2.0**-4},
+}
+"""Maps and settings of the example, the baseline first."""
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""
 LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
@@ -89,6 +99,32 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) -> str:
     return best_of(_found.matched, asked.metric, asked.baseline).sentence()
+
+
+def example() -> None:
+    """Draw a comparison of two models on a bundled fold."""
+    found, metric = _example(), EXAMPLE_METRIC
+    table = model_comparison.deltas_data(found)
+    about = words.about(found.matched.contestants, "vali")
+    show_figure(
+        model_comparison.deltas_figure(table),
+        table,
+        key="compared-example",
+        alt=words.DELTAS_ALT.format(metric=metric, baseline=found.baseline),
+        caption=words.DIFFERENCES.format(metric=metric, baseline=escaped(found.baseline), about=about),
+        answer=words.EXAMPLE,
+    )
+    st.markdown(words.headline(found, metric))
+
+
+@st.cache_resource(max_entries=1, show_spinner="Comparing …")
+def _example() -> Comparison:
+    """Compare models on a bundled fold; the runs are not stored."""
+    linear, *others = (RunSpec(DEMONSTRATION, feature_map=name, **EXAMPLE[name]) for name in EXAMPLE)
+    records = [record for _, record in execute_all([linear, *others], fold=load_demo(1))]
+    records.sort(key=lambda record: record.spec.values != linear.values)
+    models = contestants(records, "vali")
+    return compare(models, [EXAMPLE_METRIC], models[0].label)
 
 
 def alone(one: Contestant, asked: Asked, part: str) -> None:

@@ -284,7 +284,8 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
         title = f"log{_SUB.get(columns.base(name), '')} {setting.symbol}"
         return columns.exponents(name, found), title, "linear"
     if pd.api.types.is_numeric_dtype(found[name]):
-        return found[name], setting.symbol, "linear"
+        kind = "log" if name == N_COMPONENTS.name else "linear"
+        return found[name], f"{setting.symbol} (log)" if kind == "log" else setting.symbol, kind
     return columns.in_words(name, found), setting.label, "category"
 
 

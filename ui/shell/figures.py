@@ -133,16 +133,13 @@ def show_figure(
     event = st.plotly_chart(
         themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
-    row = st.container(
-        key=f"{key}-tools", horizontal=True, wrap=False, gap=None
-    )  # icons in a corner (page.css)
-    with row.popover("About this figure", icon=":material/info:", type="tertiary", help="About this figure."):
+    row = st.container(key=f"{key}-tools", horizontal=True, wrap=False, gap=None)  # icons: page.css
+    how = {"type": "tertiary"}
+    with row.popover("About this figure", icon=":material/info:", help="About this figure.", **how):
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.popover(
-        "Save", icon=":material/download:", type="tertiary", help="Save the figure or its numbers."
-    ):
+    with row.popover("Save", icon=":material/download:", help="Save the figure or its numbers.", **how):
         for label, made, kind in (
             ("Figure (HTML)", lambda: _page(figure, caption), "html"),
             ("Numbers (CSV)", lambda: as_csv(table), "csv"),
