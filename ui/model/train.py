@@ -95,11 +95,8 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
-        delta = (
-            None
-            if len(records) == 1
-            else f"{with_minus(means[name] - others[name], '+.3f')} against {against}"
-        )
+        change = f"{with_minus(means[name] - others[name], '+.3f')} against {against}"
+        delta = change if len(records) > 1 else None
         value = f"{means[name]:.3f}"
         column.metric(name, value, delta, delta_color="off", delta_arrow="off", help=meaning(name))
 
