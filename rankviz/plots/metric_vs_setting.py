@@ -314,9 +314,8 @@ MOST_TICKS = 10
 def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear") -> go.Figure:
     """Draw a point per run in its method's colour, a ring around the best; `kind` is the axis type."""
     values = sorted(table["x"].dropna().unique()) if kind == "log" else []
-    ticks = (
-        {"tickvals": values, "ticktext": [f"{x:g}" for x in values]} if 0 < len(values) <= MOST_TICKS else {}
-    )
+    few = 0 < len(values) <= MOST_TICKS
+    ticks = {"tickvals": values, "ticktext": [f"{x:g}" for x in values]} if few else {}
     fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
     for look, rows in table.groupby("look", sort=True):
         style = style_of(str(look))
