@@ -117,7 +117,7 @@ def test_training_again_says_whether_figures_agree(
     app.run()
     app.button(key="runs-open").click().run()
     app.switch_page("pages/train.py").run(timeout=30)
-    assert f"not {LIE:.3f}" in words(app)
+    assert f"not {LIE:.4f}" in words(app)
     assert "do not agree" in app.warning[0].value
     app.switch_page("pages/runs.py").run()
     shown = app.dataframe[0].value

@@ -464,4 +464,4 @@ def test_runs_whose_means_differ_by_rounding_are_as_good(monkeypatch: pytest.Mon
     shown = SimpleNamespace(table=table, metric="MAP", total=3)
     answer, digest = runs_words.best_of(shown, None)  # type: ignore[arg-type]
     assert digest == specs[0].hash
-    assert "C = 1 has the best validation MAP: 0.3000 (1 other as good)" in answer
+    assert "C = 1 has the best validation MAP: 0.300 (1 other as good)" in answer
