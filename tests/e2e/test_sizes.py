@@ -37,7 +37,7 @@ def test_a_heading_takes_one_line_and_icons_lie_in_the_corner(server: Server, pa
         assert icon["height"] <= 30
         assert icon["x"] + icon["width"] > figure["x"] + 0.9 * figure["width"]
         assert icon["y"] < figure["y"] + figure["height"] + 5
-    legend = main.locator(".js-plotly-plot .legend").filter(visible=True)
+    legend = main.locator(".js-plotly-plot").filter(visible=True).first.locator(".legend")
     if legend.count():
         assert box(legend)["y"] - heading["y"] - heading["height"] < 40
 
