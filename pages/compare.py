@@ -25,6 +25,7 @@ with errors_as_sentences():
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.every:
         controls.no_models()
+        views.example()
         end_page()
     with row:
         part = part_shown(*what.every)

@@ -24,6 +24,16 @@ def power_of_two(value: float) -> str:
     return f"{value:.4g}"
 
 
+def exact(value: object) -> str:
+    """Format a value with all its digits; a small power of ten as 10⁻⁶."""
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
+    text = short if float(short) == value else repr(value)
+    mantissa, power, exponent = text.partition("e")
+    return f"10{superscript(int(exponent))}" if power and mantissa == "1" else text
+
+
 def small(value: float) -> str:
     """Format a number ≥ 0 with two significant digits: 0.042, or 7.1 × 10⁻⁵."""
     if value == 0 or value >= 1e-3:
@@ -41,8 +51,14 @@ def alike(values: Sequence[float]) -> list[str]:
 
 
 def with_minus(value: float, form: str) -> str:
-    """Format a number, such as by "+.3f", with a minus sign (−) for the hyphen."""
-    return format(value, form).replace("-", "−")
+    """Format a number, such as by "+.3f", with a minus sign (−) for the hyphen; zero has no sign."""
+    text = format(value, form)
+    return text.replace("-", "−") if re.search("[1-9]|nan|inf", text) else text.lstrip("+-")
+
+
+def unbroken(text: str) -> str:
+    """Return a text that does not break around its equals signs: "m = 50" stays on one line."""
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def interval_in_words(low: float, high: float, form: str = "+z.3f", level: str = "95 %") -> str:

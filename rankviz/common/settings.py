@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import power_of_two
+from rankviz.common.numbers import exact, power_of_two
 
 
 class Domain(Protocol):
@@ -337,7 +337,7 @@ class Setting:
         if value in self.options:
             return str(self.options[value].label)
         if isinstance(value, float):
-            value = power_of_two(value) if isinstance(self.offer, Powers) else f"{value:g}"
+            value = power_of_two(value) if isinstance(self.offer, Powers) else exact(value)
         return f"{self.symbol} = {value}"
 
 

@@ -130,7 +130,7 @@ class Comparison:
                 ends = f"too many equal differences for a {level} interval"
             return (
                 f"By {metric}, {name_a} is not distinguishable from {name_b} with {queries}{self._few()} "
-                f"(difference {with_minus(self.difference, 'z.3f')}, {ends})"
+                f"(difference {with_minus(self.difference, '+z.3f')}, {ends})"
             )
         word = "better" if low > 0 else "worse"
         near, far = sorted((abs(low), abs(high)))

@@ -164,11 +164,17 @@ def colour_limits(table: pd.DataFrame) -> tuple[float, float]:
 
 
 def heatmap_figure(
-    table: pd.DataFrame, matrix: str, order: str, limits: tuple[float, float], name: str = "α"
+    table: pd.DataFrame,
+    matrix: str,
+    order: str,
+    limits: tuple[float, float],
+    name: str = "α",
+    *,
+    bar: bool = True,
 ) -> go.Figure:
     """Draw a heat map in Cividis, or in two hues for limits symmetric about 0; blank without a pair.
 
-    The colour bar omits `name`, so that compared maps have equal widths.
+    The colour bar omits `name`; a map without it has the same width.
     """
     shape = int(table["row"].max()), int(table["column"].max())
     alpha = np.full(shape, np.nan, np.float32)  # half the bytes to send
@@ -183,6 +189,7 @@ def heatmap_figure(
         zmin=limits[0],
         zmax=limits[1],
         colorbar={"title": "α", "thickness": 14, "exponentformat": "power"},
+        showscale=bar,
         hoverongaps=False,
         hovertemplate=f"%{{y}}<br>over %{{x}}<br>{name} = %{{z:.4g}}<extra></extra>",
     )
@@ -197,10 +204,12 @@ def heatmap_figure(
         yaxis={"title": f"← {rows}", "autorange": "reversed"}
         | ticks
         | _grade_ticks(table, "row", y_labels, order),
-        margin={"l": 60, "r": 10, "t": 30, "b": 55},
+        margin={"l": 60, "r": 10 if bar else BAR_WIDTH, "t": 30, "b": 55},
     )
 
 
+BAR_WIDTH = 70
+"""Space of a colour bar in pixels."""
 _SIDE_WORDS = {
     "block": ("preferred document", "other document"),
     "symmetrised": ("document", "document"),

@@ -307,8 +307,15 @@ def thinned_runs(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([drawn, best]).drop_duplicates(subset="run")
 
 
+MOST_TICKS = 10
+"""Most values of a logarithmic axis that have a tick each."""
+
+
 def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear") -> go.Figure:
     """Draw a point per run in its method's colour, a ring around the best; `kind` is the axis type."""
+    values = sorted(table["x"].dropna().unique()) if kind == "log" else []
+    few = 0 < len(values) <= MOST_TICKS
+    ticks = {"tickvals": values, "ticktext": [f"{x:g}" for x in values]} if few else {}
     fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
     for look, rows in table.groupby("look", sort=True):
         style = style_of(str(look))
@@ -328,8 +335,8 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
     )
     return finished(
         fig,
-        height=215,
+        height=340,
         margin={"l": 60, "r": 20, "t": 28, "b": 42},
-        xaxis={"title": title, "type": kind},
+        xaxis={"title": title, "type": kind} | ticks,
         yaxis={"title": metric, "tickformat": ".3~f"},
     )

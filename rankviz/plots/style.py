@@ -128,7 +128,7 @@ def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figur
     """Apply the common layout: legend above the plot, space for axis titles, no jump on updates."""
     figure.update_layout(
         height=height,
-        margin={"l": 60, "r": 20, "t": 50, "b": 55},
+        margin={"l": 60, "r": 20, "t": 32, "b": 55},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
         hovermode="closest",
         uirevision="keep",

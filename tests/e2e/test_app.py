@@ -69,7 +69,7 @@ def test_the_page_shows_what_the_library_computes(server: Server, page: Page) ->
     )
     means = execute(spec).metrics["vali"].mean()
     for name in ("NDCG@10", "MeanNDCG", "MAP", "P@10"):
-        assert tile(page, name) == f"{means[name]:.4f}"
+        assert tile(page, name) == f"{means[name]:.3f}"
 
 
 def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server, page: Page) -> None:

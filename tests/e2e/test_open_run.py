@@ -48,7 +48,7 @@ def test_a_clicked_point_opens_its_run_and_survives_a_reload(server: Server, pag
     assert query_of(page)["m"] == "50"
     assert query_of(page)["c"] == "-3"
     shown = tile(page, "NDCG@10")
-    assert shown == f"{curve['y'][-1]:.4f}"
+    assert shown == f"{curve['y'][-1]:.3f}"
     page.reload()
     wait_settled(page)
     assert tile(page, "NDCG@10") == shown

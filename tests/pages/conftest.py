@@ -52,6 +52,12 @@ def faults() -> Iterator[list[str]]:
     assert not watch.told, watch.told[0]
 
 
+@pytest.fixture(autouse=True)
+def plain_headings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the spaces of headings, so that tests compare them with sentences; test_sizes.py sees both."""
+    monkeypatch.setattr("ui.shell.figures.unbroken", str)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def packages_looked_through_once() -> Iterator[None]:
     """Let Streamlit look for components in all installed packages once, not for every app under test anew."""

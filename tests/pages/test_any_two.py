@@ -123,7 +123,7 @@ def test_train_beside_a_pin(open_page: Opener) -> None:
     app = open_page("train", m=10, beside=pin_of(SMALL_C), **pinning(SMALL_C))
     records = execute(SPEC), execute(SMALL_C)
     means = [record.metrics["vali"][METRIC].mean() for record in records]
-    assert app.metric[0].delta == f"{means[0] - means[1]:+.4f} against the pin"
+    assert app.metric[0].delta == f"{means[0] - means[1]:+.3f} against the pin"
     shown = figures(app)[0]
     one, two = "Nyström, m = 10, C = 2⁻⁸", "Nyström, m = 10, C = 2⁻⁴"
     assert list(lines(shown)) == [one, two]

@@ -28,7 +28,7 @@ def test_choices_of_the_map_come_from_the_address(
     app = open_page("train", m=10, **link)
     feature_map = "nystroem" if "landmarks" in choice else "fourier"
     record = execute(SPEC.but(n_components=10, feature_map=feature_map, **choice))
-    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.4f}"
+    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
     assert said in words(app)
     assert state_of(record.spec) == {key: app.session_state[key] for key in state_of(record.spec)}
 

@@ -14,7 +14,7 @@ from conftest_pages import figures, words
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
-from rankviz import RunRecord, RunSpec, execute_all
+from rankviz import RunRecord, RunSpec, execute, execute_all
 from rankviz.analysis.comparison import compare
 from rankviz.analysis.contestants import contestants
 from rankviz.analysis.tables import as_latex, printed_table
@@ -23,6 +23,7 @@ from rankviz.runs import Design, Values
 from rankviz.runs.selection import Choice
 from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
+from ui.compare.compare import EXAMPLE
 from ui.compare.compare_controls import grouped, matching
 from ui.compare.compare_words import ALONE, UNREADABLE, best, headline
 from ui.controls.widgets import METRICS
@@ -68,7 +69,14 @@ def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> No
     app = open_page("compare")
     assert heading(app) == "No models to compare yet."
     assert {button.label for button in app.button} >= {"Add models", "Train"}
-    assert not figures(app)
+    (example,) = figures(app)
+    drawn = [trace["x"][0] for trace in example["data"] if trace.get("mode") == "markers"]
+    linear, *others = (
+        execute(RunSpec("synthetic-demo", feature_map=name, **own)).metrics["vali"]["NDCG@10"].mean()
+        for name, own in EXAMPLE.items()
+    )
+    assert drawn == pytest.approx([mean - linear for mean in others])
+    assert open_page("runs").header[0].value == "No runs yet."  # the example's runs are not stored
 
 
 @pytest.mark.usefixtures("store")

@@ -42,7 +42,7 @@ def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
     shown = lines(figures(app)[0])
     for label, rows in table.groupby("label"):
         assert shown[label] == pytest.approx(rows["value"].tolist())
-    assert app.metric[0].value == f"{kernel.metrics['vali']['NDCG@10'].mean():.4f}"
+    assert app.metric[0].value == f"{kernel.metrics['vali']['NDCG@10'].mean():.3f}"
 
 
 def test_home_shows_what_the_library_computes(open_page: Opener) -> None:

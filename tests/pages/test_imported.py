@@ -71,11 +71,11 @@ def test_train_shows_nobody_an_imported_run(
     for secret in (YOU, ME):
         as_visitor(secret)
         app = open_page("train", **SETTINGS)
-        assert app.metric[0].value == f"{honest.metrics['vali']['NDCG@10'].mean():.4f}"
-        assert f"{LIE:.4f}" not in words(app)
+        assert app.metric[0].value == f"{honest.metrics['vali']['NDCG@10'].mean():.3f}"
+        assert f"{LIE:.3f}" not in words(app)
     as_visitor(YOU)
     keeper().wait()
-    assert f"{LIE:.4f}" not in words(open_page("runs"))
+    assert f"{LIE:.3f}" not in words(open_page("runs"))
     assert LIE not in app.session_state
 
 
@@ -91,7 +91,7 @@ def test_runs_calls_it_imported_and_best_is_what_was_made_here(
     run_store().records.keep(others, me)
     app = open_page("runs")
     assert app.dataframe[0].value["state"].tolist().count("imported, not made here") == 1
-    assert f"{LIE:.4f}" not in app.header[0].value
+    assert f"{LIE:.3f}" not in app.header[0].value
     assert str(LIE) not in str(figures(app)[0])
     assert "are not drawn" in words(app)
     app.session_state[CHOSEN] = [digest]

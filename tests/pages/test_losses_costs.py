@@ -34,7 +34,7 @@ def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) 
     link = query_params(state_of(spec))
     app = open_page("train", **{key: link[key] for key in ("m", "loss", "costs", "lam") if key in link})
     record = execute(spec)
-    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.4f}"
+    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
     assert LOSSES[spec.loss].label in words(app)
     assert state_of(record.spec) == {key: app.session_state[key] for key in state_of(record.spec)}
 

@@ -167,7 +167,7 @@ def test_sweeps_are_compared_with_the_plain_hinge(sweep: str, open_page: Opener)
     if sweep == "factors":
         assert lines(figures(app)[2])["plain, with the hinge"] == pytest.approx([plain, plain])
     else:
-        assert f"near the plain model with the hinge ({plain:.4f})" in text
+        assert f"near the plain model with the hinge ({plain:.3f})" in text
 
 
 def test_a_sweep_is_drawn_before_its_plain_model_is_there(

@@ -91,14 +91,14 @@ def test_the_best_run_is_told_and_drawn(
     app = open_page("runs")
     best = graded[1].metrics["vali"]["NDCG@10"].mean()
     assert app.header[0].value.startswith("Of 5 runs on made fold 1, linear")
-    assert f"C = 2⁻⁶ has the best validation NDCG@10: {best:.4f}." in app.header[0].value
+    assert f"C = 2⁻⁶ has the best validation NDCG@10: {best:.3f}." in app.header[0].value
     assert {trace["name"] for trace in figures(app)[0]["data"]} == {"linear", "Nyström", "best"}
     assert "5 runs." in words(app)
 
 
 @pytest.mark.usefixtures("store")
 def test_no_run_is_best_where_all_are_as_good(open_page: Opener, made: list[RunRecord]) -> None:
-    (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.4f}" for record in made}
+    (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.3f}" for record in made}
     app = open_page("runs")
     assert app.header[0].value == f"All 5 runs on made fold 1 have validation NDCG@10 {value}."
 
@@ -464,4 +464,4 @@ def test_runs_whose_means_differ_by_rounding_are_as_good(monkeypatch: pytest.Mon
     shown = SimpleNamespace(table=table, metric="MAP", total=3)
     answer, digest = runs_words.best_of(shown, None)  # type: ignore[arg-type]
     assert digest == specs[0].hash
-    assert "C = 1 has the best validation MAP: 0.3000 (1 other as good)" in answer
+    assert "C = 1 has the best validation MAP: 0.300 (1 other as good)" in answer

@@ -38,7 +38,7 @@ def linear() -> RunSpec:
 
 def test_train_shows_its_scores_and_says_what_it_has_not(open_page: Opener, mean: RunSpec) -> None:
     app, record = open_page("train", **LINK), execute(mean)
-    assert app.metric[0].value == f"{record.metrics['vali'][METRIC].mean():.4f}"
+    assert app.metric[0].value == f"{record.metrics['vali'][METRIC].mean():.3f}"
     assert list(lines(figures(app)[0])) == ["linear", "feature mean"]
     left, right = (r.metrics["vali"][METRIC] for r in (record, execute(linear())))
     said = compare(left, right).sentence("feature mean", "the linear model (C = 2⁻¹⁰)", METRIC)

@@ -10,13 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
-from rankviz.analysis.contestants import Contestant
+from rankviz.analysis.contestants import Contestant, contestants
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
+from rankviz.datasets import load_demo
+from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import style_of
+from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import ChosenRuns
@@ -30,6 +33,13 @@ from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of
 
+EXAMPLE_METRIC = "NDCG@10"
+EXAMPLE: dict[str, dict[str, Any]] = {
+    "linear": {"C": 2.0**-10},
+    "nystroem": {"n_components": 50, "gamma": 0.25, "C": 2.0**-4},
+    "fourier": {"n_components": 50, "gamma": 0.25, "C": 2.0**-4},
+}
+"""Maps and settings of the example, the baseline first."""
 MOST_BANDS = 3
 """Largest number of models with bands, which would hide one another."""
 LENGTH, RELEVANT, DIFFICULTY, OWN = "number of documents", "share of relevant documents", "difficulty", "own"
@@ -91,6 +101,32 @@ def _best_of(key: tuple[str, ...], part: str, asked: Asked, _found: Comparison) 
     return best_of(_found.matched, asked.metric, asked.baseline).sentence()
 
 
+def example() -> None:
+    """Draw a comparison of two models on a bundled fold."""
+    found, metric = _example(), EXAMPLE_METRIC
+    table = model_comparison.deltas_data(found)
+    about = words.about(found.matched.contestants, "vali")
+    show_figure(
+        model_comparison.deltas_figure(table),
+        table,
+        key="compared-example",
+        alt=words.DELTAS_ALT.format(metric=metric, baseline=found.baseline),
+        caption=words.DIFFERENCES.format(metric=metric, baseline=escaped(found.baseline), about=about),
+        answer=words.EXAMPLE,
+    )
+    st.markdown(words.headline(found, metric))
+
+
+@st.cache_resource(max_entries=1, show_spinner="Comparing …")
+def _example() -> Comparison:
+    """Compare models on a bundled fold; the runs are not stored."""
+    linear, *others = (RunSpec(DEMONSTRATION, feature_map=name, **EXAMPLE[name]) for name in EXAMPLE)
+    records = [record for _, record in execute_all([linear, *others], fold=load_demo(1))]
+    records.sort(key=lambda record: record.spec.values != linear.values)
+    models = contestants(records, "vali")
+    return compare(models, [EXAMPLE_METRIC], models[0].label)
+
+
 def alone(one: Contestant, asked: Asked, part: str) -> None:
     """Draw the metrics of a single model."""
     table = model_comparison.single_data(one, asked.metrics)
@@ -120,11 +156,11 @@ def metrics(found: Comparison, part: str) -> None:
         hide_index=True,
         column_config={
             "label": "model",
-            "mean": number(format="%.4f"),
-            "low": number("low, 95 %", format="%.4f"),
-            "high": number("high, 95 %", format="%.4f"),
-            "fold_sd": number("SD of folds", format="%.4f", help=words.FOLD_SD_HELP),
-            "seed_sd": number("SD of seeds", format="%.4f", help=words.SEED_SD_HELP),
+            "mean": number(format="%.3f"),
+            "low": number("low, 95 %", format="%.3f"),
+            "high": number("high, 95 %", format="%.3f"),
+            "fold_sd": number("SD of folds", format="%.3f", help=words.FOLD_SD_HELP),
+            "seed_sd": number("SD of seeds", format="%.3f", help=words.SEED_SD_HELP),
         },
         alt="Models by metric.",
     )
@@ -213,8 +249,8 @@ def slices(found: Comparison, asked: Asked, part: str) -> None:
         hide_index=True,
         column_config={
             "label": "model",
-            **{name: number(format="%.4f") for name in ("mean", "baseline")},
-            **{name: number(format="%+.4f") for name in ("difference", "low", "high")},
+            **{name: number(format="%.3f") for name in ("mean", "baseline")},
+            **{name: number(format="%+.3f") for name in ("difference", "low", "high")},
         },
         alt="Slices by model.",
     )
@@ -295,7 +331,7 @@ def _tests(found: Comparison) -> None:
     """Draw all tests of all models by all metrics."""
     columns: dict[str, Any] = {"label": "model"}
     for name, (heading, help_text) in TESTS_COLUMNS.items():
-        digits = "%d" if name in ("better", "worse", "even") else "%.4f"
+        digits = "%d" if name in ("better", "worse", "even") else "%.3f"
         columns[name] = st.column_config.NumberColumn(heading, help=help_text, format=digits)
     show_table(found.deltas, hide_index=True, column_config=columns, alt="Models by metric.")
     if found.family > 1:
@@ -315,9 +351,9 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "old": number(f"{asked.metric}, {asked.baseline}", format="%.4f"),
-            "new": number(f"{asked.metric}, {other.label}", format="%.4f"),
-            "difference": number(format="%+.4f"),
+            "old": number(f"{asked.metric}, {asked.baseline}", format="%.3f"),
+            "new": number(f"{asked.metric}, {other.label}", format="%.3f"),
+            "difference": number(format="%+.3f"),
         },
         alt="Metric by query.",
     )

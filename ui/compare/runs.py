@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, superscript
 from rankviz.common.settings import Whole
+from rankviz.features.registry import N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.plots import metric_vs_setting
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
@@ -106,11 +109,11 @@ def formats(
 ) -> dict[str, Any]:
     """Return the formats of columns: powers as in the papers, metrics with four digits."""
     config = st.column_config
-    found: dict[str, Any] = {title: config.NumberColumn(title, format="%.4f") for title in metrics.values()}
+    found: dict[str, Any] = {title: config.NumberColumn(title, format="%.3f") for title in metrics.values()}
     for name in wanted:
         title, help_text = _title(columns, name, wanted), columns.setting(name).help
         if columns.by_powers(name, columns.table):
-            found[title] = config.NumberColumn(title, format=f"{columns.base(name)}^%d", help=help_text)
+            found[title] = config.NumberColumn(title, help=help_text)  # `show` writes the powers
         elif isinstance(columns.setting(name).domain, Whole) and pd.api.types.is_numeric_dtype(shown[title]):
             found[title] = config.NumberColumn(title, format="%d", help=help_text)
         elif pd.api.types.is_numeric_dtype(shown[title]):
@@ -130,8 +133,13 @@ def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: 
     st.session_state[_LISTED] = table.index
     chosen = chosen_of(table)
     places = [int(place) for place in table.index.get_indexer(pd.Index(chosen))]
+    powers = {
+        _title(columns, name, wanted): partial(_power, columns.base(name))
+        for name in wanted
+        if columns.by_powers(name, table)
+    }
     show_table(
-        shown,
+        shown.style.format(powers, na_rep="–") if powers else shown,
         key=key,
         hide_index=True,
         height=min(HEIGHT, 36 * (len(shown) + 1) + 3),
@@ -142,6 +150,10 @@ def show(table: pd.DataFrame, columns: Columns, wanted: Sequence[str], metrics: 
         alt="Runs with settings and metrics.",
     )
     return chosen
+
+
+def _power(base: int, exponent: float) -> str:
+    return f"{base}{superscript(int(exponent))}"
 
 
 def _take(key: str) -> None:
@@ -272,7 +284,8 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
         title = f"log{_SUB.get(columns.base(name), '')} {setting.symbol}"
         return columns.exponents(name, found), title, "linear"
     if pd.api.types.is_numeric_dtype(found[name]):
-        return found[name], setting.symbol, "linear"
+        kind = "log" if name == N_COMPONENTS.name else "linear"
+        return found[name], f"{setting.symbol} (log)" if kind == "log" else setting.symbol, kind
     return columns.in_words(name, found), setting.label, "category"
 
 
@@ -313,7 +326,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
     with st.popover("Show", icon=":material/view_column:", help="Columns, order, axis."):
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
         bound = Bound()
-        against = bound.menu(AGAINST, "Figure against", axes, MADE)
+        against = bound.held_menu(AGAINST, "Figure against", axes, _first_axis(axes))
         first = bound.menu(FIRST, "First", [LATEST, BEST, QUICKEST])
         parts = st.pills(
             "Parts",
@@ -332,6 +345,11 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
         note_looks(found.index)
     named = [*filter(None, [shown.metric]), *names]
     return What(against, first, tuple(parts), tuple(named), everything)
+
+
+def _first_axis(axes: Sequence[str]) -> int:
+    """Return the position of m, else of C, else of the time."""
+    return next((axes.index(one.label) for one in (N_COMPONENTS, LOSS_WEIGHT) if one.label in axes), 0)
 
 
 def _in_order(found: pd.DataFrame, metric: str, first: str) -> pd.DataFrame:

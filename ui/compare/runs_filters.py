@@ -314,7 +314,7 @@ def _by_state(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_metric(found: pd.DataFrame, metric: str) -> pd.DataFrame:
-    digits = {"step": 0.01, "format": "%.4f"}
+    digits = {"step": 0.01, "format": "%.3f"}
     least = BOUND.number(LEAST, f"Validation {metric} at least", 0.0, 1.0, 0.0, **digits)
     column = f"vali:{metric}"
     return found[found[column] >= least] if least > 0 and column in found else found

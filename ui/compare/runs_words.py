@@ -56,7 +56,7 @@ def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
     means = tied(here[column].to_numpy())
     best = here[means == means.max()]
     (spec,) = run_store().listing.specs([best.index[0]])
-    name, value = name_of(spec, columns, here), f"{best[column].iloc[0]:.4f}"
+    name, value = name_of(spec, columns, here), f"{best[column].iloc[0]:.3f}"
     measured = f"validation {shown.metric}"
     if len(here) == 1:
         return f"{name} has {measured} {value} on {data_words(spec)}.", best.index[0]

@@ -83,7 +83,7 @@ def _settings() -> tuple[int, str]:
 
 def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
     key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
-    values = f"{what.metric}: {names[0]} {row['left']:.4f}, {names[1]} {row['right']:.4f}"
+    values = f"{what.metric}: {names[0]} {row['left']:.3f}, {names[1]} {row['right']:.3f}"
     show_figure(
         ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
@@ -319,9 +319,9 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
     number = st.column_config.NumberColumn
     return {
         "query": number(format="%d"),
-        "left": number(f"{metric}, {pair.names[0]}", format="%.4f"),
-        "right": number(f"{metric}, {pair.names[1]}", format="%.4f"),
-        "difference": number("difference", format="%+.4f"),
+        "left": number(f"{metric}, {pair.names[0]}", format="%.3f"),
+        "right": number(f"{metric}, {pair.names[1]}", format="%.3f"),
+        "difference": number("difference", format="%+.3f"),
         "tau": number("Kendall's τ", format="%.3f", help=words.TAU_HELP),
         "overlap": number(f"first {TOP} in both", format="percent", help="Common share."),
     }

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import superscript
+from rankviz.common.numbers import exact
 from rankviz.common.settings import Powers, Setting, Steps, Typed
 from rankviz.datasets import DataError
 from rankviz.learning.pairs import COSTS, RULES, Costs, triangle
@@ -79,16 +79,6 @@ def state_of_costs(costs: Costs) -> dict[str, Any]:
         return {"costs": costs or PLAIN}
     values = ", ".join(f"{value:g}" for value in triangle(costs))
     return {"costs": TABLE_QUERY if costs[0] == "query" else TABLE, TABLE_KEY: values}
-
-
-def step_text(value: Any) -> str:
-    """Format a listed value; a small power of ten as 10⁻⁶."""
-    if not isinstance(value, float):
-        return str(value)
-    short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
-    text = short if float(short) == value else repr(value)
-    mantissa, power, exponent = text.partition("e")
-    return f"10{superscript(int(exponent))}" if power and mantissa == "1" else text
 
 
 STARTS = "starts"
@@ -194,7 +184,7 @@ class Listed(Control):
 
     def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
         """Draw a slider over the values."""
-        Bound().steps(key, label, {value: step_text(value) for value in self._values}, start, **how)
+        Bound().steps(key, label, {value: exact(value) for value in self._values}, start, **how)
 
     @property
     def _values(self) -> Sequence[Any]:
@@ -207,7 +197,7 @@ class Listed(Control):
 
     def label(self, key: str, raw: Any) -> str:
         """Return the number in the slider's format."""
-        return step_text(raw)
+        return exact(raw)
 
 
 class Number(Control):

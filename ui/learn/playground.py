@@ -204,10 +204,10 @@ def below(held: PlaneState, *, short: bool) -> None:
     data = held.scene.data
     if not short:
         st.caption(words.TOO_LONG)
-    row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.expander("About this figure", icon=":material/info:", type="compact"):
+    row = st.container(key="plane-tools", horizontal=True, wrap=False, gap=None)
+    with row.popover("About this figure", icon=":material/info:", type="tertiary", help="About this figure."):
         st.caption(words.ABOUT)
-    with row.popover("Save", icon=":material/download:", help="As LETOR text."):
+    with row.popover("Save", icon=":material/download:", type="tertiary", help="Save as LETOR text."):
         st.download_button(
             "Documents (LETOR text)",
             b"" if data is None else letor(data),

@@ -46,7 +46,7 @@ def part_chosen(spec: RunSpec) -> str:
     if part_shown(spec) == "test":
         return "test"
     parts = {part: PART_NAMES[part] for part in ("train", "vali")}
-    return str(Bound().buttons("part", "Part", parts, help=words.PART))
+    return str(Bound().buttons("part", "Part", parts, label_visibility="collapsed"))
 
 
 def what_it_is(spec: RunSpec, fold: Fold) -> None:

@@ -17,7 +17,6 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
 from ui.shell.texts import data_words
 
-PART = "Train on the training part, choose settings on validation."
 ADD = "Bring your own data"
 PRIVATE = f"Your data are private, and deleted {KEEP_DAYS} days after your last visit."
 FILES = "train.txt, vali.txt and test.txt of a fold, one file, or a zip archive of folds"
@@ -152,11 +151,9 @@ def reading(summary: Summary, queries: pd.DataFrame) -> str:
     low, median, high = summary.documents_per_query
     sizes = f"{low:,} documents" if low == high else f"{low:,} to {high:,} documents (median {median:,.0f})"
     relevant = 1 - summary.grades.get(0, 0) / summary.documents
-    empty = summary.queries_without_pairs
-    without = f"; {counted(empty)} without a pair" if empty else ""
     return (
         f"{half:,} of {counted(summary.queries)} have half of the {summary.pairs:,} preference pairs; "
-        f"{sizes} per query, {percent(relevant)} graded above 0{without}"
+        f"{sizes} per query, {percent(relevant)} graded above 0"
     )
 
 

@@ -95,8 +95,9 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(TILES, tiles(len(TILES)), strict=True):
-        delta = None if len(records) == 1 else f"{means[name] - others[name]:+.4f} against {against}"
-        value = f"{means[name]:.4f}"
+        change = f"{with_minus(means[name] - others[name], '+.3f')} against {against}"
+        delta = change if len(records) > 1 else None
+        value = f"{means[name]:.3f}"
         column.metric(name, value, delta, delta_color="off", delta_arrow="off", help=meaning(name))
 
 
@@ -139,7 +140,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
-    ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
+    ends = " and ".join(f"{value:.3f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)
     show_figure(

@@ -136,7 +136,7 @@ def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
     return "; ".join((text, *(f"for {side}: {most}" for most, side in said)))
 
 
-def _most(rows: pd.DataFrame, n: int = 2) -> str:
+def _most(rows: pd.DataFrame, n: int = 1) -> str:
     """Name the features with the largest shares on one side."""
     told = [
         f"{escaped(name)} ({signed(share)})"

@@ -29,7 +29,7 @@ from starlette.responses import FileResponse
 from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.numbers import as_csv
+from rankviz.common.numbers import as_csv, unbroken
 from rankviz.datasets import RankingData
 from rankviz.metrics import NDCG, evaluate
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
@@ -133,12 +133,13 @@ def show_figure(
     event = st.plotly_chart(
         themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
     )
-    row = st.container(horizontal=True, wrap=False, gap="small", horizontal_alignment="right")
-    with row.expander("About this figure", icon=":material/info:", type="compact"):
+    row = st.container(key=f"{key}-tools", horizontal=True, wrap=False, gap=None)  # icons: page.css
+    how = {"type": "tertiary"}
+    with row.popover("About this figure", icon=":material/info:", help="About this figure.", **how):
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.popover("Save", icon=":material/download:", help="Download figure or numbers."):
+    with row.popover("Save", icon=":material/download:", help="Save the figure or its numbers.", **how):
         for label, made, kind in (
             ("Figure (HTML)", lambda: _page(figure, caption), "html"),
             ("Numbers (CSV)", lambda: as_csv(table), "csv"),
@@ -153,7 +154,7 @@ def show_figure(
 
 def show_answer(answer: str) -> None:
     """Draw the result of a page or figure as a heading, a sentence that explains its terms."""
-    st.header(sentence(answer), anchor=False, help=terms_in(answer))
+    st.header(unbroken(sentence(answer)), anchor=False, help=terms_in(answer))
 
 
 def show_table(table: pd.DataFrame, **how: Any) -> Any:

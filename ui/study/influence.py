@@ -278,7 +278,7 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told:
         "influence-list",
         ranked_list.list_figure(rows, "every pair costs 1", "with costs", k),
         rows,
-        f"query {query} has NDCG@10 {ndcg[0]:.4f} without costs, {ndcg[1]:.4f} with them",
+        f"query {query} has NDCG@10 {ndcg[0]:.3f} without costs, {ndcg[1]:.3f} with them",
         query=query,
         documents=len(rows),
         k=k,

@@ -92,7 +92,7 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
             "hinge": number("½‖w‖² + C·hinge", format="%.6g", help=texts.COLUMN_HELP["hinge"]),
             "dual": number("Σα − ½‖w‖²", format="%.6g", help=texts.COLUMN_HELP["dual"]),
             "gap": number("duality gap", format="percent", help=texts.COLUMN_HELP["gap"]),
-            **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.4f") for metric in METRICS},
+            **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.3f") for metric in METRICS},
             "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
         },
     )

@@ -221,12 +221,12 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
     best, worst = _ends(groups)
     top, low = float(groups[best].mean()), float(groups[worst].mean())
     if len(groups) == 1:
-        return f"Only {best} so far: mean {metric} {top:.4f}"
+        return f"Only {best} so far: mean {metric} {top:.3f}"
     if top == low:
-        return f"Mean {metric} is {top:.4f} for each of {len(groups)} settings so far"
+        return f"Mean {metric} is {top:.3f} for each of {len(groups)} settings so far"
     told = compare(groups[best], groups[worst]).sentence(best, worst, metric)
     told = told.removeprefix(f"By {metric}, ")
-    return f"Mean {metric} lies between {low:.4f} and {top:.4f}; {told}"
+    return f"Mean {metric} lies between {low:.3f} and {top:.3f}; {told}"
 
 
 def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:

@@ -141,7 +141,7 @@ def _beside(query: Query) -> None:
     limits, name = (_limits(query), f"α, rank {k}") if of_rank_k else ((-most, most), "left out")
     title, caption = words.beside(k, query.energy)[choice.beside]
     mirrored = " A is cut, then mirrored." if choice.matrix == "symmetrised" else ""
-    figure = dual_matrices.heatmap_figure(table, choice.matrix, choice.order, limits, name)
+    figure = dual_matrices.heatmap_figure(table, choice.matrix, choice.order, limits, name, bar=not of_rank_k)
     show_figure(
         figure.update_layout(title=title),
         table,

@@ -179,7 +179,7 @@ def _weights(
     about: tuple[str, str, str],
 ) -> None:
     part, metric, count = about
-    level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.4f})"
+    level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.3f})"
     clipped = words.clipped(table["value"], low_rank_models.colour_range(table["value"])[0])
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
@@ -222,7 +222,7 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
             hide_index=True,
             column_config={
                 "factors": "factors",
-                "value": number(metric, format="%.7g" if metric == low_rank_models.OBJECTIVE else "%.4f"),
+                "value": number(metric, format="%.7g" if metric == low_rank_models.OBJECTIVE else "%.3f"),
                 "all_zero": "every A is 0",
                 "seconds": number(format="%.2f"),
                 "gap": number("duality gap of the hinge", format="percent"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from rankviz.analysis.spectra import MATRICES, Spectra
-from rankviz.common.numbers import power_of_two, small
+from rankviz.common.numbers import power_of_two, small, superscript
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.learning.solvers import TOL
 from rankviz.metrics.significance import compare
@@ -329,11 +329,6 @@ def _first_two(energy: pd.Series[float]) -> tuple[float, float]:
 def power_of_ten(value: float) -> str:
     """Format a power of ten as 10⁻⁶."""
     return f"10{superscript(round(math.log10(value)))}"
-
-
-def superscript(k: int) -> str:
-    """Format a whole number as a superscript."""
-    return str(k).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def lost(query: int, k: int, cut: Cut) -> str:

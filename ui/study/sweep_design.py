@@ -10,7 +10,7 @@ import streamlit as st
 
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, exact
 from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.common.threads import cores
 from rankviz.learning.pairs import COSTS
@@ -22,7 +22,6 @@ from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
 from rankviz.store.study import HERE
-from ui.controls.setting_controls import step_text
 from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
 from ui.shell.texts import escaped
@@ -82,7 +81,7 @@ def _axis(setting: Setting, drawn: bool) -> Axis:
         names = {str(option.label): name for name, option in setting.options.items()}
         return Values(setting.name, tuple(names[one] for one in _some(setting, list(names), key)))
     if isinstance(setting.offer, Steps):
-        values = {step_text(value): value for value in setting.offer.values}
+        values = {exact(value): value for value in setting.offer.values}
         return Values(setting.name, tuple(values[one] for one in _some(setting, list(values), key)))
     return Values(setting.name, _typed(setting, key))
 
@@ -112,7 +111,7 @@ def _some(setting: Setting, values: list[str], key: str) -> list[str]:
 
 
 def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
-    usual = USUAL_TYPED if _allowed(setting, USUAL_TYPED) else step_text(setting.first)
+    usual = USUAL_TYPED if _allowed(setting, USUAL_TYPED) else exact(setting.first)
     about = {"max_chars": 200, "help": words.TYPED_HELP.format(help=setting.help)}
     text = BOUND.text(key, f"{setting.symbol}, values", usual, **about)
     try:

@@ -280,7 +280,7 @@ def all_cells(sweep: Sweep) -> None:
         )
     )
     key = f"sweep-cells-{sweep.status.id}"
-    config = {name: st.column_config.NumberColumn(format="%.4f") for name in table.select_dtypes("number")}
+    config = {name: st.column_config.NumberColumn(format="%.3f") for name in table.select_dtypes("number")}
     show_table(
         table,
         hide_index=True,
@@ -345,7 +345,7 @@ def _tested(sweep: Sweep) -> None:
         table = pd.concat([table, table.mean().to_frame("mean").T])
     show_table(
         table.rename_axis("fold"),
-        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in table},
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in table},
     )
 
 

@@ -1,0 +1,50 @@
+"""Formats of numbers: powers, signs, digits, spaces."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rankviz.common.numbers import exact, interval_in_words, megabytes, power_of_two, unbroken, with_minus
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (0.0, "+.3f", "0.000"),
+        (-0.0, ".3f", "0.000"),
+        (0.0004, "+.3f", "0.000"),
+        (-0.0004, "+.3f", "0.000"),
+        (-0.0004, "+z.3f", "0.000"),
+        (0.0126, "+.3f", "+0.013"),
+        (-0.0126, "+.3f", "−0.013"),
+        (-10.0, "+d", "−10"),
+        (math.nan, "+.3f", "+nan"),
+        (-math.inf, ".3f", "−inf"),
+    ],
+)
+def test_zero_has_no_sign_and_a_difference_has_one(value: float, form: str, text: str) -> None:
+    assert with_minus(int(value) if form.endswith("d") else value, form) == text
+
+
+def test_ends_of_an_interval_have_signs() -> None:
+    assert interval_in_words(-0.0126, 0.0001) == "95 % interval [−0.013, 0.000]"
+    assert interval_in_words(0.042, 0.12) == "95 % interval [+0.042, +0.120]"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-6, "10⁻⁶"), (0.25, "0.25"), (5e-3, "5e-03"), (50, "50"), (0.123456789, "0.123456789")],
+)
+def test_exact_values_keep_their_digits(value: float, text: str) -> None:
+    assert exact(value) == text
+
+
+def test_powers_sizes_and_spaces() -> None:
+    assert [power_of_two(2.0**k) for k in (-10, 0, 3)] == ["2⁻¹⁰", "2⁰", "2³"]
+    assert megabytes(200e6) == "200 MB"
+    assert (
+        unbroken("at m = 50, p = 0.54")
+        == "at m\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}50, p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.54"
+    )
