@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.analysis.comparison import compare
 from rankviz.analysis.contestants import contestants
-from rankviz.analysis.tables import as_latex, printed_table
+from rankviz.analysis.tables import as_latex, printed_table, table_of_tests
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.runs import Design, Values
 from rankviz.runs.selection import Choice
@@ -230,6 +230,8 @@ def test_settings_are_those_that_differ(open_page: Opener) -> None:
 def test_the_table_is_there_to_copy(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Table")
     found = compare(contestants(made(), "vali"), [METRIC], "linear")
+    assert as_latex(table_of_tests(found, "vali")).strip() in [code.value for code in app.code]
+    app.toggle(key="tests").set_value(False).run()
     assert as_latex(printed_table(found, "vali")).strip() in [code.value for code in app.code]
 
 

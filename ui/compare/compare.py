@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,14 @@ import streamlit as st
 from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.analysis.tables import (
+    PrintedTable,
+    as_latex,
+    as_markdown,
+    comparison_csv,
+    printed_table,
+    table_of_tests,
+)
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
 from rankviz.plots import model_comparison, per_query
@@ -356,7 +363,10 @@ def export(found: Comparison, part: str) -> None:
     """Draw the table in the chosen format, to copy or download."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     name = Bound(row).buttons("format", "Format", list(FORMATS))
-    text = _written(found, part, name)
+    detailed = Bound(row).switch(
+        "tests", "Intervals and p-values", True, disabled=name == "CSV", help=words.DETAILED_HELP
+    )
+    text = _written(found, part, name, table_of_tests if detailed else printed_table)
     language, ending = FORMATS[name]
     row.download_button(
         "Download",
@@ -370,7 +380,9 @@ def export(found: Comparison, part: str) -> None:
     st.code(text, language=language, wrap_lines=True, height=420)
 
 
-def _written(found: Comparison, part: str, name: str) -> str:
+def _written(
+    found: Comparison, part: str, name: str, table: Callable[[Comparison, str], PrintedTable]
+) -> str:
     if name == "CSV":
         return comparison_csv(found)
-    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](printed_table(found, part))
+    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](table(found, part))

@@ -67,6 +67,7 @@ HOLM_HELP = "Corrected: below 0.05, the chance of any false positive is at most 
 BH_HELP = "Corrected: below 0.05, at most 5 % false positives on average (benjamini1995)."
 QUERY_BARS = "One bar per query: {metric} of {other} minus {baseline}. {about}."
 OTHER_HELP = "Its wins and losses are drawn."
+DETAILED_HELP = "Off: a row for each model with its means. CSV always has all numbers."
 CORRECTED = "Corrected for the {family} comparisons of this table."
 TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
