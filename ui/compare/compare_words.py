@@ -23,7 +23,8 @@ CLEAR_HELP = "Removes all models here; runs are kept."
 NO_STORE = "Models cannot be compared now."
 NO_MODELS = "No models to compare yet."
 HOW_TO_FILL = "Choose models from your runs, or add the current one by **Compare this model** in the sidebar."
-SEND_TWO_HELP = "Adds their runs; train missing ones on Train."
+SEND_TWO_HELP = "The sidebar's model; missing runs are trained."
+SEEDS_HELP = "From the sidebar's seed on."
 FIRST_RUNS = "The first {most} of {all} runs are compared."
 OPENING = "Opening runs …"
 TOO_MANY = "{found} models are too many: choose up to {most}"
@@ -146,8 +147,3 @@ def study_note(title: str, choice: Choice, cells: int, folds: int) -> str:
         f"Study “{title}”: {which} of {counted(cells, 'cell')} by validation {choice.metric} over "
         f"{counted(folds, 'fold')}.{own}"
     )
-
-
-def not_trained(described: Sequence[str]) -> str:
-    """Say that models sent here have no run yet."""
-    return f"Not trained on the current fold: {'; '.join(described)}. Train on Train, then send again."
