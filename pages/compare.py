@@ -45,7 +45,7 @@ with errors_as_sentences():
 tabs(
     {
         "Metrics": lambda: views.metrics(found, part),
-        "NDCG@k": lambda: views.by_cutoff(found, part),
+        "By rank": lambda: views.by_cutoff(found, asked, part),
         "Win and loss": lambda: views.win_and_loss(found, asked, part),
         "Slices": lambda: views.slices(found, asked, part),
         "Time and quality": lambda: views.time_and_metric(found, asked, part),

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import decoded, figures, words
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
@@ -237,11 +237,22 @@ def test_the_table_is_there_to_copy(open_page: Opener) -> None:
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("view", ["Metrics", "NDCG@k", "Time and quality"])
+@pytest.mark.parametrize("view", ["Metrics", "By rank", "Time and quality"])
 def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view=view, further="MAP")
     assert len(figures(app)) == 2
     assert not app.error
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(("metric", "curve"), [("P@5", "P"), ("MAP", "NDCG")])
+def test_the_curve_by_rank_is_of_the_chosen_metric_if_that_has_a_cut_off(
+    metric: str, curve: str, open_page: Opener
+) -> None:
+    app = open_page("compare", runs=digests(), view="By rank", metric=metric)
+    drawn = next(trace for trace in figures(app)[1]["data"] if trace.get("name") == "linear")
+    expected = [made()[0].metrics["vali"][f"{curve}@{k}"].mean() for k in range(1, 11)]
+    assert decoded(drawn["y"]) == pytest.approx(expected)
 
 
 def test_the_present_model_is_sent_with_the_seeds_that_there_are(

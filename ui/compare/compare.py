@@ -31,7 +31,7 @@ from ui.compare.compare_controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
 from ui.controls.settings import SET_FOR, go_to, state_of
-from ui.controls.widgets import Bound
+from ui.controls.widgets import Bound, by_rank
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import escaped
@@ -137,15 +137,16 @@ def metrics(found: Comparison, part: str) -> None:
     )
 
 
-def by_cutoff(found: Comparison, part: str) -> None:
-    """Draw NDCG@k for every k."""
-    table, models = metric_by_cutoff(found.matched), len(found.matched.contestants)
+def by_cutoff(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw NDCG@k or P@k for every k."""
+    metric = by_rank(asked.metric)
+    table, models = metric_by_cutoff(found.matched, metric), len(found.matched.contestants)
     banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
-        model_comparison.curve_figure(banded),
+        model_comparison.curve_figure(banded, metric),
         table,
         key="compared-cutoffs",
-        alt=words.CUTOFFS_ALT,
+        alt=words.CUTOFFS_ALT.format(metric=metric),
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
     )
 

@@ -81,7 +81,7 @@ UNMADE = "{runs} left out: not trained, or failed."
 SLICES_ALT = "{metric} differences by slice."
 DELTAS_ALT = "{metric} differences to {baseline}."
 TIMES_ALT = "Training seconds against {metric}."
-CUTOFFS_ALT = "NDCG at every cut-off."
+CUTOFFS_ALT = "{metric} at every cut-off."
 
 
 def about(models: Sequence[Contestant], part: str) -> str:
