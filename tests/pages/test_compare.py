@@ -321,6 +321,7 @@ def test_runs_too_long_to_wait_for_are_offered_and_compared_once_made(
     app.run()
     assert "3 folds · 2 models (9 runs)" in words(app)
     assert not waited_for_by(app)
+    assert app.number_input(key="seeds").value == 2
 
 
 def waited_for_by(app: AppTest) -> list[RunSpec]:

@@ -278,7 +278,8 @@ def with_linear(place: DeltaGenerator) -> None:
     """Draw the folds and seeds on which to compare the sidebar's model with its linear model."""
     row = place.container(horizontal=True, vertical_alignment="bottom")
     folds = chosen_folds(Bound(row), data_from_state(st.session_state), "folds", ALL)
-    seeds = Bound(row).number("seeds", "Seeds", 1, MOST_SEEDS, width=120, help=words.SEEDS_HELP)
+    about = {"width": 120, "help": words.SEEDS_HELP, "persist_state": "page"}
+    seeds = Bound(row).number("seeds", "Seeds", 1, MOST_SEEDS, **about)
     row.button(
         "Compare with the linear model",
         key="send-two",
