@@ -6,11 +6,10 @@ from ui.compare import compare as views
 from ui.compare import compare_controls as controls
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
-from ui.controls.compared import take_untrained
 from ui.controls.widgets import part_shown
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
-from ui.shell.texts import describe, escaped
+from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
 
 row = head("Several models")
@@ -18,14 +17,14 @@ about = row.container(width="content")
 with row.container(width="content"):
     controls.clear_button()
 with errors_as_sentences():
+    waiting = controls.make_sent()
     what = chosen_runs(controls.metric_now())
-    if untrained := take_untrained():
-        st.info(words.not_trained([str(describe(spec)) for spec in untrained]), icon=":material/info:")
-    if what.notes:
+    if what.notes and not waiting:  # a missing run is not lost
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.every:
-        controls.no_models()
-        views.example()
+        if not waiting:
+            controls.no_models()
+            views.example()
         end_page()
     with row:
         part = part_shown(*what.every)
@@ -38,13 +37,14 @@ with errors_as_sentences():
     asked = controls.controls(models, what)
     if len(models) == 1:
         views.alone(models[0], asked, part)
+        controls.with_linear(st.container())
         end_page()
     found = views.compared(what, models, part, asked)
     views.differences(found, asked, part)
 tabs(
     {
         "Metrics": lambda: views.metrics(found, part),
-        "NDCG@k": lambda: views.by_cutoff(found, part),
+        "By rank": lambda: views.by_cutoff(found, asked, part),
         "Win and loss": lambda: views.win_and_loss(found, asked, part),
         "Slices": lambda: views.slices(found, asked, part),
         "Time and quality": lambda: views.time_and_metric(found, asked, part),

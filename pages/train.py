@@ -19,7 +19,7 @@ about, part = head_and_part("Train", spec)
 line = trail.place()
 about.caption(str(describe(spec, part)), width="content")
 with errors_as_sentences():
-    beside, curve, place = views.controls(st.session_state, spec)
+    beside, metric, place = views.controls(st.session_state, spec)
     told, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place
     with training:
         other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
@@ -28,11 +28,11 @@ with errors_as_sentences():
     data = normalised(spec).parts[part]
 
 with figure:
-    views.headline(other, record, data, part, curve)
+    views.headline(other, record, data, part, metric)
 st.caption(views.cost(record, predicted(spec)))
 tabs(
     {
-        "One query": lambda: views.one_query(other, record, data, part),
+        "One query": lambda: views.one_query(other, record, data, part, metric),
         "Margins": lambda: views.margins(record, data, part),
         "Convergence": lambda: views.convergence(record),
         "Numbers": lambda: (views.numbers(other, record, part), downloads(record, part)),

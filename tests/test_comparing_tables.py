@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,17 @@ import pytest
 from conftest_contestants import LINEAR, single
 
 from rankviz.analysis.comparison import Comparison, compare
-from rankviz.analysis.tables import LATEX, MARKDOWN, as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.analysis.tables import (
+    LATEX,
+    MARKDOWN,
+    PrintedTable,
+    as_latex,
+    as_markdown,
+    comparison_csv,
+    printed_table,
+    table_of_tests,
+)
+from rankviz.common.numbers import small, with_minus
 from rankviz.plots import model_comparison
 
 NASTY = [
@@ -58,6 +69,47 @@ def test_the_best_is_bold_and_what_holds_is_marked(plain: Comparison) -> None:
     )
 
 
+def test_the_table_of_tests_has_intervals_and_corrected_p() -> None:
+    base = np.linspace(0.2, 0.7, 12)
+    moved = {"base": 0.0, "good": np.linspace(0.05, 0.15, 12), "same": np.tile([0.02, -0.02], 6)}
+    given = [single(name, base + step, LINEAR, P=base - step) for name, step in moved.items()]
+    plain = compare(given, ["MAP", "P"], "base")
+    found = table_of_tests(plain, "test")
+    assert found.columns[-1] == "p, Holm"
+    cells = {(label, row[0].text): row[1:] for label, row in found.rows}
+    assert len(cells) == len(found.rows) == 6
+    for (label, metric), row in cells.items():
+        rows = plain.standings[(plain.standings["label"] == label) & (plain.standings["metric"] == metric)]
+        standing = rows.iloc[0]
+        texts = [f"{standing['mean']:.3f}", f"[{standing['low']:.3f}, {standing['high']:.3f}]"]
+        if label == "base":
+            texts += ["–"] * 3
+        else:
+            delta = plain.delta(label, metric)
+            texts += [with_minus(delta["difference"], "+z.3f")]
+            texts += [f"[{with_minus(delta['low'], '+z.3f')}, {with_minus(delta['high'], '+z.3f')}]"]
+            texts += [small(delta["holm"])]
+        assert [cell.text for cell in row] == texts
+    assert {place: row[2].mark for place, row in cells.items() if row[2].mark} == {
+        ("good", "MAP"): "↑",
+        ("good", "P"): "↓",
+    }
+    assert [place for place, row in cells.items() if row[0].bold] == [
+        ("good", "MAP"),
+        ("base", "P"),
+        ("same", "P"),
+    ]
+    held = plain.delta("good", "MAP")
+    assert held["holm"] > held["randomisation"]
+    assert "Holm's correction over 4 comparisons" in found.legend
+
+
+def test_a_single_query_has_no_interval_and_no_p() -> None:
+    two = [single("a", np.array([0.5])), single("b", np.array([0.6]))]
+    _, other = table_of_tests(compare(two, ["MAP"], "a")).rows
+    assert [cell.text for cell in other[1]] == ["MAP", "0.600", "–", "+0.100", "–", "–"]
+
+
 def test_what_does_not_hold_after_correction_is_not_marked() -> None:
     base = np.linspace(0.2, 0.7, 20)
     close = base + np.where(np.arange(20) < 15, 0.05, -0.05)
@@ -87,14 +139,17 @@ def test_latex(plain: Comparison) -> None:
     assert r"adjusted p $\leq$ 0.05.}" in lines[3]
 
 
-def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns() -> None:
-    text = as_latex(printed_table(compared(NASTY)))
+@pytest.mark.parametrize(("table", "rows", "columns"), [(printed_table, 1, 2), (table_of_tests, 2, 6)])
+def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns(
+    table: Callable[[Comparison], PrintedTable], rows: int, columns: int
+) -> None:
+    text = as_latex(table(compared(NASTY)))
     body = text.split("\\midrule\n")[1].split("\\bottomrule")[0]
-    assert body.count("\n") == len(NASTY)
+    assert body.count("\n") == rows * len(NASTY)
     for line in body.splitlines():
         assert line.endswith(r" \\")
         assert not line.startswith(("[", "*")), "the line before would take it for its option"
-        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        assert len(re.findall(r"(?<!\\)&", line)) == columns
     bare = re.sub(r"\\[\\{}$&%#_]", "", text)
     depth = np.cumsum([{"{": 1, "}": -1}.get(sign, 0) for sign in bare])
     assert depth.min() >= 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import pandas as pd
 
 from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
-from rankviz.common.numbers import as_csv, counted, with_minus
+from rankviz.common.numbers import as_csv, counted, small, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import PART_NAMES
 
@@ -111,6 +114,8 @@ MARKDOWN = Markup(_markdown, lambda text: f"**{text}**", lambda text: text)
 
 BETTER, WORSE = "↑", "↓"
 """Marks of contestants significantly better or worse than the baseline."""
+NOTHING = "–"
+"""The text of a cell without a value."""
 
 
 @dataclass(frozen=True)
@@ -137,14 +142,14 @@ class PrintedTable:
 
     Attributes
     ----------
-    metrics : tuple of str
-        The columns.
+    columns : tuple of str
+        Their headings, after that of the labels.
     rows : tuple of (label, cells)
     legend : str
         Data, queries, test, correction and meaning of the marks.
     """
 
-    metrics: tuple[str, ...]
+    columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     legend: str
 
@@ -159,6 +164,42 @@ def printed_table(comparison: Comparison, part: str = "", digits: int = 3) -> Pr
         for one in comparison.matched.contestants
     )
     return PrintedTable(comparison.metrics, rows, _legend(comparison, part))
+
+
+def table_of_tests(comparison: Comparison, part: str = "", digits: int = 3) -> PrintedTable:
+    """Return a row per metric and contestant: mean and difference with intervals, and p.
+
+    The best mean of a metric is in bold, significant differences are marked. p is that of the comparison's
+    test, corrected by Holm's method over all rows; the baseline has none.
+    """
+    rows = tuple(
+        (one.label, (Cell(metric), *_tested(comparison, one.label, metric, digits)))
+        for metric in comparison.metrics
+        for one in comparison.matched.contestants
+    )
+    columns = ("Metric", "Mean", "95 % interval", "Difference", "95 % interval", "p, Holm")
+    own = "Intervals of differences are paired by query; seeds of a query are averaged first."
+    return PrintedTable(columns, rows, f"{_legend(comparison, part, 'metric')} {own}")
+
+
+def _tested(comparison: Comparison, label: str, metric: str, digits: int) -> tuple[Cell, ...]:
+    standings = comparison.standings
+    row = standings[(standings["label"] == label) & (standings["metric"] == metric)].iloc[0]
+    own = replace(_cell(comparison, label, metric, digits), mark="")
+    mean = (own, _ends(row, f".{digits}f"))
+    if label == comparison.baseline:
+        return (*mean, *[Cell(NOTHING)] * 3)
+    delta, signed = comparison.delta(label, metric), f"+z.{digits}f"
+    difference = Cell(with_minus(delta["difference"], signed), mark=_mark(comparison, label, metric))
+    p = Cell(NOTHING if math.isnan(delta["holm"]) else small(delta["holm"]))
+    return (*mean, difference, _ends(delta, signed), p)
+
+
+def _ends(row: pd.Series, style: str) -> Cell:
+    """Return an interval, or a dash if there is none."""
+    low, high = row["low"], row["high"]
+    known = math.isfinite(low) and math.isfinite(high)
+    return Cell(f"[{with_minus(low, style)}, {with_minus(high, style)}]" if known else NOTHING)
 
 
 def _cell(comparison: Comparison, label: str, metric: str, digits: int) -> Cell:
@@ -178,14 +219,14 @@ def _mark(comparison: Comparison, label: str, metric: str) -> str:
     return BETTER if row["difference"] > 0 else WORSE
 
 
-def _legend(comparison: Comparison, part: str) -> str:
+def _legend(comparison: Comparison, part: str, best_of: str = "column") -> str:
     """Return the table's legend, in sentences."""
     spec = comparison.matched.contestants[0].spec
     folds = comparison.matched.contestants[0].folds
     data = ", ".join(filter(None, (spec.dataset, _folds(folds), f"{PART_NAMES[part]} part" if part else "")))
     n = queries_in_words(len(comparison.matched.queries))
     sentences = [
-        f"Means over {n} ({data}); bold: the best of a column.",
+        f"Means over {n} ({data}); bold: the best of a {best_of}.",
         f"{BETTER} better, {WORSE} worse than {comparison.baseline}: {TESTS[comparison.test]} over queries, "
         f"Holm's correction over {counted(comparison.family, 'comparison')}, adjusted p ≤ {LEVEL:g}.",
         *comparison.notes,
@@ -204,9 +245,9 @@ def as_latex(given: PrintedTable) -> str:
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{LATEX.text(given.legend)}}}",
-        rf"\begin{{tabular}}{{l{'r' * len(given.metrics)}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(given.columns)}}}",
         r"\toprule",
-        " & ".join(map(LATEX.text, ("Model", *given.metrics))) + r" \\",
+        " & ".join(map(LATEX.text, ("Model", *given.columns))) + r" \\",
         r"\midrule",
         *(" & ".join(_cells(row, LATEX)) + r" \\" for row in given.rows),
         r"\bottomrule",
@@ -219,8 +260,8 @@ def as_latex(given: PrintedTable) -> str:
 def as_markdown(given: PrintedTable) -> str:
     """Format a table in GitHub's Markdown, with the legend below; foreign text is escaped."""
     lines = [
-        _piped(map(MARKDOWN.text, ("Model", *given.metrics))),
-        _piped(("---", *("---:" for _ in given.metrics))),
+        _piped(map(MARKDOWN.text, ("Model", *given.columns))),
+        _piped(("---", *("---:" for _ in given.columns))),
         *(_piped(_cells(row, MARKDOWN)) for row in given.rows),
         "",
         MARKDOWN.text(given.legend),

@@ -11,11 +11,14 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from rankviz.common.arrays import IntArray
 from rankviz.common.errors import DataError
 from rankviz.common.numbers import megabytes
 from rankviz.datasets.archives import Limits, Member, Upload, list_members, shown_name, unpack
@@ -23,7 +26,7 @@ from rankviz.datasets.array_checks import check_room
 from rankviz.datasets.folds import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
 from rankviz.datasets.group_files import ENDINGS, renumber_counted_queries
 from rankviz.datasets.letor import read_with_note, write_letor
-from rankviz.datasets.parts import check_shared_queries, cyclic_fold
+from rankviz.datasets.parts import DEFAULT_SPLIT_SEED, SUBSETS, check_shared_queries, cyclic_fold
 from rankviz.datasets.textfile import Progress, progress_within
 from rankviz.datasets.types import Fold
 from rankviz.datasets.upload_folders import Room, exclusive, hidden_folder, publish, room_to_write
@@ -33,6 +36,12 @@ _SHARE_OF_UNPACKING = 0.2  # for progress
 _LONGEST_NAME = 60
 _PROSE = re.compile(
     r"(readme|licen[cs]e|copying|changelog|notes?)\b|.*\.(md|pdf|html?|docx?|m|py|pl)$", re.IGNORECASE
+)
+
+_SPLIT = (
+    f"Split by query: a shuffle with seed {DEFAULT_SPLIT_SEED} deals the queries into {SUBSETS} parts. Each "
+    f"of {SUBSETS} folds trains on {SUBSETS - 2} parts, validates on one and tests on one. Every query is "
+    "tested in one fold."
 )
 
 _Folds = dict[str, dict[str, Member]]
@@ -68,11 +77,15 @@ def accept(
         with room_to_write(root) as room_on_disk:
             files = _written(folds, made, limits, room_on_disk, progress)
         notes: list[str] = []
+        tested: dict[str, IntArray] = {}
         reading = progress_within(progress, _SHARE_OF_UNPACKING, 1 - _SHARE_OF_UNPACKING)
         cells = _Cells(limits.cells)
         for number, (fold, parts) in enumerate(folds.items()):
             share = progress_within(reading, number / len(folds), 1 / len(folds))
-            notes += _checked(parts, files[fold], cells, share)
+            told, tested[fold] = _checked(parts, files[fold], cells, share)
+            notes += told
+        counted = any(_split_group(part)[1] for parts in folds.values() for part in parts)
+        notes += _folds_in_words({} if counted else tested, list(folds))
         whole = files["Fold1"].get(WHOLE)
         with exclusive():
             folder = publish(whole or made, root, called, ".txt" if whole else "")
@@ -198,24 +211,43 @@ def _written(
 
 def _checked(
     parts: Mapping[str, Member], files: Mapping[str, Path], cells: _Cells, progress: Progress | None
-) -> Iterator[str]:
-    """Read a fold as for opening and yield notes. Raises `DataError` for a bad file.
+) -> tuple[list[str], IntArray]:
+    """Read a fold as for opening; return notes, and the queries of its test part. `DataError` for a bad file.
 
     Only this process reads: `Limits` bound its memory and time, and other visitors keep the other cores.
     """
     files = {part: path for part, path in files.items() if not _split_group(part)[1]}
-    read = {}
+    read, notes = {}, []
     cells.start_fold()
     for number, (part, path) in enumerate(files.items()):
         share = progress_within(progress, number / len(files), 1 / len(files))
         shown = parts[part].shown
         check = partial(cells.take, shown)
         read[part], note = read_with_note(path, share, called=shown, check=check, workers=1)
-        if note is not None:
-            yield f"{note}."
+        notes += [] if note is None else [f"{note}."]
     if WHOLE in read:
-        cyclic_fold(read[WHOLE], 1)
+        test = cyclic_fold(read[WHOLE], 1).test
+        return [*notes, _SPLIT], test.query_ids
     check_shared_queries(renumber_counted_queries(read, files))
+    return notes, read["test"].query_ids
+
+
+def _folds_in_words(tested: Mapping[str, IntArray], folds: Sequence[str]) -> list[str]:
+    """List several folds, and say if their test parts share a query, if queries are known by their ids."""
+    if len(folds) < 2:
+        return []
+    names = sorted(folds, key=lambda fold: int(fold.removeprefix("Fold")))
+    told = [f"{len(folds)} folds: {', '.join(names)}."]
+    if tested:
+        queries, times = np.unique(np.concatenate(list(tested.values())), return_counts=True)
+        twice = queries[times > 1]
+        more = f" and {len(twice) - 1:,} more" if len(twice) > 1 else ""
+        told.append(
+            f"Their test parts share query {twice[0]}{more}."
+            if len(twice)
+            else "Their test parts share no query."
+        )
+    return told
 
 
 class _Cells:

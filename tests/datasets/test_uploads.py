@@ -11,9 +11,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest_uploads import DATA, FOLD, GOOD_ZIP, TEXTS, WHOLE, fold_at, send, zipped
+from conftest_uploads import DATA, FOLD, GOOD_ZIP, TEXTS, WHOLE, fold_at, send, text, zipped
 
 from rankviz.datasets import DataError, find_datasets, open_fold
+from rankviz.datasets.archives import Limits
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.upload_folders import (
     KEEP_DAYS,
@@ -86,8 +87,62 @@ def test_a_group_file_that_does_not_fit_is_named_as_it_was_sent(tmp_path):
 def test_several_folds_and_what_was_left_out(tmp_path):
     entries = {f"S/Fold{k}/{name}": content for k in (1, 2) for name, content in TEXTS.items()}
     accepted = send(tmp_path, ("s.zip", zipped(entries | {"S/Large_null.txt": b"x"})))
-    assert accepted.notes == ("Left out: S/Large_null.txt.",)
+    assert accepted.notes == (
+        "2 folds: Fold1, Fold2.",
+        "Their test parts share query 2 and 1 more.",
+        "Left out: S/Large_null.txt.",
+    )
     assert list(find_datasets([tmp_path])["S"].folds) == ["Fold1", "Fold2"]
+
+
+def rotated() -> dict[str, bytes]:
+    """Five folds as LETOR rotates them."""
+    folds = {k: cyclic_fold(DATA, k).parts for k in range(1, 6)}
+    return {f"S/Fold{k}/{name}.txt": text(part) for k, fold in folds.items() for name, part in fold.items()}
+
+
+def test_five_folds_come_in_one_archive(tmp_path):
+    accepted = send(tmp_path, ("s.zip", zipped(dict(reversed(rotated().items())))))
+    assert accepted.notes == (
+        "5 folds: Fold1, Fold2, Fold3, Fold4, Fold5.",
+        "Their test parts share no query.",
+    )
+    found = find_datasets([tmp_path])["S"]
+    assert list(found.folds) == ["Fold1", "Fold2", "Fold3", "Fold4", "Fold5"]
+    for k in range(1, 6):
+        assert_same_fold(open_fold(found, k), cyclic_fold(DATA, k))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "where", "found"),
+    [
+        ("S/Fold3/vali.txt", lambda lines: [*lines[:3], b"1 qid:1 1:x", *lines[4:]], "line 4", "1:x"),
+        ("S/Fold5/test.txt", lambda _: None, "", "no test.txt in Fold5"),
+        ("S/Fold4/test.txt", lambda _: rotated()["S/Fold4/train.txt"].splitlines(), "", "as well"),
+        ("../Fold2/test.txt", lambda _: [b"1 qid:1 1:1"], "", "leads out of the archive"),
+    ],
+)
+def test_one_bad_file_of_five_folds_is_named_and_nothing_is_kept(tmp_path, name, change, where, found):
+    files = rotated()
+    lines = change(files.get(name, b"").splitlines())
+    files |= {} if lines is None else {name: b"\n".join(lines)}
+    if lines is None:
+        del files[name]
+    with pytest.raises(DataError, match=found) as caught:
+        send(tmp_path, ("s.zip", zipped(files)))
+    named = "s.zip" if lines is None else f"s.zip: {name.removeprefix('../')}"
+    assert str(caught.value.path).endswith(named.split("/")[-1])
+    assert where in str(caught.value)
+    assert not find_datasets([tmp_path])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_cells_of_all_folds_count_together(tmp_path):
+    cells = DATA.n_documents * DATA.n_features
+    send(tmp_path, ("s.zip", zipped(rotated())), limits=Limits(cells=5 * cells))
+    with pytest.raises(DataError, match="Fold5"):
+        send(tmp_path, ("s.zip", zipped(rotated())), limits=Limits(cells=5 * cells - 1))
+    assert list(find_datasets([tmp_path])) == ["S"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +163,9 @@ def test_single_files_are_split_by_query(tmp_path, name, content, called):
     accepted = send(tmp_path, (name, content))
     (found,) = find_datasets([tmp_path]).values()
     assert (found.name, found.folder) == (called, accepted.folder)
-    assert_same_fold(open_fold(found, 2), cyclic_fold(DATA, 2))
+    assert any("seed 0" in note and "5 folds trains on 3 parts" in note for note in accepted.notes)
+    for k in range(1, 6):
+        assert_same_fold(open_fold(found, k), cyclic_fold(DATA, k))
 
 
 def test_three_files_are_one_fold(tmp_path):

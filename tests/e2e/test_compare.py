@@ -29,13 +29,13 @@ def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, 
     wait_settled(page)
     said = answer(page)
     assert re.search("linear.*NDCG", said)
-    assert len(query_of(page)["runs"].split(",")) == 2
+    assert len(query_of(page)["runs"].split(",")) == 6  # two models on three folds
     page.reload()
     wait_settled(page)
     assert answer(page) == said
     page.get_by_role("tab", name="Win and loss").click()
     wait_settled(page)
-    assert len(traces(page, "compared-queries")[0]["y"]) == 40
+    assert len(traces(page, "compared-queries")[0]["y"]) == 120
     asked = page.get_by_text(re.compile(r"^Query \d+ \(")).inner_text()
     page.get_by_role("button", name="Why: linear").click()
     page.wait_for_url("**/why*")

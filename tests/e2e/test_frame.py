@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from helpers import query_of, sidebar
 from playwright.sync_api import Locator, Page, expect
@@ -129,7 +131,7 @@ def test_the_menu_of_a_phone_has_no_holes_and_closes_after_a_choice(server: Serv
     boxes = [box for link in links.all() if (box := link.bounding_box())]
     for x in {box["x"] for box in boxes}:
         tops = sorted(box["y"] for box in boxes if box["x"] == x)
-        gaps = [below - above for above, below in zip(tops, tops[1:], strict=False)]
+        gaps = [below - above for above, below in pairwise(tops)]
         assert max(gaps) < 70, "a section's name and a row at most"
     links.filter(has_text="Convergence").click()
     expect(page.get_by_role("heading", level=1, name="Convergence")).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,9 @@ def saved(page: Page, key: str, size: str, kind: str) -> bytes:
     wait_settled(page)
     with page.expect_download() as download:
         place.get_by_role("button", name=kind, exact=True).click()
-    assert download.value.suggested_filename == f"{key}.{kind.lower()}"
-    expect(place.get_by_role("status")).to_have_text(f"Saved as {key}.{kind.lower()}.")
+    name = f"{key}.{kind.split()[0].lower()}"
+    assert download.value.suggested_filename == name
+    expect(place.get_by_role("status")).to_have_text(f"Saved as {name}.")
     return Path(download.value.path()).read_bytes()
 
 
@@ -192,3 +194,20 @@ def test_the_toolbar_of_a_figure_offers_no_picture_without_its_font(server: Serv
     expect(chart).to_be_visible()
     offered = chart.locator(".modebar-btn").evaluate_all("all => all.map(one => one.dataset.title)")
     assert offered == ["Fullscreen"]
+
+
+def test_a_pdf_has_the_pixels_of_the_png_and_its_size(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?m=25")
+    png = Image.open(io.BytesIO(saved(page, "ndcg-at-k", PAPER, "PNG"))).convert("RGB")
+    pdf = saved(page, "ndcg-at-k", PAPER, "PDF (picture)")
+    found = re.search(rb"/Width (\d+) /Height (\d+) .*?/Length (\d+) >>\nstream\n", pdf)
+    assert found
+    width, height, length = map(int, found.groups())
+    pixels = zlib.decompress(pdf[found.end() : found.end() + length])
+    assert (width, height) == png.size
+    assert pixels == png.tobytes()
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert box
+    assert float(box[1]) == pytest.approx(85 / 25.4 * 72, abs=0.01)
+    assert float(box[2]) == pytest.approx(float(box[1]) * height / width, abs=0.01)
+    assert_no_errors_shown(page)

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inflateSync } from "node:zlib";
 
-import { asOnScreen, crc32, withDots } from "../../ui/browser/shell/picture.js";
+import { asOnScreen, crc32, pdfOf, withDots } from "../../ui/browser/shell/picture.js";
 
 test("the checksum is that of PNG and zip", () => {
   assert.equal(crc32(new TextEncoder().encode("123456789")) >>> 0, 0xcbf43926);
@@ -17,6 +18,31 @@ test("dots per inch are a chunk of its own behind the header", async () => {
   assert.equal(String.fromCharCode(...written.slice(37, 41)), "pHYs");
   assert.equal(chunk.getUint32(8), 11811); // 300 an inch
   assert.equal(chunk.getUint32(17), crc32(written.slice(37, 50)) >>> 0);
+});
+
+test("a PDF has every pixel, says how wide it is, and finds its objects", async () => {
+  const [width, height] = [3, 2];
+  const data = Uint8ClampedArray.from({ length: 4 * width * height }, (_, at) => (at % 4 === 3 ? 255 : 40 - at));
+  const pdf = await pdfOf({ data, width, height }, (85 * 72) / 25.4, "λ ≤ ½ 𝛾 (C)");
+  const file = Buffer.from(await pdf.arrayBuffer());
+  const words = file.toString("latin1");
+  const table = Number(words.match(/startxref\n(\d+)\n%%EOF\n$/)[1]);
+  const [head, free, ...entries] = words.slice(table).split("\n").slice(1, 9);
+  assert.equal(words.slice(table, table + 5), "xref\n");
+  assert.equal(head, "0 7");
+  assert.equal(`${free}\n`.length, 20);
+  entries.forEach((entry, place) => {
+    const start = Number(entry.slice(0, 10));
+    assert.ok(words.startsWith(`${place + 1} 0 obj\n`, start), entry);
+  });
+  assert.match(words, /MediaBox \[0 0 240\.94 160\.63\]/);
+  const image = words.match(/\/Width 3 \/Height 2 .*\/Length (\d+) >>\nstream\n/);
+  const start = image.index + image[0].length;
+  const packed = file.subarray(start, start + Number(image[1]));
+  assert.ok(words.startsWith("\nendstream", start + packed.length));
+  assert.deepEqual([...inflateSync(packed)], [...data].filter((_, at) => at % 4 !== 3));
+  const title = Buffer.from(words.match(/\/Title <FEFF([0-9a-f]+)>/)[1], "hex").swap16();
+  assert.equal(title.toString("utf16le"), "λ ≤ ½ 𝛾 (C)");
 });
 
 test("a picture has the axes that were zoomed and hides the traces that were hidden", () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -103,3 +104,10 @@ def pin_of(spec: RunSpec) -> str:
     keeper().keep("somebody else", [record])
     keeper().wait()
     return record.spec.hash
+
+
+def decoded(values: object) -> list[float]:
+    """Plotly sends arrays as base64 with their type."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+    return list(values)

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import decoded, figures, words
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute, execute_all
 from rankviz.analysis.comparison import compare
 from rankviz.analysis.contestants import contestants
-from rankviz.analysis.tables import as_latex, printed_table
+from rankviz.analysis.tables import as_latex, printed_table, table_of_tests
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.runs import Design, Values
 from rankviz.runs.selection import Choice
@@ -26,6 +26,7 @@ from rankviz.store.tables import records
 from ui.compare.compare import EXAMPLE
 from ui.compare.compare_controls import grouped, matching
 from ui.compare.compare_words import ALONE, UNREADABLE, best, headline
+from ui.controls.compared import WAITING, send
 from ui.controls.widgets import METRICS
 from ui.shell.visitors import COOKIE
 from ui.work.run_store import keeper, run_store
@@ -238,18 +239,35 @@ def test_settings_are_those_that_differ(open_page: Opener) -> None:
 def test_the_table_is_there_to_copy(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Table")
     found = compare(contestants(made(), "vali"), [METRIC], "linear")
+    assert as_latex(table_of_tests(found, "vali")).strip() in [code.value for code in app.code]
+    app.toggle(key="tests").set_value(False).run()
     assert as_latex(printed_table(found, "vali")).strip() in [code.value for code in app.code]
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("view", ["Metrics", "NDCG@k", "Time and quality"])
+@pytest.mark.parametrize("view", ["Metrics", "By rank", "Time and quality"])
 def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view=view, further="MAP")
     assert len(figures(app)) == 2
     assert not app.error
 
 
-def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page: Opener) -> None:
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(("metric", "curve"), [("P@5", "P"), ("MAP", "NDCG")])
+def test_the_curve_by_rank_is_of_the_chosen_metric_if_that_has_a_cut_off(
+    metric: str, curve: str, open_page: Opener
+) -> None:
+    app = open_page("compare", runs=digests(), view="By rank", metric=metric)
+    drawn = next(trace for trace in figures(app)[1]["data"] if trace.get("name") == "linear")
+    expected = [made()[0].metrics["vali"][f"{curve}@{k}"].mean() for k in range(1, 11)]
+    assert decoded(drawn["y"]) == pytest.approx(expected)
+
+
+def test_the_present_model_is_sent_with_the_seeds_that_there_are(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # AppTest has no sidebar, so another button sends as the sidebar's does
+    monkeypatch.setattr("ui.compare.compare_controls.send_with_linear", lambda *_: send())
     app = open_page("train", m=10)
     keeper().wait()
     store, owner = run_store(), blake2b(app.session_state[COOKIE].encode(), digest_size=16).hexdigest()
@@ -261,16 +279,71 @@ def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page: Open
         store.records.keep([record for _, record in execute_all([spec], fold=fold)], owner)
     app.switch_page("pages/compare.py").run()
     app.button(key="send-two").click().run()
-    assert set(app.session_state["runs"]) == {*own, others[0].hash}
+    assert set(app.session_state["runs"]) == {present.hash, others[0].hash}
     assert app.query_params["runs"] == ",".join(app.session_state["runs"])
-    assert "2 models (3 runs)" in words(app)
-    assert not app.info
+    assert "1 model (2 runs)" in words(app)
+    assert heading(app) == ALONE.format(label="Nyström, m = 10")
 
 
-def test_what_was_not_trained_is_said(open_page: Opener) -> None:
-    app = open_page("compare")
+def with_linear(open_page: Opener) -> AppTest:
+    """A page that was asked to compare with the linear model, on all folds and with two seeds."""
+    app = open_page("compare", m=10, seed=3)
+    app.number_input(key="seeds").set_value(2).run()
     app.button(key="send-two").click().run()
-    assert "Not trained on the current fold" in app.info[0].value
+    assert not app.error
+    return app
+
+
+def test_a_model_is_compared_with_the_linear_one_over_all_folds_and_seeds(open_page: Opener) -> None:
+    app = with_linear(open_page)
+    assert "synthetic-demo · 3 folds · 2 models (9 runs) · validation" in words(app)
+    keeper().wait()
+    owner = blake2b(app.session_state[COOKIE].encode(), digest_size=16).hexdigest()
+    seen = run_store().listing.seen_among(app.session_state["runs"], owner)
+    specs = [spec for spec, _ in seen.values()]
+    nystroem = [spec for spec in specs if spec.feature_map == "nystroem"]
+    assert sorted((spec.fold, spec.seed) for spec in nystroem) == [
+        (f"Fold{k}", seed) for k in (1, 2, 3) for seed in (3, 4)
+    ]
+    assert sorted(spec.fold for spec in specs if spec.feature_map == "linear") == ["Fold1", "Fold2", "Fold3"]
+    found = contestants(run_store().records.find(specs).values(), "vali")
+    assert heading(app) == headline(compare(found, [METRIC], "linear"), METRIC)
+
+
+@pytest.mark.usefixtures("sleepers")
+def test_runs_too_long_to_wait_for_are_offered_and_compared_once_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
+    app = with_linear(open_page)
+    (offer,) = (one for one in app.button if "in the background" in one.label)
+    assert "these 9 runs" in words(app)
+    assert "left out" not in words(app)
+    assert not app.header
+    offer.click().run()
+    wanted = waited_for_by(app)
+    for fold in ("Fold1", "Fold2", "Fold3"):
+        here = [spec for spec in wanted if spec.fold == fold]
+        opened = open_fold(find_datasets()["synthetic-demo"], fold)
+        run_store().records.keep([record for _, record in execute_all(here, fold=opened)], "somebody")
+    app.run()
+    assert "3 folds · 2 models (9 runs)" in words(app)
+    assert not waited_for_by(app)
+    assert app.number_input(key="seeds").value == 2
+
+
+def waited_for_by(app: AppTest) -> list[RunSpec]:
+    """The sent runs that a page still misses."""
+    found: list[RunSpec] = app.session_state[WAITING]
+    return found
+
+
+def test_what_was_sent_can_be_let_go_before_it_is_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
+    app = with_linear(open_page)
+    app.button(key="remove-all").click().run()
     assert heading(app) == "No models to compare yet."
 
 

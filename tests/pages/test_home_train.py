@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import decoded, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m, model_comparison
+from ui.controls.widgets import METRICS
 from ui.study.ndcg_vs_m_words import clause, in_words, together
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -24,15 +25,6 @@ SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
 def lines(figure: dict[str, object]) -> dict[str, list[float]]:
     """Name -> y of the named traces of a figure."""
     return {trace["name"]: decoded(trace["y"]) for trace in figure["data"] if trace.get("name")}
-
-
-def decoded(values: object) -> list[float]:
-    """Plotly sends arrays as base64 with their type."""
-    if isinstance(values, dict):
-        import base64
-
-        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
-    return list(values)
 
 
 def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
@@ -84,10 +76,17 @@ def test_definition_and_empty_queries_are_said(open_page: Opener) -> None:
 
 
 def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
-    app = open_page("train", m=10, curve="P@k")
+    app = open_page("train", m=10, metric="P@5")
     record = execute(SPEC.but(n_components=10))
     expected = [record.metrics["vali"][f"P@{k}"].mean() for k in range(1, 11)]
     assert lines(figures(app)[0])["Nyström, m = 10"] == pytest.approx(expected)
+    assert " P@5 " in app.header[0].value
+    assert {"P@5", "NDCG@10"} <= {one.label for one in app.metric}
+
+
+@pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "side_by_side", "influence"])
+def test_every_menu_offers_the_same_metrics(page: str, open_page: Opener) -> None:
+    assert open_page(page, m=10, upto=10).selectbox(key="metric").options == list(METRICS)
 
 
 def test_data_folders_can_be_named_on_the_command_line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,14 @@ import streamlit as st
 from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant, contestants
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.analysis.tables import (
+    PrintedTable,
+    as_latex,
+    as_markdown,
+    comparison_csv,
+    printed_table,
+    table_of_tests,
+)
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import load_demo
@@ -27,7 +34,7 @@ from ui.compare.compare_controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
 from ui.controls.settings import SET_FOR, go_to, state_of
-from ui.controls.widgets import Bound
+from ui.controls.widgets import Bound, by_rank
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
 from ui.shell.texts import escaped
@@ -166,15 +173,16 @@ def metrics(found: Comparison, part: str) -> None:
     )
 
 
-def by_cutoff(found: Comparison, part: str) -> None:
-    """Draw NDCG@k for every k."""
-    table, models = metric_by_cutoff(found.matched), len(found.matched.contestants)
+def by_cutoff(found: Comparison, asked: Asked, part: str) -> None:
+    """Draw NDCG@k or P@k for every k."""
+    metric = by_rank(asked.metric)
+    table, models = metric_by_cutoff(found.matched, metric), len(found.matched.contestants)
     banded = table if models <= MOST_BANDS else table.drop(columns=["low", "high"])
     show_figure(
-        model_comparison.curve_figure(banded),
+        model_comparison.curve_figure(banded, metric),
         table,
         key="compared-cutoffs",
-        alt=words.CUTOFFS_ALT,
+        alt=words.CUTOFFS_ALT.format(metric=metric),
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
     )
 
@@ -392,7 +400,10 @@ def export(found: Comparison, part: str) -> None:
     """Draw the table in the chosen format, to copy or download."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     name = Bound(row).buttons("format", "Format", list(FORMATS))
-    text = _written(found, part, name)
+    detailed = Bound(row).switch(
+        "tests", "Intervals and p-values", True, disabled=name == "CSV", help=words.DETAILED_HELP
+    )
+    text = _written(found, part, name, table_of_tests if detailed else printed_table)
     language, ending = FORMATS[name]
     row.download_button(
         "Download",
@@ -406,7 +417,9 @@ def export(found: Comparison, part: str) -> None:
     st.code(text, language=language, wrap_lines=True, height=420)
 
 
-def _written(found: Comparison, part: str, name: str) -> str:
+def _written(
+    found: Comparison, part: str, name: str, table: Callable[[Comparison, str], PrintedTable]
+) -> str:
     if name == "CSV":
         return comparison_csv(found)
-    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](printed_table(found, part))
+    return {"LaTeX": as_latex, "Markdown": as_markdown}[name](table(found, part))

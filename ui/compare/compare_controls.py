@@ -22,22 +22,33 @@ from rankviz.store import StoreError
 from rankviz.store.study import DONE
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import ChosenRuns
-from ui.controls.compared import RUNS, STUDIES, add, choose, chosen, send_with_linear
+from ui.controls.compared import (
+    RUNS,
+    STUDIES,
+    add,
+    choose,
+    chosen,
+    send_with_linear,
+    wait_for,
+    waited_for,
+)
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
-from ui.controls.settings import go_to
-from ui.controls.widgets import METRICS, Bound
+from ui.controls.settings import data_from_state, go_to
+from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import KEPT_ALONE
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
-from ui.work.run_store import run_store, show_store_notice
+from ui.work.jobs import run_or_submit
+from ui.work.run_store import keeper, run_store, show_store_notice
 
 _SHOWN_METRIC = "NDCG@10"
 """Mean over runs on the validation part, to tell models apart in the dialog."""
 MOST_ROWS = 200
 """Number of models in the dialog, the latest first; a search finds older ones."""
+MOST_SEEDS = 10
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
 BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
 
@@ -222,6 +233,8 @@ def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
                 disabled=not digests & set(chosen(RUNS)),
                 help=words.REMOVE_HELP,
             )
+        if len(models) > 1:
+            with_linear(st.container())
         for study in chosen(STUDIES):
             st.button(
                 f"Remove study {study[:8]}",
@@ -244,7 +257,7 @@ def _remove(digests: set[str]) -> None:
 
 def clear_button() -> None:
     """Draw a button that removes all models, also if they cannot be compared."""
-    if chosen(RUNS) or chosen(STUDIES):
+    if chosen(RUNS) or chosen(STUDIES) or waited_for():
         st.button(
             "Clear comparison",
             key="remove-all",
@@ -258,6 +271,34 @@ def clear_button() -> None:
 def _remove_all() -> None:
     choose(RUNS, [])
     choose(STUDIES, [])
+    wait_for([])
+
+
+def with_linear(place: DeltaGenerator) -> None:
+    """Draw the folds and seeds on which to compare the sidebar's model with its linear model."""
+    row = place.container(horizontal=True, vertical_alignment="bottom")
+    folds = chosen_folds(Bound(row), data_from_state(st.session_state), "folds", ALL)
+    about = {"width": 120, "help": words.SEEDS_HELP, "persist_state": "page"}
+    seeds = Bound(row).number("seeds", "Seeds", 1, MOST_SEEDS, **about)
+    row.button(
+        "Compare with the linear model",
+        key="send-two",
+        icon=":material/rule:",
+        type="primary",
+        on_click=send_with_linear,
+        args=(folds, seeds),
+        help=words.SEND_TWO_HELP,
+    )
+
+
+def make_sent() -> bool:
+    """Make the sent runs that do not exist, or offer to; return True while some are missing."""
+    wanted = waited_for()
+    if wanted:
+        found = run_or_submit(wanted, title=f"Compare, {wanted[0].dataset}")
+        keeper().wait()  # the comparison reads them from the store
+        wait_for(spec for spec, record in zip(wanted, found, strict=True) if record is None)
+    return bool(waited_for())
 
 
 def no_models() -> None:
@@ -272,15 +313,8 @@ def no_models() -> None:
     st.header(words.NO_MODELS, anchor=False)
     ways = st.container(key=KEPT_ALONE)
     ways.info(words.HOW_TO_FILL)
+    with_linear(ways)
     row = ways.container(horizontal=True)
-    row.button(
-        "Compare with the linear model",
-        key="send-two",
-        icon=":material/rule:",
-        type="primary",
-        on_click=send_with_linear,
-        help=words.SEND_TWO_HELP,
-    )
     with row:
         button()
     for entry in ENTRIES:

@@ -24,7 +24,8 @@ NO_STORE = "Models cannot be compared now."
 EXAMPLE = "Example: two kernel approximations against the linear model"
 NO_MODELS = "No models to compare yet."
 HOW_TO_FILL = "Choose models from your runs, or add the current one by **Compare this model** in the sidebar."
-SEND_TWO_HELP = "Adds their runs; train missing ones on Train."
+SEND_TWO_HELP = "The sidebar's model; missing runs are trained."
+SEEDS_HELP = "From the sidebar's seed on."
 FIRST_RUNS = "The first {most} of {all} runs are compared."
 OPENING = "Opening runs …"
 TOO_MANY = "{found} models are too many: choose up to {most}"
@@ -68,6 +69,7 @@ HOLM_HELP = "Corrected: below 0.05, the chance of any false positive is at most 
 BH_HELP = "Corrected: below 0.05, at most 5 % false positives on average (benjamini1995)."
 QUERY_BARS = "One bar per query: {metric} of {other} minus {baseline}. {about}."
 OTHER_HELP = "Its wins and losses are drawn."
+DETAILED_HELP = "Off: a row for each model with its means. CSV always has all numbers."
 CORRECTED = "Corrected for the {family} comparisons of this table."
 TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
@@ -80,7 +82,7 @@ UNMADE = "{runs} left out: not trained, or failed."
 SLICES_ALT = "{metric} differences by slice."
 DELTAS_ALT = "{metric} differences to {baseline}."
 TIMES_ALT = "Training seconds against {metric}."
-CUTOFFS_ALT = "NDCG at every cut-off."
+CUTOFFS_ALT = "{metric} at every cut-off."
 
 
 def about(models: Sequence[Contestant], part: str) -> str:
@@ -146,8 +148,3 @@ def study_note(title: str, choice: Choice, cells: int, folds: int) -> str:
         f"Study “{title}”: {which} of {counted(cells, 'cell')} by validation {choice.metric} over "
         f"{counted(folds, 'fold')}.{own}"
     )
-
-
-def not_trained(described: Sequence[str]) -> str:
-    """Say that models sent here have no run yet."""
-    return f"Not trained on the current fold: {'; '.join(described)}. Train on Train, then send again."

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.settings import SEED
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE
 from ui.controls.link import report_invalid
@@ -22,12 +23,12 @@ from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.visitors import visitor
-from ui.work.folds import fold_of
+from ui.work.folds import digest_of
 from ui.work.run_store import keeper, run_store
 
 RUNS, STUDIES = "runs", "studies"
-NOTE = "compare-said"
-"""Session key of messages about sent models, until they are shown."""
+WAITING = "compare-waits-for"
+"""Session key of sent runs that do not exist yet."""
 MOST = 200
 """Largest number of runs opened, and in an address."""
 _ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
@@ -78,30 +79,45 @@ def send_button() -> None:
 @errors_as_sentences()
 def send() -> None:
     """Add the runs of the sidebar's model, and open the page (a callback)."""
-    _send([spec_from_state(st.session_state)])
+    (spec,) = _send([spec_from_state(st.session_state)])
+    add(RUNS, _alike(spec))
 
 
 @errors_as_sentences()
-def send_with_linear() -> None:
-    """Add the runs of the sidebar's model and its linear model, and open the page (a callback)."""
-    _send([baseline(st.session_state), spec_from_state(st.session_state)])
+def send_with_linear(folds: Sequence[str], seeds: int) -> None:
+    """Add the linear model and the sidebar's on these folds, and open the page (a callback).
+
+    Each has this many seeds, from the sidebar's on, if it uses one.
+    """
+    two = (baseline(st.session_state), spec_from_state(st.session_state))
+    _send(seeded(spec, k).but(fold=fold) for spec in two for fold in folds for k in range(seeds))
 
 
-def _send(specs: Iterable[RunSpec]) -> None:
+def seeded(spec: RunSpec, k: int) -> RunSpec:
+    """Return the spec with the k-th seed from its own on, if it uses a seed."""
+    return spec.but(seed=spec.seed + k) if SEED.name in spec else spec
+
+
+def _send(specs: Iterable[RunSpec]) -> list[RunSpec]:
+    """Add runs, made or not, and open the page; return them with the digests of their folds."""
     keeper().wait()  # stores pending runs of the previous page
-    for spec in dict.fromkeys(specs):
-        known = spec.but(digest=fold_of(spec).digest)
-        made = run_store().records.made([known.hash])
-        run_store().records.claim(list(made), visitor())
-        add(RUNS, [*made, *_alike(known)])
-        if not made:
-            st.session_state.setdefault(NOTE, []).append(known)
+    known = [spec.but(digest=digest_of(spec)) for spec in dict.fromkeys(specs)]
+    made = run_store().records.made([spec.hash for spec in known])
+    run_store().records.claim(list(made), visitor())
+    add(RUNS, [spec.hash for spec in known])
+    wait_for([*waited_for(), *(spec for spec in known if spec.hash not in made)])
     go_to("compare")
+    return known
 
 
-def take_untrained() -> list[RunSpec]:
-    """Return once the sent models without a stored run on the current fold."""
-    return list(st.session_state.pop(NOTE, []))
+def waited_for() -> list[RunSpec]:
+    """Return the sent runs that do not exist yet."""
+    return list(st.session_state.get(WAITING, []))
+
+
+def wait_for(specs: Iterable[RunSpec]) -> None:
+    """Set the sent runs that do not exist yet."""
+    st.session_state[WAITING] = list(dict.fromkeys(specs))
 
 
 def _alike(spec: RunSpec) -> list[str]:

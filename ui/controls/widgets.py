@@ -139,8 +139,13 @@ assert isinstance(N_COMPONENTS.offer, Steps)
 C_EXPONENTS = (LOSS_WEIGHT.offer.low, LOSS_WEIGHT.offer.high)
 COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
-"""The metrics that pages offer."""
+"""The metrics that pages offer: all pages the same."""
 THIS, ALL = "this fold", "all folds"
+
+
+def by_rank(metric: str) -> str:
+    """Return the metric of a curve by rank: P for P@k, else NDCG, as MeanNDCG and MAP have no cut-off."""
+    return "P" if metric.startswith("P@") else "NDCG"
 
 
 def chosen_folds(row: Bound, spec: RunSpec, key: str, default: str) -> tuple[str, ...]:

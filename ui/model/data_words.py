@@ -21,8 +21,9 @@ ADD = "Bring your own data"
 PRIVATE = f"Your data are private, and deleted {KEEP_DAYS} days after your last visit."
 FILES = "train.txt, vali.txt and test.txt of a fold, one file, or a zip archive of folds"
 FORMATS = (
-    "LETOR / SVMlight text, plain or gzip. One file is split by query into five folds (60 % training, 20 % "
-    f"validation, 20 % test). At most {LIMITS.upload_bytes // MB} MB, unpacked {LIMITS.text_bytes // MB} MB."
+    "LETOR / SVMlight text, plain or gzip. An archive holds Fold1, Fold2, …, each with three parts. One file "
+    "is split by query into five folds (60 % training, 20 % validation, 20 % test). "
+    f"At most {LIMITS.upload_bytes // MB} MB, unpacked {LIMITS.text_bytes // MB} MB."
 )
 UNNAMED = "default: the file name"
 NAME = "Name in the menu."

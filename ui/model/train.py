@@ -35,7 +35,7 @@ from ui.controls import selection
 from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
-from ui.controls.widgets import Bound
+from ui.controls.widgets import METRICS, Bound, by_rank
 from ui.model import train_words as words
 from ui.model.why_choices import offer as offer_why
 from ui.shell.figures import (
@@ -60,13 +60,13 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 
 
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
-    """Draw the controls; return the model for comparison (linear or pinned), the curve, and the place."""
+    """Draw the controls; return the model for comparison (linear or pinned), the metric, and the place."""
     usual = style_of(LINEAR).name
     options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
-        metric = _curve()
+        metric = Bound().menu("metric", "Metric", METRICS, "NDCG@10", width=125, help=words.METRIC)
         pin_buttons(spec)
     return chosen.spec(), metric, choose_place(row, SHARDS)
 
@@ -78,40 +78,36 @@ def cost(record: RunRecord, predicted: object) -> str:
 
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
-    """Draw the comparison: its sentence, NDCG@k or P@k of both models, and the four means."""
+    """Draw the comparison: its sentence by a metric, NDCG@k or P@k of both models, and means."""
     report_untrained(record)
-    records = _distinct(other, record)
-    table = model_comparison.curve_data(records, part, metric)
+    records, curve = _distinct(other, record), by_rank(metric)
+    table = model_comparison.curve_data(records, part, curve)
     show_figure(
-        model_comparison.curve_figure(table, metric),
+        model_comparison.curve_figure(table, curve),
         table,
-        answer=_reading(other, record, part),
+        answer=_reading(other, record, part, metric),
         key="ndcg-at-k",
-        alt=words.CURVE_ALT.format(metric=metric, part=PART_NAMES[part]),
+        alt=words.CURVE_ALT.format(metric=curve, part=PART_NAMES[part]),
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
-        f"{words.CURVES[metric]}.",
+        f"{words.CURVES[curve]}.",
     )
     report_ties(records, data, part)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
-    for name, column in zip(TILES, tiles(len(TILES)), strict=True):
+    names = list(dict.fromkeys([metric, *TILES]))
+    for name, column in zip(names, tiles(len(names)), strict=True):
         change = f"{with_minus(means[name] - others[name], '+.3f')} against {against}"
         delta = change if len(records) > 1 else None
         value = f"{means[name]:.3f}"
         column.metric(name, value, delta, delta_color="off", delta_arrow="off", help=meaning(name))
 
 
-def _curve() -> str:
-    curves = {name: f"{name}@k" for name in words.CURVES}
-    return str(Bound().buttons("curve", "Metric by rank", curves, "NDCG", help=words.CURVE))
-
-
 def _two(other: RunRecord, record: RunRecord) -> Two:
     return Two(other.spec, record.spec)
 
 
-def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
-    two, metric = _two(other, record), "NDCG@10"
+def _reading(other: RunRecord, record: RunRecord, part: str, metric: str) -> str:
+    two = _two(other, record)
     if two.same:
         name = in_a_sentence(record.spec)
         return words.same_model(name)
@@ -127,10 +123,10 @@ def _own(spec: RunSpec) -> list[str]:
     return [declared[s.name].told(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
 
 
-def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str) -> None:
+def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
     """Draw one query's documents as ranked by both models."""
     queries = [int(q) for q in data.query_ids]
-    usual = _typical(record.metrics[part]["NDCG@10"] - other.metrics[part]["NDCG@10"])
+    usual = _typical(record.metrics[part][metric] - other.metrics[part][metric])
     typical = f"{usual} (typical)"
     asked = Bound().optional_menu(QUERY, "Query", queries, typical, width=260, help=words.QUERY)
     chosen = usual if asked is None else int(asked)
@@ -139,14 +135,14 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         st.caption(words.same_lists(in_a_sentence(record.spec)))
     table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
-    ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
-    ends = " and ".join(f"{value:.3f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
+    values = [r.metrics[part].loc[chosen, metric] for r in (other, record)]
+    ends = " and ".join(f"{value:.3f} with {name}" for value, name in zip(values, two.told, strict=True))
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)
     show_figure(
         ranked_list.list_figure(table, _with_C(two), two.labels[1], k, asked_about),
         table,
-        answer=f"query {chosen} has NDCG@10 {ends}",
+        answer=f"query {chosen} has {metric} {ends}",
         key=drawn,
         alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",

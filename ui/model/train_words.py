@@ -8,8 +8,8 @@ CURVES = {
 }
 """How each curve treats short queries, for its caption."""
 BESIDE = "The linear model (its C is below More settings) or a pin."
-CURVE = "P@k is the share of relevant documents in the first k."
-QUERY = "Default: the query whose difference in NDCG@10 is nearest to the mean."
+METRIC = "Of the answers. The figure shows P@k for it, else NDCG@k."
+QUERY = "Default: the query whose difference is nearest to the mean."
 NO_PAIRS = "This part has no preference pairs."
 LOSSES_ALT = "Losses and margins of pairs."
 MARGINS_ALT = "Margins of pairs."

@@ -292,6 +292,8 @@ SIZES: dict[str, Size | None] = {
     "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
 }
 """Text has 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
+KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF (picture)"}
+"""Formats of pictures, and their buttons."""
 
 
 def routes() -> list[Route]:
@@ -313,11 +315,11 @@ def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
         "Picture",
         list(SIZES),
         key=f"{key}-size",
-        help="SVG carries its font; PNG has 300 dots per inch.",
+        help="SVG has lines and letters, with their font; PNG and PDF have pixels, 300 per inch on paper.",
     )
     row = st.container(horizontal=True, gap="small")
-    for kind in ("svg", "png"):
-        if row.button(kind.upper(), key=f"{key}-{kind}", width="stretch"):
+    for kind, label in KINDS.items():
+        if row.button(label, key=f"{key}-{kind}"):
             job = _job(figure, key, SIZES[size], kind) | {"about": plain(caption)}
             st.html(_asking(job), unsafe_allow_javascript=True)
 

@@ -16,7 +16,7 @@ from rankviz.plots import low_rank_models as curves_plot
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import Bound, part_shown
+from ui.controls.widgets import METRICS, Bound, part_shown
 from ui.shell.figures import Figures, capital, sentence, show_figure, show_table
 from ui.shell.texts import describe
 from ui.study import low_rank_models_words as words
@@ -42,7 +42,6 @@ from ui.study.low_rank_models import (
 
 FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 
-METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
 FACTORS = (1, 2, 3, 5, 10, 20)
 NUCLEAR = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -111,7 +110,7 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
     row = Bound(place, texts.HELP)
     sweep = row.buttons(SWEEP_KEY, "Sweep over", SWEEPS)
     metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_models.OBJECTIVE)
-    metric = row.menu("sweepmetric", "Metric", metrics, width=150)
+    metric = row.menu("sweepmetric", "Metric", metrics, "MAP", width=150)
     with place.container(width=WIDTH):
         control_of_C()
     row.slider(SEEDS_KEY, "Seeds", 1, 5, SEEDS, disabled=sweep == "weights", width=150)
@@ -129,7 +128,7 @@ def _factors(
     if metric == low_rank_models.OBJECTIVE:
         _objective(spec, table, count)
         return
-    paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test")
+    paper = (spec.dataset, spec.fold, part) == ("OHSUMED", "Fold1", "test") and metric in PRINTED
     groups = {
         f"the model with {counted(K, 'factor')}": pd.concat(
             [r.metrics[part][metric] for r in records if r.spec.factors == K], axis=1

@@ -24,6 +24,7 @@ from rankviz.runs.description import in_a_sentence, look_of, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
+from ui.controls.compared import seeded
 from ui.controls.curves import (
     approximate_specs,
     described,
@@ -119,11 +120,6 @@ def specs(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
 def maps() -> list[str]:
     """Return the maps whose curves are drawn, by their looks."""
     return [look_of(curve) for curve in kernels(st.session_state)]
-
-
-def seeded(spec: RunSpec, k: int) -> RunSpec:
-    """Return the spec with the k-th seed from its own on, if it uses a seed."""
-    return spec.but(seed=spec.seed + k) if SEED.name in spec else spec
 
 
 def affordable(spec: RunSpec, folds: Sequence[str]) -> list[RunSpec]:

@@ -8,6 +8,9 @@ const FAMILY = "Source Sans";
 const FALLBACK = "Arial, Helvetica, sans-serif";
 const PIXELS_PER_MM = 96 / 25.4;
 const PNG_SCALE = { px: 2, mm: (300 / 25.4) / PIXELS_PER_MM };
+const PRINT = PNG_SCALE.mm; // 300 dots per inch, of any size
+const POINTS = { px: 72 / 96, mm: 72 / 25.4 };
+const FORMATS = { svg: (svg) => new Blob([text(svg)]), png: asPng, pdf: asPdf };
 const made = new Set(); // a popover that opens again shows its elements anew: one picture for one press
 
 export async function save(job) {
@@ -15,7 +18,7 @@ export async function save(job) {
   made.add(job.id);
   try {
     const svg = await drawn(job);
-    await download(job.format === "png" ? await raster(svg, job) : new Blob([text(svg)]), job.name);
+    await download(await FORMATS[job.format](svg, job), job.name);
     say(job, `Saved as ${job.name}.`);
   } catch (error) {
     say(job, `The picture could not be made (${error.message}). Try again, or save the figure as HTML.`);
@@ -84,9 +87,9 @@ function resize(svg, width, height, unit) {
 
 const text = (svg) => new XMLSerializer().serializeToString(svg);
 
-async function raster(svg, job) {
+async function raster(svg, job, scale) {
   const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-  const across = (job.width ?? width) * (job.unit === "mm" ? PIXELS_PER_MM : 1) * PNG_SCALE[job.unit];
+  const across = (job.width ?? width) * (job.unit === "mm" ? PIXELS_PER_MM : 1) * scale;
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(across);
   canvas.height = Math.round((across * height) / width);
@@ -96,8 +99,67 @@ async function raster(svg, job) {
   await image.decode();
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(image.src);
+  return canvas;
+}
+
+async function asPng(svg, job) {
+  const canvas = await raster(svg, job, PNG_SCALE[job.unit]);
   const png = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   return job.unit === "mm" ? withDots(await png.arrayBuffer()) : png;
+}
+
+async function asPdf(svg, job) {
+  const [, , width] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const canvas = await raster(svg, job, PRINT);
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return pdfOf(pixels, (job.width ?? width) * POINTS[job.unit], job.about);
+}
+
+// A PDF with one page, as wide as the picture in points (1/72 inch). It holds the opaque pixels without loss,
+// and no vectors or letters: those would need a writer of its own for every element that Plotly draws.
+export async function pdfOf({ data, width, height }, across, title) {
+  const up = (across * height) / width;
+  const colours = new Uint8Array(3 * width * height);
+  for (let from = 0, to = 0; from < data.length; from += 4) {
+    for (let part = 0; part < 3; part++) colours[to++] = data[from + part];
+  }
+  const image = `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB`;
+  const page = `/Type /Page /Parent 2 0 R /MediaBox [0 0 ${across.toFixed(2)} ${up.toFixed(2)}]`;
+  return numbered([
+    ["<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /DisplayDocTitle true >> >>"],
+    ["<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
+    [`<< ${page} /Contents 4 0 R /Resources << /XObject << /Picture 5 0 R >> >> >>`],
+    stream("", new TextEncoder().encode(`${across.toFixed(2)} 0 0 ${up.toFixed(2)} 0 0 cm /Picture Do`)),
+    stream(`${image} /BitsPerComponent 8 /Filter /FlateDecode `, await deflated(colours)),
+    [`<< /Title <FEFF${Array.from(title, codeUnits).join("")}> /Producer (rankviz) >>`],
+  ]);
+}
+
+const stream = (about, bytes) => [`<< ${about}/Length ${bytes.length} >>\nstream\n`, bytes, "\nendstream"];
+
+const codeUnits = (letter) =>
+  Array.from({ length: letter.length }, (_, k) => letter.charCodeAt(k).toString(16).padStart(4, "0")).join("");
+
+async function deflated(bytes) {
+  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
+  return new Uint8Array(await new Response(packed).arrayBuffer());
+}
+
+// The PDF of these objects. Its last lines say at which byte each of them begins, in entries of 20 bytes.
+function numbered(objects) {
+  const parts = ["%PDF-1.4\n%", Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3), "\n"]; // the file is binary
+  const length = () => parts.reduce((sum, part) => sum + part.length, 0); // all letters are ASCII
+  const starts = objects.map((object, number) => {
+    const start = length();
+    parts.push(`${number + 1} 0 obj\n`, ...object, "\nendobj\n");
+    return start;
+  });
+  const table = length();
+  const entries = starts.map((start) => `${String(start).padStart(10, "0")} 00000 n \n`);
+  const trailer = `<< /Size ${objects.length + 1} /Root 1 0 R /Info ${objects.length} 0 R >>`;
+  parts.push(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`, ...entries);
+  parts.push(`trailer\n${trailer}\nstartxref\n${table}\n%%EOF\n`);
+  return new Blob(parts, { type: "application/pdf" });
 }
 
 // The PNG with 300 dots per inch written into it (chunk pHYs, which stands after the header's 33 bytes), so
