@@ -104,6 +104,10 @@ class WhatIf:
         own = self._of_training(changes)
         return (self._refits.refit(own) if own else self._refits.before).model
 
+    def training(self, changes: Sequence[Change]) -> RankingData:
+        """Return the training part with the changes; `DataError` for invalid ones."""
+        return changed(self.fold.train, self._of_training(changes))
+
     def prepare(self) -> None:
         """Prepare shared computations for the first outcome."""
         train = self.fold.train

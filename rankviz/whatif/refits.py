@@ -2,8 +2,8 @@
 
 Only the requested change happens: γ keeps its number, and landmarks and frequencies stay those of the present
 model (a feature that is switched off is 0 in landmarks too), except for `OtherDraw`. So their results are
-reused: the base, its factor and the preconditioner's curvature. The exact kernel uses its documents as landmarks: new ones need a
-new factor or kernel matrix.
+reused: the base, its factor and the preconditioner's curvature. The exact kernel uses its documents as
+landmarks: new ones need a new factor or kernel matrix.
 
 See docs/decisions/0010-refits.md.
 """
