@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
-from rankviz import DataError, Fold, RankingData
+from rankviz import DataError, Fold, RankingData, SettingError
 from rankviz.datasets import make_fold
+from rankviz.datasets.samples import Sample
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,
@@ -18,8 +20,11 @@ from rankviz.whatif.changes import (
     FeatureSet,
     GradeSet,
     OnlyQueries,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     changed,
     grades_to_prefer,
     next_document,
@@ -38,6 +43,9 @@ EVERY: list[Change] = [
     FeatureSet("a", 2, 1, -7.0),
     FeatureOff(0),
     DocumentAdded("b", 6, (0.5, 1.5), 3, "z"),
+    SomeQueries(0.5, 1),
+    WrongGrades(0.1),
+    OtherDraw(1),
 ]
 
 
@@ -138,7 +146,36 @@ def test_words() -> None:
         "document v of query a has feature 2 = -7",
         "feature 1 off",
         "document z added to query b with grade 3",
+        "50\N{NO-BREAK SPACE}% of the training queries, draw 1",
+        "10\N{NO-BREAK SPACE}% wrong training grades, draw 0",
+        "drawn with seed 1",
     ]
+
+
+def test_random_changes_are_the_samples_of_runs() -> None:
+    train = make_fold(n_queries=20, seed=0).train
+    sample = Sample(share=0.5, flipped=0.1, draw=3)
+    both = changed(train, [WrongGrades(0.1, 3), SomeQueries(0.5, 3)])
+    assert both.digest == sample.of(train).digest
+    assert both.n_queries == train.n_queries // 2
+    wrong = changed(train, [WrongGrades(0.1, 3)])
+    assert int((wrong.y != train.y).sum()) == round(0.1 * train.n_documents)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SomeQueries(0.0),
+        lambda: SomeQueries(1.5),
+        lambda: WrongGrades(float("nan")),
+        lambda: WrongGrades(0.1, -1),
+        lambda: OtherDraw(-1),
+        lambda: OtherDraw(2**40),
+    ],
+)
+def test_random_changes_refuse_values_out_of_range(make: Callable[[], Change]) -> None:
+    with pytest.raises(SettingError, match="must be"):
+        make()
 
 
 HIGHEST = 2

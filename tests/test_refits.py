@@ -29,8 +29,11 @@ from rankviz.whatif.changes import (
     FeatureSet,
     GradeSet,
     OnlyQueries,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     changed,
     weights_asked,
 )
@@ -52,6 +55,10 @@ CHANGES: dict[str, list[Change]] = {
     "query out": [QueryOut(QUERY)],
     "query weight": [QueryWeighed(QUERY, 10.0), QueryWeighed(DATA.query_labels[5], 0.5)],
     "some queries": [OnlyQueries(tuple(DATA.query_labels[:7]))],
+    "half of the queries": [SomeQueries(0.5, 1)],
+    "wrong grades": [WrongGrades(0.1, 2)],
+    "other draw": [OtherDraw(1)],
+    "other draw of other data": [OtherDraw(1), FeatureOff(2), GradeSet(QUERY, FIRST, 2), SomeQueries(0.5)],
     "document out": [DocumentOut(QUERY, FIRST + 1)],
     "grade": [GradeSet(QUERY, FIRST, 2 - int(Y[FIRST]) // 2 * 2), GradeSet(QUERY, FIRST + 1, 1)],
     "feature value": [FeatureSet(QUERY, FIRST, 1, 0.7)],
@@ -65,6 +72,7 @@ CHANGES: dict[str, list[Change]] = {
         DocumentOut(QUERY, FIRST),
     ],
 }
+OTHER_MAPS = ("feature off", "all of it", "other draw", "other draw of other data")
 MAPS: dict[str, dict[str, object]] = {
     "linear": {},
     "nystroem": {"n_components": 30, "gamma": 0.2},
@@ -165,11 +173,30 @@ def test_plain_fit_gives_the_same_where_no_landmarks_are_drawn(name: str, change
     same_model(after, plain.objective_, plain.predict(after.data.X))
 
 
-@pytest.mark.parametrize("change", [name for name in CHANGES if name not in ("feature off", "all of it")])
+@pytest.mark.parametrize("change", [name for name in CHANGES if name not in OTHER_MAPS])
 def test_keeps_landmarks_and_factor(change: str) -> None:
     model = fitted("nystroem")
     after = refits_of(model, DATA).refit(CHANGES[change]).model
     assert after.feature_map_ is model.feature_map_
+
+
+@pytest.mark.parametrize("name", ["nystroem", "fourier", "truncated"])
+def test_another_draw_is_the_model_of_that_seed(name: str) -> None:
+    refits = refits_of(fitted(name), DATA)
+    after = refits.refit([OtherDraw(1), GradeSet(QUERY, FIRST, 2)])
+    plain = fitted(name, after.data, random_state=1, tol=1e-10)
+    np.testing.assert_allclose(after.scores, plain.predict(DATA.X), atol=1e-4 * np.ptp(after.scores))
+    assert np.abs(after.scores - refits.before.scores).max() > 0.01 * np.ptp(after.scores)
+    assert after.model.feature_map_ is not refits.before.model.feature_map_
+    same = refits.refit([OtherDraw(1), OtherDraw(0), GradeSet(QUERY, FIRST, 2)]).model
+    assert same.feature_map_ is refits.before.model.feature_map_, "the last seed counts"
+
+
+@pytest.mark.parametrize("name", ["linear", "exact"])
+def test_another_draw_is_the_same_model_where_nothing_is_drawn(name: str) -> None:
+    refits = refits_of(fitted(name), DATA)
+    after = refits.refit([OtherDraw(5)])
+    np.testing.assert_allclose(after.scores, refits.before.scores, atol=1e-6)
 
 
 def test_landmarks_lose_a_feature_that_is_switched_off() -> None:
@@ -254,6 +281,9 @@ def test_low_rank_models_are_trained_from_scratch() -> None:
     after = refits_of(model, DATA).refit(CHANGES["query out"])
     plain = clone(model).fit_data(after.data)
     np.testing.assert_array_equal(after.scores, plain.predict(after.data.X))
+    drawn = refits_of(model, DATA).refit([OtherDraw(3)])
+    plain = clone(model).set_params(random_state=3).fit_data(DATA)
+    np.testing.assert_array_equal(drawn.scores, plain.predict(DATA.X))
 
 
 def test_refuses_other_data() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +14,7 @@ import pytest
 
 from rankviz import Fold, RankingData, RankSVM, evaluate
 from rankviz.datasets import make_fold
+from rankviz.datasets.samples import Sample
 from rankviz.metrics.significance import compare
 from rankviz.plots import per_query
 from rankviz.plots.style import CHOSEN_COLOUR
@@ -21,8 +25,11 @@ from rankviz.whatif.changes import (
     FeatureOff,
     FeatureSet,
     GradeSet,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     changed,
 )
 from rankviz.whatif.outcomes import Outcome, WhatIf, changed_pairs, count_changed_pairs
@@ -50,6 +57,9 @@ OF_TRAINING: dict[str, list[Change]] = {
     "feature value": [FeatureSet(label("train", 2), number("train", 2), 1, 0.9)],
     "document added": [DocumentAdded(label("train", 2), 10_000, NEW, 2)],
     "feature off": [FeatureOff(2)],
+    "half of the queries": [SomeQueries(0.5)],
+    "wrong grades": [WrongGrades(0.1)],
+    "other draw": [OtherDraw(1)],
     "of both parts": [
         GradeSet(label("train", 2), number("train", 2), 2),
         FeatureSet(label("vali", 1), number("vali", 1), 1, 0.9),
@@ -74,7 +84,9 @@ def what_if(model: RankSVM) -> WhatIf:
 
 
 def shown(changes: list[Change]) -> Fold:
-    return changed(FOLD, [change for change in changes if not isinstance(change, QueryOut)])
+    return changed(
+        FOLD, [change for change in changes if not isinstance(change, QueryOut | SomeQueries | WrongGrades)]
+    )
 
 
 @pytest.mark.parametrize("name", OF_TRAINING)
@@ -122,6 +134,70 @@ def test_a_query_left_out_of_training_is_still_ranked(what_if: WhatIf) -> None:
     found = what_if.outcome(OF_TRAINING["query out"])
     assert found.fold.train.digest == FOLD.train.digest
     assert np.isfinite(found.new["train"]).all()
+
+
+def test_draws_come_first_and_keep_their_meaning(what_if: WhatIf) -> None:
+    """Changes of queries that are not drawn have no effect; others do not alter what is drawn."""
+    half = SomeQueries(0.5)
+    kept = changed(FOLD.train, [half]).query_labels.tolist()
+    out, own = (next(q for q in FOLD.train.query_labels.tolist() if (q in kept) == there) for there in (0, 1))
+    first = int(FOLD.train.rows[FOLD.train.query_slice(FOLD.train.query_labels.tolist().index(out))][0])
+    alone = what_if.outcome([half])
+    both = what_if.outcome([QueryOut(out), GradeSet(out, first, 1), half])
+    np.testing.assert_allclose(both.new["vali"], alone.new["vali"], atol=1e-6)
+    without = what_if.outcome([QueryOut(own), half])
+    rest = changed(FOLD.train, [half, QueryOut(own)])
+    expected = refits_of(what_if.model([]), FOLD.train).refit([half, QueryOut(own)])
+    assert expected.data.digest == rest.digest
+    np.testing.assert_allclose(without.new["vali"], expected.model.predict(FOLD.vali.X), atol=1e-6)
+
+
+def test_wrong_grades_judge_nothing(what_if: WhatIf) -> None:
+    found = what_if.outcome([WrongGrades(0.3)])
+    assert found.fold.train.digest == FOLD.train.digest
+    old = evaluate(what_if.before["train"], FOLD.train).per_query[METRIC]
+    assert found.per_query("train", METRIC)["old"].tolist() == old.tolist()
+
+
+QUESTIONS: dict[str, tuple[Change, Callable[[], RankSVM]]] = {
+    "half of the queries": (SomeQueries(0.5), lambda: plain(_rows_of(Sample(share=0.5).of(FOLD.train)))),
+    "10 % wrong grades": (WrongGrades(0.1), lambda: plain(Sample(flipped=0.1).of(FOLD.train))),
+    "a feature gone": (
+        FeatureOff(2),
+        lambda: plain(replace(FOLD.train, X=FOLD.train.X * (np.arange(5) != 2))),
+    ),
+    "other landmarks": (OtherDraw(7), lambda: plain(FOLD.train, random_state=7)),
+}
+
+
+def plain(data: RankingData, **settings: Any) -> RankSVM:
+    """A model that is trained directly, without changes: linear, or with landmarks if a seed is given."""
+    own = {"feature_map": "nystroem", "n_components": 20, "gamma": 0.2} if settings else {}
+    return RankSVM(**{"feature_map": "linear", "C": 0.1, "tol": 1e-10} | own | settings).fit(
+        data.X, data.y, qid=data.qid
+    )
+
+
+def _rows_of(data: RankingData) -> RankingData:
+    """Return the data from plain arrays of the original file's rows."""
+    kept = np.isin(FOLD.train.rows, data.rows)
+    return RankingData.from_arrays(FOLD.train.X[kept], FOLD.train.y[kept], FOLD.train.qid[kept])
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_are_those_of_a_model_that_is_trained_directly(question: str, model: RankSVM) -> None:
+    change, directly = QUESTIONS[question]
+    before = model if isinstance(change, OtherDraw) else plain(FOLD.train)
+    found = WhatIf(before, FOLD).outcome([change])
+    vali = changed(FOLD.vali, [change] if isinstance(change, FeatureOff) else [])
+    new, old = (
+        evaluate(one.predict(data.X), FOLD.vali).per_query[METRIC]
+        for one, data in ((directly(), vali), (before, FOLD.vali))
+    )
+    assert found.per_query("vali", METRIC)["new"].tolist() == pytest.approx(new.tolist())
+    assert found.comparison("vali", METRIC).difference == pytest.approx((new - old).mean(), abs=1e-9)
+    np.testing.assert_allclose(found.new["vali"], directly().predict(vali.X), atol=1e-4)
+    assert np.abs(found.new["vali"] - found.old["vali"]).max() > 0.01
 
 
 def test_both_rankings_are_judged_by_the_changed_grades(what_if: WhatIf) -> None:

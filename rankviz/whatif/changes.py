@@ -13,8 +13,11 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from rankviz.common.errors import DataError
+from rankviz.common.numbers import percent
+from rankviz.common.settings import LARGEST_SEED, Whole
 from rankviz.datasets.array_checks import grade_array
 from rankviz.datasets.parts import take_queries
+from rankviz.datasets.samples import Sample
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.whatif.lookup import (
     feature_checked,
@@ -125,6 +128,82 @@ class OnlyQueries:
         """Say "only 12 queries"."""
         n = len(self.queries)
         return f"only query {self.queries[0]}" if n == 1 else f"only {n} queries"
+
+
+class _OfTraining:
+    """A change of a training part, or of how a model is trained on it."""
+
+    def part(self, fold: Fold) -> str:
+        """Return the training part."""
+        return "train"
+
+
+@dataclass(frozen=True)
+class _Drawn(_OfTraining):
+    """A change of randomly drawn items; a larger share of a draw contains its smaller ones."""
+
+    share: float
+    draw: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise `SettingError` for values out of range."""
+        _ = self.sample
+
+    @property
+    def sample(self) -> Sample:
+        """Return the changed training part, as runs have it."""
+        raise NotImplementedError
+
+    def apply(self, data: RankingData) -> RankingData:
+        """Return the changed data."""
+        return self.sample.of(data)
+
+
+@dataclass(frozen=True)
+class SomeQueries(_Drawn):
+    """Only a random share of the training queries is learned from."""
+
+    @property
+    def sample(self) -> Sample:
+        """Return the sample of queries."""
+        return Sample(share=self.share, draw=self.draw)
+
+    def words(self, data: RankingData | None = None) -> str:
+        """Say "50 % of the training queries, draw 0"."""
+        return f"{percent(self.share)} of the training queries, draw {self.draw}"
+
+
+@dataclass(frozen=True)
+class WrongGrades(_Drawn):
+    """A random share of the training documents has another grade."""
+
+    @property
+    def sample(self) -> Sample:
+        """Return the sample with flipped grades."""
+        return Sample(flipped=self.share, draw=self.draw)
+
+    def words(self, data: RankingData | None = None) -> str:
+        """Say "10 % wrong training grades, draw 0"."""
+        return f"{percent(self.share)} wrong training grades, draw {self.draw}"
+
+
+@dataclass(frozen=True)
+class OtherDraw(_OfTraining):
+    """Landmarks or frequencies are drawn with this seed; the data do not change."""
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Raise `SettingError` for a value that is no seed."""
+        Whole(0, LARGEST_SEED).check("seed", self.seed)
+
+    def apply(self, data: RankingData) -> RankingData:
+        """Return the same data."""
+        return data
+
+    def words(self, data: RankingData | None = None) -> str:
+        """Say "drawn with seed 1"."""
+        return f"drawn with seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -264,6 +343,12 @@ def weights_asked(changes: Sequence[Change]) -> dict[Any, float]:
         if isinstance(change, QueryWeighed):
             asked[change.query] = asked.get(change.query, 1.0) * change.weight
     return asked
+
+
+def seed_asked(changes: Sequence[Change]) -> int | None:
+    """Return the seed of the last `OtherDraw` in these changes; None without one."""
+    seeds = [change.seed for change in changes if isinstance(change, OtherDraw)]
+    return seeds[-1] if seeds else None
 
 
 def document_name(data: RankingData | None, query: object, document: int) -> str:

@@ -18,11 +18,13 @@ from rankviz.datasets.types import Fold, RankingData
 from rankviz.metrics import evaluate
 from rankviz.metrics.significance import Comparison, compare, differences_of
 from rankviz.models.ranker import Ranker
-from rankviz.whatif.changes import Change, GradeSet, QueryOut, changed
+from rankviz.whatif.changes import Change, GradeSet, QueryOut, SomeQueries, WrongGrades, changed
 from rankviz.whatif.estimates import margins_without_queries
 from rankviz.whatif.refits import refits_of
 from rankviz.whatif.reuse import DocumentMatch
 
+_OF_LEARNING = (QueryOut, SomeQueries, WrongGrades)
+"""Changes that affect only what is learned from: their queries and grades are still ranked and judged."""
 PARTS = ("train", "vali")
 """Parts to compare; the test part is reserved for the final evaluation."""
 
@@ -34,7 +36,7 @@ class Outcome:
     Attributes
     ----------
     fold : Fold
-        With the changes; queries left out of training are still ranked.
+        With the changes; queries left out of training are still ranked, and wrong grades judge nothing.
     old, new : dict of (n,) float64
         Scores of its documents by part: old by the model before, on unchanged documents; new by the model
         after.
@@ -102,18 +104,22 @@ class WhatIf:
         own = self._of_training(changes)
         return (self._refits.refit(own) if own else self._refits.before).model
 
+    def training(self, changes: Sequence[Change]) -> RankingData:
+        """Return the training part with the changes; `DataError` for invalid ones."""
+        return changed(self.fold.train, self._of_training(changes))
+
     def prepare(self) -> None:
         """Prepare shared computations for the first outcome."""
         train = self.fold.train
         self._refits.refit([GradeSet(train.query_labels[0], int(train.rows[0]), int(train.y[0]))])
 
     def outcome(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Outcome:
-        """Train again with the changes, applied in order; `DataError` for invalid ones."""
+        """Train again with the changes, random draws first; `DataError` for invalid ones."""
         clock = Stopwatch()
         own = self._of_training(changes)
         after = self._refits.refit(own, callback=callback) if own else self._refits.before
         clock.lap("training")
-        shown = changed(self.fold, [change for change in changes if not isinstance(change, QueryOut)])
+        shown = changed(self.fold, [change for change in changes if not isinstance(change, _OF_LEARNING)])
         known = dict(zip(after.data.rows.tolist(), after.scores.tolist(), strict=True))
         new = {name: self._new(after.model, name, shown.parts[name]) for name in PARTS[1:]}
         new["train"] = _by_row(after.model, shown.train, known)
@@ -127,8 +133,20 @@ class WhatIf:
         return margins_without_queries(self._refits, A, B, most=most, seconds=seconds)
 
     def _of_training(self, changes: Sequence[Change]) -> list[Change]:
-        """Return the changes that affect the training part or all parts."""
-        return [change for change in changes if change.part(self.fold) in ("", "train")]
+        """Return the changes that affect the training part or all parts, random draws first.
+
+        So other changes do not alter what is drawn. Those of queries that are not drawn have no effect.
+        """
+        own = [change for change in changes if change.part(self.fold) in ("", "train")]
+        wrong, some = (
+            [change for change in own if isinstance(change, kind)] for kind in (WrongGrades, SomeQueries)
+        )
+        left = set(changed(self.fold.train, some).query_labels.tolist()) | {None}
+        return [
+            *wrong,
+            *some,
+            *(one for one in own if one not in (*wrong, *some) and getattr(one, "query", None) in left),
+        ]
 
     def _old(self, part: str, data: RankingData) -> FloatArray:
         """Return scores by the model before, of unchanged and of added documents."""

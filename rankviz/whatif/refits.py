@@ -1,9 +1,9 @@
 """Retraining of a fitted ranker after a change of its training data, from its current weights.
 
 Only the requested change happens: γ keeps its number, and landmarks and frequencies stay those of the present
-model (a feature that is switched off is 0 in landmarks too). So their results are reused: the base, its
-factor and the preconditioner's curvature. The exact kernel uses its documents as landmarks: new ones need a
-new factor or kernel matrix.
+model (a feature that is switched off is 0 in landmarks too), except for `OtherDraw`. So their results are
+reused: the base, its factor and the preconditioner's curvature. The exact kernel uses its documents as
+landmarks: new ones need a new factor or kernel matrix.
 
 See docs/decisions/0010-refits.md.
 """
@@ -25,6 +25,7 @@ from rankviz.common.settings import instance, listed
 from rankviz.common.threads import single_blas
 from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
+from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import loss_of
 from rankviz.learning.objective import Preconditioner
 from rankviz.learning.solvers import USUAL
@@ -37,6 +38,7 @@ from rankviz.whatif.changes import (
     OnlyQueries,
     QueryOut,
     changed,
+    seed_asked,
     weights_asked,
 )
 from rankviz.whatif.reuse import MovedState, Retraining, Trained
@@ -124,7 +126,9 @@ class PlainRefits:
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """Train on the changed data."""
         after, asked = changed(self.data, changes), weights_asked(changes)
-        model = clone(self._model)
+        model, seed = clone(self._model), seed_asked(changes)
+        if seed is not None and "random_state" in model.get_params():
+            model.set_params(random_state=seed)
         if asked:
             weights = np.array([asked.get(query, 1.0) for query in after.query_labels.tolist()])
             model.fit_weighted(after, weights, callback)
@@ -150,7 +154,9 @@ class RankSVMRefits:
     def __init__(self, model: RankSVM, data: RankingData) -> None:
         self.data = data
         self._weights = _query_weights(model, data)
-        self._retraining = Retraining(_settings_of(model), data, model.feature_map_)
+        self._settings, self._gamma = _settings_of(model), model.gamma_
+        self._retraining = Retraining(self._settings, data, model.feature_map_)
+        self._redrawn: tuple[int, Retraining] | None = None
         self._start = model.coef_
 
     @cached_property
@@ -177,13 +183,26 @@ class RankSVMRefits:
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """Return the model after changes, applied in order; `DataError` for invalid ones."""
         after, known = changed(self.data, changes), self.curvature
+        retraining, start = self._at_seed(seed_asked(changes))
         off = [change.feature for change in changes if isinstance(change, FeatureOff)]
         with single_blas():  # Φ is read a few times: a second thread hardly helps, and waits for a core
-            moved = self._retraining.state.moved(self.data, after, off, self.optimum.model.coef_)
+            moved = retraining.state.moved(self.data, after, off, start)
             weights = self._weights_after(moved.data, changes)
-            known_there = known if moved.curved_alike else None
-            found = self._retraining.train(moved, weights, known_there, reporter(callback))
+            same_features = moved.curved_alike and retraining is self._retraining
+            found = retraining.train(moved, weights, known if same_features else None, reporter(callback))
         return Refit(found.model, after, found.fit.result.point.scores[moved.shown])
+
+    def _at_seed(self, seed: int | None) -> tuple[Retraining, FloatArray]:
+        """Return the training with a map drawn from the original data with this seed, and initial weights."""
+        draws = FEATURE_MAPS[self._settings.feature_map].draws
+        if seed is None or seed == self._settings.random_state or not draws:
+            return self._retraining, self.optimum.model.coef_
+        if self._redrawn is None or self._redrawn[0] != seed:
+            settings = clone(self._settings).set_params(random_state=seed)
+            fitted = settings.unfitted_map(self._gamma, seed).fit(self.data.X)
+            self._redrawn = seed, Retraining(settings, self.data, fitted)
+        redrawn = self._redrawn[1]
+        return redrawn, np.zeros(redrawn.state.map.n_components)
 
     def scores(self, model: Ranker, data: RankingData) -> FloatArray:
         """Return scores of any part; with the map of before, its features are computed once."""

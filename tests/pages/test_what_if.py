@@ -7,16 +7,19 @@ import re
 import runpy
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError, Fold, RunSpec
 from rankviz.datasets import make_fold
+from rankviz.metrics.significance import compare
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,
@@ -24,8 +27,11 @@ from rankviz.whatif.changes import (
     FeatureOff,
     FeatureSet,
     GradeSet,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     changed,
     next_document,
 )
@@ -40,8 +46,19 @@ from ui.model.what_if_change_list import (
     next_number,
 )
 from ui.model.what_if_editors import changes_of, grades, script
+from ui.model.what_if_lists import Lists
 from ui.model.what_if_models import MODELS, MOST_BYTES, Memory, SharedModel
-from ui.model.what_if_words import NOT_TRAINED, NOTHING_YET, TOO_LONG, of_change
+from ui.model.what_if_words import (
+    NOT_LEARNED,
+    NOT_TRAINED,
+    NOTHING_YET,
+    TOO_LONG,
+    OfQuery,
+    answer,
+    grades_allow,
+    named,
+    of_change,
+)
 from ui.shell.texts import escaped
 from ui.work.folds import IDLE_SECONDS
 
@@ -60,6 +77,9 @@ EVERY: list[Change] = [
     QueryOut(int(FOLD.train.query_labels[0])),
     QueryWeighed(QUERY, 10.0),
     FeatureOff(0),
+    SomeQueries(0.5, 3),
+    WrongGrades(0.1),
+    OtherDraw(1),
 ]
 HEAVY = "w_t0_30"
 
@@ -83,7 +103,7 @@ def test_before_any_change_the_list_is_as_it_was(open_page: Opener) -> None:
     assert app.header[0].value == NOTHING_YET["train"]
     assert [one["name"] for one in listed(app)["before"]] == ranking(app)
     assert listed(app)["grades"] == [0, 1, 2]
-    assert len(figures(app)) == 1
+    assert figures(app) == [], "without a change a figure of changes is empty"
     assert "No change yet" in words(app)
 
 
@@ -94,7 +114,8 @@ def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page
     assert [box.label for box in app.checkbox] == ["query 1: weight 30×", "S1-5 of query 1: grade 2 → 1"]
     assert with_both != [one["name"] for one in listed(app)["before"]]
     assert listed(app)["marked"] == "4"
-    assert app.header[0].value.startswith("S1-5 falls from rank 2 to 3 of 15, ")
+    assert app.header[0].value.startswith("With grade 1 and 1 earlier change, S1-5 falls from rank 2 to 3 ")
+    assert len(figures(app)) == 1
     app.checkbox[0].uncheck().run()
     assert app.query_params["changes"] == "-" + link
     assert ranking(app) != with_both
@@ -144,6 +165,17 @@ def test_a_link_that_says_nothing_is_told_of(text: str, open_page: Opener) -> No
     [
         ("f_t0_0_0_nan", "is no change of these data"),
         ("w_t0_inf", "is no change of these data"),
+        ("h_0_0", "is no change of these data"),
+        ("h_1.5_0", "is no change of these data"),
+        ("h_0.5_x", "is no change of these data"),
+        ("h_1_7", "is no change of these data"),
+        ("n_nan_0", "is no change of these data"),
+        ("n_0.1_99999999999", "is no change of these data"),
+        ("r_-1", "is no change of these data"),
+        (f"r_{10**14}", "is no change of these data"),
+        ("g_t0_4_1_x", "is no change of these data"),
+        (f"g_t0_4_1_{10**30}", "is no change of these data"),
+        ("g_t0_4_1_1_1", "is no change of these data"),
         (f"g_t0_{10**30}_1", "is no change of these data"),
         ("g_t0_-1_1", "is no change of these data"),
         ("g_t0_300_1", "no document 300 in query 1"),
@@ -236,6 +268,81 @@ def test_a_query_and_a_feature_are_left_out(open_page: Opener) -> None:
     assert len(ranking(app)) == 15, "a query that is not trained on is ranked all the same"
 
 
+def test_half_of_the_queries_wrong_grades_and_another_draw_are_a_click_each(open_page: Opener) -> None:
+    app = open_page("what_if", m=50)
+    before = ranking(app)
+    for kind, texts in {"SomeQueries": "h_0.5_", "WrongGrades": "n_0.1_", "OtherDraw": "r_"}.items():
+        first = 1 if kind == "OtherDraw" else 0
+        for draw in (first, first + 1):
+            button(app, f"training-{kind}").click().run()
+            assert app.query_params["changes"] == f"{texts}{draw}", "another draw replaces the one before"
+            change = decoded(app.query_params["changes"], FOLD).change
+            label = of_change(change, FOLD, "landmarks")
+            assert app.checkbox[0].label == label
+            assert app.header[0].value.startswith(f"With {label}, query 1 ")
+            assert ranking(app) != before
+            assert [one["grade"] for one in listed(app)["now"]].count(2) == 3, "the list has true grades"
+        button(app, "what-if-undo").click().run()
+        assert app.query_params["changes"] == f"{texts}{first}"
+        button(app, "what-if-clear").click().run()
+        assert ranking(app) == before
+
+
+@pytest.mark.parametrize(("kind", "drawn"), [("Nyström", "landmarks"), ("random Fourier", "frequencies")])
+def test_what_is_drawn_has_its_name(kind: str, drawn: str, open_page: Opener) -> None:
+    app = open_page("what_if", map=kind, m=20, changes="r_1")
+    assert app.checkbox[0].label == f"other {drawn} (seed 1)"
+    assert button(app, "training-OtherDraw").label.endswith(drawn)
+
+
+def test_another_draw_of_a_model_that_draws_nothing(open_page: Opener) -> None:
+    app = open_page("what_if", map="linear", changes="r_1")
+    assert app.checkbox[0].label == of_change(OtherDraw(1), FOLD, "")
+    assert "is unchanged" in app.header[0].value
+    assert not [one for one in app.button if one.key == "training-OtherDraw"]
+
+
+@pytest.mark.parametrize(
+    ("link", "asked", "because"),
+    [
+        ("g_t0_10_2_1", 1, "with weight 100× it is still at rank"),
+        ("w_t0_30__g_t0_10_2_6", 6, ""),
+        ("w_t0_1000__g_t0_10_2_1", 1, grades_allow(3, rises=True)),
+        ("q_t0__g_t0_10_2_1", 1, NOT_LEARNED),
+        ("g_v0_2_2_1&part=validation", 1, NOT_LEARNED),
+    ],
+)
+def test_the_answer_says_which_rank_was_asked_for(
+    link: str, asked: int, because: str, open_page: Opener
+) -> None:
+    changes, _, part = link.partition("&part=")
+    app = open_page("what_if", m=50, changes=changes, part=part or "training")
+    text, found = app.header[0].value, listed(app)
+    rank = [one["key"] for one in found["now"]].index(found["marked"]) + 1
+    assert text.startswith(f"You asked for rank {asked}: ")
+    assert f"rank {rank} of " in text or f" to {rank} of " in text
+    assert because in text
+    assert (", because" in text) == (rank != asked)
+
+
+def test_a_rank_that_the_list_does_not_have_is_not_told(open_page: Opener) -> None:
+    app = open_page("what_if", m=50, changes="g_t0_10_2_999")
+    assert app.header[0].value.startswith("With grade 2, S1-11 ")
+
+
+@pytest.mark.parametrize(("shift", "told"), [(0.05, "gain"), (-0.05, "loss"), (0.0, "")])
+def test_training_is_reported_if_only_its_difference_is_significant(shift: float, told: str) -> None:
+    rng = np.random.default_rng(0)
+    noise = pd.Series(0.02 * rng.standard_normal(40))
+    train, vali = compare(noise + shift, 0.0 * noise), compare(noise - noise.mean(), 0.0 * noise)
+    shown = Lists(QUERY, "train", (), ())
+    told_of = partial(answer, shown, "Without feature 1", None, OfQuery(0.5, 0.5, 0.6), trained=True)
+    assert ("training queries" in told_of(train, vali)) == bool(told)
+    assert f"Significant {told} on 40 training queries" in told_of(train, vali) or not told
+    assert "No significant difference on 40 validation queries" in told_of(train, vali)
+    assert "training queries" not in told_of(train, compare(noise + 0.05, 0.0 * noise))
+
+
 def test_training_that_takes_long_is_not_offered(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.model.what_if.MOST_SECONDS", 0.0)
     app = open_page("what_if", m=50)
@@ -254,6 +361,8 @@ def test_training_that_takes_much_memory_is_not_offered(
 
 def test_every_change_is_the_same_in_the_link() -> None:
     lines = [Line(change, on=place % 2 == 0) for place, change in enumerate(EVERY)]
+    text = encoded(lines, FOLD)
+    lines.append(Line(GradeSet(QUERY, FIRST + 1, 0), on=False, asked=12))
     text = encoded(lines, FOLD)
     assert [decoded(one, FOLD) for one in divided(text)] == lines
     assert set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.-+")
@@ -274,7 +383,7 @@ def test_what_is_too_long_for_a_link_is_said(open_page: Opener) -> None:
 
 
 def test_what_is_left_out_is_left_out_last() -> None:
-    lines = [Line(change) for change in reversed(EVERY)]
+    lines = [Line(change) for change in reversed(EVERY) if not isinstance(change, SomeQueries)]
     lines += [Line(DocumentOut(QUERY, FIRST)), Line(GradeSet(QUERY, FIRST, 1))]
     fold = changed(FOLD, applied(lines, FOLD))
     assert fold.train.n_documents == FOLD.train.n_documents - (FOLD.train.ptr[1] - FOLD.train.ptr[0])
@@ -309,16 +418,19 @@ def test_gestures_are_changes() -> None:
 def test_every_change_has_words_and_foreign_ones_are_shown_as_they_are() -> None:
     said = [of_change(change, FOLD) for change in EVERY]
     assert len(set(said)) == len(EVERY)
+    assert len({named(change, FOLD) for change in EVERY}) == len(EVERY)
+    assert named(FeatureOff(6), FOLD) == "Without feature 7"
     assert said[5] == f"new document 1 of query {QUERY}: grade 2"
 
 
 def test_the_program_finds_what_the_page_says(
     open_page: Opener, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    app = open_page("what_if", m=50, changes=f"{HEAVY}__g_t0_4_1")
+    app = open_page("what_if", m=50, changes=f"{HEAVY}__g_t0_4_1__h_0.5_0__n_0.1_0__r_1")
     spec = RunSpec("synthetic-demo", "Fold1", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=0.25)
     program = tmp_path / "what_if.py"
-    program.write_text(script(spec, [QueryWeighed(1, 30.0), GradeSet(1, 4, 1)]), encoding="utf-8")
+    changes = [QueryWeighed(1, 30.0), GradeSet(1, 4, 1), SomeQueries(0.5), WrongGrades(0.1), OtherDraw(1)]
+    program.write_text(script(spec, changes), encoding="utf-8")
     capsys.readouterr()
     runpy.run_path(str(program))
     printed = capsys.readouterr().out

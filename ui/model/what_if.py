@@ -15,14 +15,15 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold
+from rankviz.learning.pairs import count_pairs
 from rankviz.metrics import evaluate
 from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.changes import GRADE_RULE, Change
-from rankviz.whatif.lookup import index_of_query
+from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_asked
+from rankviz.whatif.lookup import index_of_query, place_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
 from ui.controls.widgets import Bound
@@ -32,7 +33,7 @@ from ui.model import what_if_words as words
 from ui.model.what_if_change_list import Line, applied, plain_label
 from ui.model.what_if_lists import Lists, component_data, lists, names_by_number
 from ui.model.what_if_models import SharedModel, shared_model
-from ui.model.what_if_words import METRIC, OF_THE_PART, OfQuery, answer
+from ui.model.what_if_words import METRIC, OF_THE_PART, Asked, OfQuery, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, show_figure, show_table
@@ -46,11 +47,14 @@ MOST_PAIRS = 2e8
 """Largest number of document pairs searched for changed order: about a second."""
 _NAMES = {"train": "training", "vali": "validation"}
 LIST = "ranked"
+MORE = 100.0
+"""Weight of the shown query that explains why a document is not where it was dropped."""
 MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
 """Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
 STYLE = """
 .st-key-what-if-answer { min-height: 3.2rem; }
 .st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
+.st-key-what-if-training button { min-height: 1.75rem; padding: 0 0.5rem; }
 .st-key-what-if-lines [data-testid="stCheckbox"] label { padding: 0; }
 .st-key-what-if-table { overflow-x: auto; }
 .st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
@@ -192,7 +196,8 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
     if not alone:
         with right:
             tools = st.container(horizontal=True, gap="small")
-            editors.listed(page.lines, fold)
+            editors.training(spec, page.lines)
+            editors.listed(spec, page.lines, fold)
             beside = st.container()
     with left, errors_as_sentences():
         outcome = _outcome(page)
@@ -248,9 +253,53 @@ def _marked(page: Page) -> int | None:
 
 def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:
     before = page.model.before()[page.part]
-    own = of_query(outcome, page.fold, before, page.part, page.query)
-    vali = outcome.comparison("vali", METRIC)
-    return answer(found, len(page.changes), marked, own, vali, trained=outcome.trained)
+    on = [line for line in page.lines if line.change in page.changes]
+    last = on[-1] if on else None
+    document = getattr(last.change, "document", None) if last and editors.is_of(last, page.query) else None
+    own = document if document == marked else editors.dragged(page.query)
+    return answer(
+        found,
+        words.head_of([line.change for line in on], page.fold, editors.drawn(page.spec), own),
+        own,
+        of_query(outcome, page.fold, before, page.part, page.query),
+        *(outcome.comparison(part, METRIC) for part in PARTS),
+        trained=outcome.trained,
+        asked=_asked(page, found, own, on),
+    )
+
+
+def _asked(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
+    """Return the rank at which a document was dropped last, and why it is elsewhere; None without a drop."""
+    lines = [one for one in on if one.asked and editors.is_of(one, page.query)]
+    line = next((one for one in lines if getattr(one.change, "document", None) == document), None)
+    place = None if document is None else found.rank(document)
+    if line is None or place is None or line.asked > len(found.now):
+        return None
+    return Asked(line.asked, _because(page, found, place, line.asked - 1))
+
+
+def _because(page: Page, found: Lists, place: int, asked: int) -> str:
+    """Explain why a document at a place is not at the asked one, both counted from 0; "" if it is there."""
+    if place == asked:
+        return ""
+    own, rises = found.now[place], asked < place
+    between = found.now[asked:place] if rises else found.now[place + 1 : asked + 1]
+    if all(one.grade >= own.grade if rises else one.grade <= own.grade for one in between):
+        return words.grades_allow(len(between), rises=rises)
+    learned = page.model.training(page.changes)
+    if place_of_query(learned, page.query) is None:
+        return words.NOT_LEARNED
+    weights = weights_asked(page.changes)
+    pairs = count_pairs(learned.y, learned.ptr) * [weights.get(one, 1.0) for one in learned.query_labels]
+    share = float(pairs[index_of_query(learned, page.query)] / pairs.sum())
+    if not page.spec.offers.query_weights or predicted(page.spec).seconds > MOST_FROM_SCRATCH:
+        return words.little_weight(page.query, share, None, 1.0, reached=False)
+    more = page.model.outcome([*page.changes, QueryWeighed(page.query, MORE)])
+    there = lists(page.fold, page.model.before()[page.part], more, page.part, page.query).rank(own.number)
+    rank = 0 if there is None else there
+    reached = rank <= asked if rises else rank >= asked
+    times = MORE * weights.get(page.query, 1.0)
+    return words.little_weight(page.query, share, rank + 1, times, reached=reached)
 
 
 def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
@@ -270,12 +319,16 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
 def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None:
     """Turn a message of the list into changes (a callback)."""
     page = page_of(spec, part, query)
-    editors.take_message(gesture, page.model.outcome(page.changes).fold, page.fold, part, query)
+    outcome = page.model.outcome(page.changes)
+    shown = lists(page.fold, page.model.before()[part], outcome, part, query)
+    editors.take_message(gesture, outcome.fold, page.fold, shown)
 
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query))
+    if not page.changes:
+        return
     tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
     table = per_query.difference_data(tables)
     data = page.fold.parts[page.part]
@@ -292,8 +345,6 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
 
 
 def _pairs(page: Page, outcome: Outcome) -> None:
-    if not page.changes:
-        return
     box = st.expander("Changed pairs of this query", key="what-if-turned", on_change="rerun")
     if box.open:
         with box:

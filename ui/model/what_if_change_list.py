@@ -25,8 +25,11 @@ from rankviz.whatif.changes import (
     FeatureOff,
     FeatureSet,
     GradeSet,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     changed,
     next_document,
 )
@@ -35,13 +38,15 @@ from ui.controls.link import VERSION, shortened
 from ui.model.what_if_words import REFUSED
 from ui.shell.texts import escaped
 
-_ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut)
+_ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut, SomeQueries)
 """Kinds in the order of application; others take the place of `Change`."""
 LONGEST = 1800
 """Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""
 MOST_DIGITS = 15
 """Most digits of a document's number or a grade."""
 _BETWEEN = "__"
+_FIELDS_OF_A_DROP = 4
+"""Number of separators in a grade's change with the rank at which its document was dropped."""
 _PARTS = {"t": "train", "v": "vali", "e": "test"}
 KEY = "changes"
 """Keys of the list in the session, and of its text in the address."""
@@ -117,15 +122,22 @@ def _is_added(change: Change, fold: Fold) -> bool:
 
 @dataclass(frozen=True)
 class Line:
-    """A change in the list, with its switch."""
+    """A change in the list, with its switch.
+
+    `asked` is the rank at which its document was dropped, counted from 1; 0 for other changes.
+    """
 
     change: Change
     on: bool = True
+    asked: int = 0
 
 
 def encoded(lines: Sequence[Line], fold: Fold) -> str:
     """Return the list as a text."""
-    return _BETWEEN.join(("" if line.on else "-") + _encoded(line.change, fold) for line in lines)
+    return _BETWEEN.join(
+        ("" if line.on else "-") + _encoded(line.change, fold) + (f"_{line.asked}" if line.asked else "")
+        for line in lines
+    )
 
 
 def divided(text: str) -> list[str]:
@@ -135,7 +147,10 @@ def divided(text: str) -> list[str]:
 
 def decoded(text: str, fold: Fold) -> Line:
     """Return the line from a text of one change; `DataError` if it does not fit this fold."""
-    return Line(_decoded(text.removeprefix("-"), fold), not text.startswith("-"))
+    on, change, asked = not text.startswith("-"), text.removeprefix("-"), ""
+    if change.startswith("g_") and change.count("_") == _FIELDS_OF_A_DROP:
+        change, _, asked = change.rpartition("_")
+    return Line(_decoded(change, fold), on, _rank(asked))
 
 
 def _encoded(change: Change, fold: Fold) -> str:
@@ -152,6 +167,12 @@ def _encoded(change: Change, fold: Fold) -> str:
             fields = ("w", _query(change.query, fold), _short(change.weight))
         case FeatureOff():
             fields = ("x", change.feature)
+        case SomeQueries():
+            fields = ("h", _short(change.share), change.draw)
+        case WrongGrades():
+            fields = ("n", _short(change.share), change.draw)
+        case OtherDraw():
+            fields = ("r", change.seed)
         case DocumentAdded():
             place = _query(change.query, fold)
             fields = ("a", place, change.document, change.grade, *map(_short, change.features))
@@ -176,12 +197,22 @@ def _decoded(text: str, fold: Fold) -> Change:
                 return QueryWeighed(_named(query, fold), _finite(weight))
             case "x", [feature]:
                 return FeatureOff(_whole(feature))
+            case "h", [share, draw]:
+                return SomeQueries(_finite(share), _whole(draw))
+            case "n", [share, draw]:
+                return WrongGrades(_finite(share), _whole(draw))
+            case "r", [seed]:
+                return OtherDraw(_whole(seed))
             case "a", [query, document, grade, *values]:
                 features = tuple(map(_finite, values))
                 return DocumentAdded(_named(query, fold), _whole(document), features, _whole(grade))
     except (ValueError, KeyError, IndexError):
         pass
-    raise DataError(
+    raise _no_change(text)
+
+
+def _no_change(text: str) -> DataError:
+    return DataError(
         f"“{shortened(text)}”, which is no change of these data",
         expected="a change from this page's address",
         remedy="Get the link again.",
@@ -193,6 +224,14 @@ def _whole(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
         raise ValueError(text)
     return int(text)
+
+
+def _rank(text: str) -> int:
+    """Return the rank in a text, 0 for an empty one; `DataError` for others."""
+    try:
+        return _whole(text or "0")
+    except ValueError:
+        raise _no_change(text) from None
 
 
 def _finite(text: str) -> float:
@@ -292,16 +331,18 @@ def version() -> int:
     return int(st.session_state.get(_VERSION, 0))
 
 
-def add(changes: Sequence[Change], fold: Fold) -> None:
+def add(changes: Sequence[Change], fold: Fold, dropped: tuple[int, int] | None = None) -> None:
     """Append changes to the list; each replaces an earlier change of the same item.
 
-    A change back to the original grade, feature or weight leaves no line.
+    A change back to the original grade, feature or weight leaves no line. `dropped` is a document, and the
+    rank at which it was dropped.
     """
     found = list(st.session_state[KEY])
     for change in changes:
         found = [line for line in found if not _same_thing(line.change, change)]
         if not _as_in_the_data(change, fold):
-            found.append(Line(change))
+            own = dropped is not None and getattr(change, "document", None) == dropped[0]
+            found.append(Line(change, asked=dropped[1] if dropped is not None and own else 0))
     _put(found)
 
 
@@ -360,13 +401,17 @@ def _same_thing(one: Change, other: Change) -> bool:
         return False
     if isinstance(one, FeatureSet):
         return _document(one) == _document(other) and one.feature == getattr(other, "feature", None)
+    if isinstance(one, SomeQueries | WrongGrades | OtherDraw):
+        return True
     if isinstance(one, QueryWeighed):
         return one.query == getattr(other, "query", None)
     return one == other or (isinstance(one, GradeSet) and _document(one) == _document(other))
 
 
 def _as_in_the_data(change: Change, fold: Fold) -> bool:
-    """Return True if a change sets a grade or a feature to its original value."""
+    """Return True if a change sets something to its original value."""
+    if isinstance(change, SomeQueries | WrongGrades):
+        return not change.sample.drawn
     if isinstance(change, QueryWeighed):
         return change.weight == 1.0
     if not isinstance(change, GradeSet | FeatureSet):

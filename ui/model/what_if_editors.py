@@ -10,7 +10,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.datasets import Fold
+from rankviz.features import FEATURE_MAPS
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import (
     Change,
@@ -19,10 +21,14 @@ from rankviz.whatif.changes import (
     FeatureOff,
     FeatureSet,
     GradeSet,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     changed,
     grades_to_prefer,
+    seed_asked,
     weights_asked,
 )
 from rankviz.whatif.lookup import index_of_document, typed_documents
@@ -62,6 +68,8 @@ for part in ("train", "vali"):
     found = outcome.comparison(part, METRIC)
     print("  " + found.sentence("the model with the changes", "the one without", METRIC))
 '''
+HALF, WRONG = 0.5, 0.1
+"""Shares of queries to learn from, and of wrong grades, that buttons offer."""
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"
 _LINES = 118
@@ -97,7 +105,7 @@ def _in_a_docstring(text: str) -> str:
     return text.replace("\\", "/").replace('"', "'").replace("\n", " ")
 
 
-def listed(lines: Sequence[Line], fold: Fold) -> None:
+def listed(spec: RunSpec, lines: Sequence[Line], fold: Fold) -> None:
     """Draw the list of changes: each can be switched off and removed."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
@@ -110,15 +118,15 @@ def listed(lines: Sequence[Line], fold: Fold) -> None:
     height = _LINES if n > _HIGH else "content"
     with st.container(height=height, border=False, gap=None, key="what-if-lines"):
         for place, line in enumerate(lines):
-            _line(place, line, lines, fold)
+            _line(place, line, lines, fold, drawn(spec))
 
 
-def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold) -> None:
+def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold, drawn: str) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
     number = f"{change_list.version()}-{place}"
     note = " *(document missing)*" if has_no_effect(line, lines, fold) else ""
     row.checkbox(
-        of_change(line.change, fold) + note,
+        of_change(line.change, fold, drawn) + note,
         line.on,
         key=f"change-on-{number}",
         on_change=change_list.switch,
@@ -159,6 +167,41 @@ def _weigh(spec: RunSpec, query: object) -> None:
     """Set the weight of the shown query (a callback)."""
     times = float(st.session_state[f"{_WEIGHT}-{change_list.version()}"])
     change_list.add([QueryWeighed(query, times)], normalised(spec))
+
+
+def drawn(spec: RunSpec) -> str:
+    """Return what the model draws at random: "landmarks", "frequencies" or another word; "" for nothing."""
+    if SEED.name not in spec.declared():
+        return ""
+    kind = FEATURE_MAPS.get(spec.get("feature_map"))
+    return kind.draws_by.symbol if kind is not None and kind.draws_by is not None else words.DRAWN
+
+
+def training(spec: RunSpec, lines: Sequence[Line]) -> None:
+    """Draw a button for each random change of training; clicked again, it draws again."""
+    changes = [line.change for line in lines]
+    last = {type(one): one.draw for one in changes if isinstance(one, SomeQueries | WrongGrades)}
+    offered: dict[str, Change] = {
+        words.HALF: SomeQueries(HALF, _next(last.get(SomeQueries, -1))),
+        words.WRONG: WrongGrades(WRONG, _next(last.get(WrongGrades, -1))),
+    }
+    if drawn(spec):
+        seed = seed_asked(changes)
+        own = OtherDraw(_next(spec.get(SEED.name) if seed is None else seed))
+        offered[words.OTHER_DRAW.format(drawn=drawn(spec))] = own
+    row = st.container(horizontal=True, gap="small", key="what-if-training")
+    for label, change in offered.items():
+        row.button(
+            label,
+            key=f"training-{type(change).__name__}",
+            on_click=_put,
+            args=(spec, [change]),
+            help=words.DRAWS_AGAIN,
+        )
+
+
+def _next(seed: int) -> int:
+    return (seed + 1) % (LARGEST_SEED + 1)
 
 
 def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: Lists) -> None:
@@ -308,7 +351,8 @@ def _put_new(
 
 def copied(fold: Fold, lines: Sequence[Line], part: str, query: object, source: int) -> tuple[float, ...]:
     """Return a document's features after the list's changes, without features switched off for all."""
-    kept = [change for change in applied(lines, fold) if not isinstance(change, FeatureOff | QueryOut)]
+    out = FeatureOff | QueryOut | SomeQueries
+    kept = [change for change in applied(lines, fold) if not isinstance(change, out)]
     data = changed(fold, kept).parts[part]
     return tuple(data.X[index_of_document(data, query, source)].tolist())
 
@@ -331,16 +375,23 @@ def note() -> str:
     return str(st.session_state.pop(_NOTE, ""))
 
 
+def is_of(line: Line, query: Any) -> bool:
+    """Return True if a change is within a query."""
+    return bool(getattr(line.change, "query", None) == query)
+
+
 def dragged(query: Any) -> int | None:
     """Return the last dragged document, until the list changes otherwise or another query is shown."""
     own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
     return number if (own, version) == (query, change_list.version()) else None
 
 
-def take_message(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> None:
-    """Add a message's changes to the list; explain a drop without any."""
+def take_message(told: dict[str, Any], changed: Fold, fold: Fold, shown: Lists) -> None:
+    """Add a message's changes of the shown lists to the list of changes; explain a drop without any."""
+    part, query = shown.part, shown.query
     found = changes_of(told, changed, fold, part, query)
-    change_list.add(found, fold)
+    place = shown.rank(int(told["other"])) if "other" in told else None
+    change_list.add(found, fold, None if place is None else (int(told["key"]), place + 1))
     st.session_state[_DRAGGED] = (query, int(told["key"]), change_list.version())
     if not found:
         st.session_state[_NOTE] = _already(told, changed, part, query)

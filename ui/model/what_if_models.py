@@ -12,7 +12,7 @@ from threading import Lock
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
-from rankviz.datasets import Fold
+from rankviz.datasets import Fold, RankingData
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
 from rankviz.runs.record import RunRecord
@@ -63,6 +63,11 @@ class SharedModel:
             if self._model is None or self._model[0] != key:
                 self._model = key, self._made().model(key)
             return self._model[1]
+
+    def training(self, changes: Sequence[Change]) -> RankingData:
+        """Return the training part with the changes."""
+        with self._lock:
+            return self._made().training(changes)
 
     def margins_without_queries(
         self, A: FloatArray, B: FloatArray, most: int, seconds: float

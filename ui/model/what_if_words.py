@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import counted, percent, with_minus
 from rankviz.datasets import Fold
 from rankviz.metrics.significance import Comparison
 from rankviz.whatif.changes import (
@@ -15,8 +16,11 @@ from rankviz.whatif.changes import (
     FeatureOff,
     FeatureSet,
     GradeSet,
+    OtherDraw,
     QueryOut,
     QueryWeighed,
+    SomeQueries,
+    WrongGrades,
     feature_name,
     next_document,
 )
@@ -42,6 +46,11 @@ NOTHING_YET = {
     "train": "Drag a document above another: the model trains and the ranking updates.",
     "vali": "Drag a document above another: its grade and the metric change.",
 }
+HALF = "Half of the queries"
+WRONG = "10 % wrong grades"
+OTHER_DRAW = "Other {drawn}"
+DRAWN = "random numbers"
+DRAWS_AGAIN = "For training only. Click again for another draw."
 NOT_TRAINED = "No training query has changed."
 OF_THE_PART = {
     "train": "Changes to this query train the model again. A larger weight has a larger effect.",
@@ -55,8 +64,8 @@ SHARES_ALT = "Feature contributions to the margin of {above} over {below}."
 REFUSED = "{changes} of this link {are} not possible here and left out. {reason}: {first}."
 
 
-def of_change(change: Change, fold: Fold) -> str:
-    """Describe a change of the list, for Markdown."""
+def of_change(change: Change, fold: Fold, drawn: str = DRAWN) -> str:
+    """Describe a change of the list, for Markdown; `drawn` names what the model draws, "" for nothing."""
     data = fold.train if isinstance(change, FeatureOff) else fold.parts[change.part(fold)]
     match change:
         case GradeSet():
@@ -75,8 +84,41 @@ def of_change(change: Change, fold: Fold) -> str:
             text = f"query {change.query}: weight {change.weight:g}×"
         case FeatureOff():
             text = f"{feature_name(data, change.feature)} left out of all documents"
+        case SomeQueries():
+            text = f"{percent(change.share)} of the training queries (draw {change.draw})"
+        case WrongGrades():
+            text = f"{percent(change.share)} wrong training grades (draw {change.draw})"
+        case OtherDraw():
+            text = f"other {drawn} (seed {change.seed})" if drawn else f"seed {change.seed}: nothing is drawn"
         case _:
             text = change.words(data)
+    return escaped(text)
+
+
+def named(change: Change, fold: Fold, drawn: str = DRAWN, *, subject: bool = False) -> str:
+    """Name a change at the start of a sentence, such as "Without feature 7", for Markdown.
+
+    With `subject` the sentence goes on with the document of the change.
+    """
+    match change:
+        case GradeSet():
+            text = f"With grade {change.grade}" + ("" if subject else f" for {_document(change, fold)}")
+        case DocumentOut():
+            text = f"Without {_document(change, fold)}"
+        case FeatureSet():
+            name = feature_name(fold.parts[change.part(fold)], change.feature)
+            text = f"With {name} = {_number(change.value)}"
+            text += "" if subject else f" for {_document(change, fold)}"
+        case DocumentAdded():
+            text = "With a new document" + ("" if subject else f" in query {change.query}")
+        case QueryOut():
+            text = f"Without query {change.query} in training"
+        case QueryWeighed():
+            text = f"With weight {change.weight:g}× of query {change.query}"
+        case FeatureOff():
+            text = f"Without {feature_name(fold.train, change.feature)}"
+        case _:
+            return f"With {of_change(change, fold, drawn)}"
     return escaped(text)
 
 
@@ -111,18 +153,68 @@ class OfQuery:
     new: float
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A drop: the rank at which a document was dropped, and why it is elsewhere; ranks count from 1."""
+
+    rank: int
+    because: str
+
+
 def answer(
-    found: Lists, n_changes: int, marked: int | None, own: OfQuery, vali: Comparison, *, trained: bool
+    found: Lists,
+    head: str,
+    marked: int | None,
+    own: OfQuery,
+    train: Comparison,
+    vali: Comparison,
+    *,
+    trained: bool,
+    asked: Asked | None = None,
 ) -> str:
-    """Describe the effects of changes on the marked document, its query, and the validation part."""
-    if n_changes == 0:
+    """Describe the effects of changes on the marked document, its query, and all queries.
+
+    `head` names the changes; it is empty without any.
+    """
+    if not head:
         return NOTHING_YET[found.part]
     place = _of_the_document(found, marked)
-    head = place or ("With this change" if n_changes == 1 else f"With these {n_changes} changes")
-    joined = ", its" if place else " the"
+    if asked is not None and place:
+        start = f"You asked for rank {asked.rank}: {place}{asked.because}. Query"
+    else:
+        start = f"{head}, {place} and query" if place else f"{head}, query"
+    start = f"{start} {escaped(str(found.query))}"
     if not trained:
-        return f"{head}{joined} query has {METRIC} {own.new:.4f}, before {own.as_was:.4f}. {NOT_TRAINED}"
-    return f"{head}{joined} query {_of_the_query(own)}. {_of_validation(vali)}"
+        return f"{start} has {METRIC} {own.new:.4f}, before {own.as_was:.4f}. {NOT_TRAINED}"
+    return f"{start} {_of_the_query(own)}. {_of_all(train, vali)}"
+
+
+def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | None) -> str:
+    """Name the last of the changes, and count the others; "" without any. The sentence is about `marked`."""
+    if not changes:
+        return ""
+    others = len(changes) - 1
+    own = marked is not None and getattr(changes[-1], "document", None) == marked
+    name = named(changes[-1], fold, drawn, subject=own)
+    return name + (f" and {counted(others, 'earlier change')}" if others else "")
+
+
+def grades_allow(n: int, *, rises: bool) -> str:
+    """Explain by grades why a document is below its asked rank, or above it."""
+    ends = ("above", "higher") if rises else ("below", "lower")
+    has = "the document" if n == 1 else f"the {n} documents"
+    return f", because {has} {ends[0]} may stay: equal or {ends[1]} grade"
+
+
+def little_weight(query: object, share: float, rank: int | None, times: float, *, reached: bool) -> str:
+    """Explain a missed rank by the query's share of the pairs, and by its rank with a larger weight."""
+    text = f", because query {escaped(str(query))} has {100 * share:.2g} % of the training pairs"
+    if rank is None:
+        return text
+    return f"{text}; with weight {times:g}× it is {'' if reached else 'still '}at rank {rank}"
+
+
+NOT_LEARNED = ", because the model does not learn from this query"
 
 
 def _of_the_document(found: Lists, marked: int | None) -> str:
@@ -147,15 +239,28 @@ def _of_the_query(own: OfQuery) -> str:
     return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}{judged}"
 
 
+def _of_all(train: Comparison, vali: Comparison) -> str:
+    """Describe the mean over validation queries, before it that of training if only that is significant."""
+    if vali.distinguishable or not train.distinguishable:
+        return _of_validation(vali)
+    word = "gain" if train.difference > 0 else "loss"
+    return (
+        f"Significant {word} on {train.n_queries} training queries ({_change(train)}). {_of_validation(vali)}"
+    )
+
+
+def _change(found: Comparison) -> str:
+    return f"{with_minus(found.difference, '+.4f')}, {found.interval.in_words('+.4f')}"
+
+
 def _of_validation(found: Comparison) -> str:
     """Describe the mean over validation queries, with its interval."""
     if found.n_queries < 2:
         return "Too few validation queries to compare."
     if found.n_uneven == 0:
         return f"{METRIC} of all validation queries is unchanged."
-    change = f"{with_minus(found.difference, '+.4f')}, {found.interval.in_words('+.4f')}"
     if not found.distinguishable:
         few = f", {found.n_uneven} of them changed" if found.n_uneven is not None else ""
-        return f"No significant difference on {found.n_queries} validation queries{few} ({change})."
+        return f"No significant difference on {found.n_queries} validation queries{few} ({_change(found)})."
     word = "gain" if found.difference > 0 else "loss"
-    return f"Significant {word} on {found.n_queries} validation queries ({change})."
+    return f"Significant {word} on {found.n_queries} validation queries ({_change(found)})."
