@@ -20,6 +20,7 @@ from streamlit.starlette import App
 from rankviz.common.memory import return_freed_memory
 from ui.model.upload_memory import UPLOADS
 from ui.model.what_if_models import memory
+from ui.shell.server import send_at_once
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
@@ -68,6 +69,7 @@ class BoundedUploads:
 @asynccontextmanager
 async def free_memory(_: App) -> AsyncIterator[None]:
     """Free files and folds, and continue sweeps, every few seconds while the server runs."""
+    send_at_once()
     watch = asyncio.create_task(_housekeeping())
     try:
         yield
