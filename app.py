@@ -8,8 +8,9 @@ from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from ui.model.data_serving import BoundedUploads, free_memory
+from ui.shell.assets import Assets
 from ui.shell.figures import routes
 from ui.shell.server import Headers
 
-middleware = [Middleware(Headers), Middleware(BoundedUploads)]
+middleware = [Middleware(Headers), Middleware(Assets), Middleware(BoundedUploads)]
 app = App("router.py", routes=routes(), middleware=middleware, lifespan=free_memory)
