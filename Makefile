@@ -39,7 +39,7 @@ help:
 	@echo 'make wheel-all         the same on every Python, with the lowest and the newest versions'
 	@echo 'make container         the container of deploy/, built and used (root; Debian packages podman, runc, mmdebstrap)'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
-	@echo 'make soak              the app under load: ARGS=class, visitors, long or rows; ARGS="class --help" lists the options'
+	@echo 'make soak              the app under load: ARGS=class, visitors, long, rows or tabs; ARGS="class --help" lists the options'
 	@echo 'make clean             remove .venv, caches and pictures'
 
 install: $(STAMP)

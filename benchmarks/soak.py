@@ -1,7 +1,8 @@
 """The app under load: `make soak ARGS="class"`, "visitors", "long" or "rows"; with `--help` the options.
 
-The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. Each measurement
-writes results/soak_NAME.
+The app runs with its own folders; its visitors are those of `benchmarks.streamlit_client`. `ARGS="tabs"`
+measures a single visitor in Chromium; `--against FOLDER` alternates with another version of the app there.
+Each measurement writes results/soak_NAME.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import psutil
+from playwright.sync_api import Browser
 
 from benchmarks import report
 from benchmarks.streamlit_client import Page, Request, Visitor
@@ -35,7 +37,16 @@ from rankviz.store import Database, StoreOutOfReach
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import studies
 from rankviz.store.watched import statuses
-from tools.browser import REPOSITORY, Server, app_server, isolated
+from tools.browser import (
+    REPOSITORY,
+    Server,
+    app_server,
+    chromium,
+    isolated,
+    open_page,
+    serving,
+    wait_settled,
+)
 
 CLASS, WITHIN = 30, 10.0
 """Visitors of a class, and the seconds within which they open Home, one after the other."""
@@ -78,6 +89,13 @@ KINDS = {
         f"As in soak_visitors, and each leaves and comes back after {STAY} moves. Memory in MB, threads, "
         "open files and processes; files and MB in the run folder.",
         (5, 30.0, "synthetic"),
+    ),
+    "tabs": (
+        "The app in one browser: new tabs, and moves of C",
+        "Medians in milliseconds, in Chromium. First figure: from the request for the page, with an empty "
+        "cache, to the first figure. C: from the message to the server to the first and the last change of a "
+        "figure. The processor time is the server's.",
+        (5, 0.0, "synthetic,OHSUMED"),
     ),
 }
 """Measurement -> its title and notes, and the defaults of visitors, minutes and data sets."""
@@ -407,6 +425,76 @@ def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
     return out.rename(columns=lambda name: name.replace("_", " ")).to_dict("records")
 
 
+PAGES = ("", "train", "ndcg_vs_m", "convergence", "low_rank", "influence")
+"""Addresses of the pages that are measured in a browser."""
+_WATCH = """
+window.first = null; window.drawn = []; window.sent = null;
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) { window.sent ??= performance.now(); send.call(this, data); };
+new MutationObserver(changes => {
+    const places = changes.map(one => one.target.closest ? one.target : one.target.parentElement);
+    if (!places.some(place => place?.closest('.js-plotly-plot'))) return;
+    window.drawn.push(performance.now());
+    if (document.querySelector('.js-plotly-plot .main-svg path')) window.first ??= performance.now();
+}).observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+"""
+"""Notes when figures change, and when the first message of a move is sent."""
+
+
+def of_tabs(chosen: argparse.Namespace, case: str, root: Path | None) -> list[dict[str, Any]]:
+    """Measure new tabs and moves, in this version of the app and another by turns."""
+    rows, versions = [], {"": REPOSITORY} | ({"before": chosen.against} if chosen.against else {})
+    with ExitStack() as stack:
+        servers, browser = {}, stack.enter_context(chromium())
+        for name, version in versions.items():
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+            own = {"RANKVIZ_RUNS": str(folder / "runs")} | ({"RANKVIZ_DATA": str(root)} if root else {})
+            start = [sys.executable, "-m", "streamlit", "run", f"{version}/app.py", "--server.port"]
+            servers[name] = stack.enter_context(serving(start, folder, version, own))
+        for page in PAGES:
+            found: dict[str, list[dict[str, float]]] = {name: [] for name in servers}
+            address = f"/{page}" + ("?data=OHSUMED" if root else "")
+            for turn in range(chosen.visitors + 1):
+                for name, server in servers.items():
+                    one = _in_a_tab(browser, server, address, turn + 1)
+                    found[name] += [one] if turn else []  # the first makes the runs
+            rows += [
+                {"case": f"{case} {name}".strip(), "page": page or "home", **pd.DataFrame(made).median()}
+                for name, made in found.items()
+            ]
+    return rows
+
+
+def _in_a_tab(browser: Browser, server: Server, address: str, steps: int) -> dict[str, float]:
+    """Open a page with an empty cache, and move C if the page reads it, so far that its runs are new."""
+    process = psutil.Process(server.process.pid)
+
+    def cpu() -> float:
+        used = process.cpu_times()
+        return 1e3 * float(used.user + used.system)
+
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    page, before = context.new_page(), cpu()
+    page.add_init_script(_WATCH)
+    open_page(page, f"{server.url}{address}")
+    row = {"first figure": page.evaluate("window.first") or math.nan, "CPU": cpu() - before}
+    slider = page.locator(".st-key-c").get_by_role("slider").first
+    if slider.count() and slider.is_enabled():
+        slider.focus()
+        page.wait_for_timeout(500)
+        page.evaluate("() => { window.drawn = []; window.sent = null; }")
+        before = cpu()
+        for _ in range(steps):
+            page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(300)
+        wait_settled(page)
+        sent, drawn = page.evaluate("window.sent"), page.evaluate("window.drawn")
+        late = [moment - sent for moment in drawn if sent is not None and moment > sent] or [math.nan]
+        row |= {"C, first figure": late[0], "C, last figure": late[-1], "C, CPU": cpu() - before}
+    context.close()
+    return row
+
+
 def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the rows of a measurement."""
     rows: list[dict[str, Any]] = []
@@ -418,6 +506,9 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     for case in chosen.data:
         root = report.letor("OHSUMED") if case == "OHSUMED" else None
         if case == "OHSUMED" and root is None:
+            continue
+        if chosen.what == "tabs":
+            rows += of_tabs(chosen, case, root)
             continue
         with running(data=str(root or "")) as (server, watch):
             if chosen.what == "rows":
@@ -433,9 +524,10 @@ def main() -> None:
     """Measure what the command line names, and write the table."""
     parser = argparse.ArgumentParser(prog="make soak", description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=list(KINDS))
-    parser.add_argument("--visitors", type=int)
+    parser.add_argument("--visitors", type=int, help="tabs: repetitions of each measurement")
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
+    parser.add_argument("--against", type=Path, help="tabs: the folder of another version of the app")
     parser.add_argument("--results", type=Path, default=report.RESULTS, help="the folder of the tables")
     chosen = parser.parse_args()
     report.RESULTS = chosen.results

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import http.server
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -58,6 +60,21 @@ def test_every_answer_has_the_headers(proxied: Proxy) -> None:
         headers = proxied.ask("GET", path, {}).headers
         assert {name: headers.get_all(name) for name in HEADERS} == {n: [v] for n, v in HEADERS.items()}, path
         assert headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_scripts_of_figures_are_asked_for_early_and_come_compressed(proxied: Proxy) -> None:
+    page = proxied.ask("GET", "/train", {"Accept-Encoding": "gzip"})
+    named = re.search(rb'"modulepreload" crossorigin href="\.(/static/js/PlotlyChart\.[^"]+)"', page.body)
+    assert named and page.headers["Cache-Control"] == "no-cache"
+    packed, plain = (
+        proxied.ask("GET", named[1].decode(), {"Accept-Encoding": name}) for name in ("gzip", "identity")
+    )
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+    for answer in (packed, plain):
+        assert {name: answer.headers.get_all(name) for name in HEADERS} == {
+            n: [v] for n, v in HEADERS.items()
+        }
 
 
 def test_without_tls_it_only_says_where_it_is(proxied: Proxy) -> None:

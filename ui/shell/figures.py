@@ -224,14 +224,22 @@ def themed(figure: go.Figure) -> go.Figure:
 
 def with_text_style(figure: go.Figure, colour: str, size: int) -> go.Figure:
     """Set the figure's text colour and size in pixels, and return the figure."""
-    ink = {"color": colour, "size": size}
-    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):  # four times as fast as update_xaxes
-        axis.tickfont, axis.title.font, axis.automargin = ink, ink, True
-    # Plotly writes powers of ten 25 % larger than other ticks
-    powers = {"type": "log", "exponentformat": "power", "tickvals": None}
-    figure.update_xaxes(tickfont_size=0.8 * size, selector=powers)
-    figure.update_yaxes(tickfont_size=0.8 * size, selector=powers)
-    return figure.update_layout(font=ink, title_font=ink, legend_font=ink, hoverlabel_font_size=size)
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        # Plotly writes powers of ten 25 % larger than other ticks
+        powers = axis.type == "log" and axis.exponentformat == "power" and axis.tickvals is None
+        _ink(axis.tickfont, colour, 0.8 * size if powers else size)
+        _ink(axis.title.font, colour, size)
+        axis.automargin = True
+    layout = figure.layout
+    for font in (layout.font, layout.title.font, layout.legend.font):
+        _ink(font, colour, size)
+    layout.hoverlabel.font.size = size
+    return figure
+
+
+def _ink(font: Any, colour: str, size: float) -> None:
+    """Set both at once: Plotly's `update_xaxes` and its like take twice as long."""
+    font.color, font.size = colour, size
 
 
 def _on_dark(figure: go.Figure) -> go.Figure:

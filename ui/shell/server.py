@@ -8,6 +8,7 @@ nothing. See docs/decisions/0022-security-in-the-browser.md.
 from __future__ import annotations
 
 import gc
+import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
 from typing import Any
@@ -67,3 +68,20 @@ def freeze_libraries() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def send_at_once() -> None:
+    """Make connections to this process send small messages at once; call it while the server starts.
+
+    Streamlit's listening socket names no protocol, so asyncio does not switch Nagle's algorithm off. The end
+    of each answer then waits about 40 ms for the browser. Connections inherit the option from the socket.
+    """
+    for found in gc.get_objects():
+        if type(found) is socket.socket and found.fileno() >= 0 and _listens(found):
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _listens(one: socket.socket) -> bool:
+    """Return True for a socket that accepts connections over TCP."""
+    over_tcp = one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM
+    return over_tcp and bool(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
