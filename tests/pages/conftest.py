@@ -121,22 +121,14 @@ def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..., AppTest]:
-    """Open a page of the app with query parameters, as a link would.
-
-    Pages can be switched to only after a first run has announced them; Home is not drawn for that.
-    """
+def open_page(faults: list[str]) -> Callable[..., AppTest]:
+    """Open a page of the app with query parameters, as a link would."""
 
     def opened(page: str | None = None, **params: Any) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=180)
-        link = {key: str(value) for key, value in params.items()}
-        app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
+        app.query_params.update({key: str(value) for key, value in params.items()})
         if page not in (None, "home"):
-            with monkeypatch.context() as quiet:
-                quiet.setattr("ui.learn.home.headline", lambda *_: None)
-                app.run()
             app.switch_page(f"pages/{page}.py")
-            app.query_params.update(link)
         app.run()
         assert not app.exception, app.exception
         assert not faults, faults[0]

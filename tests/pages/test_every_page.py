@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 from conftest_pages import APP, EDGES, OF_STORE, shown, words
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
-from rankviz.datasets import Dataset, Fold, open_fold
 from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS
-from ui.work import folds
+from ui.controls.navigation import ENTRIES, Entry
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -69,27 +67,16 @@ def test_no_data_at_all_is_a_sentence(
     assert "DATA=folder" in app.error[0].value
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
 def test_a_broken_file_is_a_sentence_with_its_line(
-    page: str,
-    open_page: Opener,
-    data_set: Callable[[str], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    entry: Entry, open_page: Opener, data_set: Callable[[str], None], tmp_path: Path
 ) -> None:
     data_set("tiny")
-    asked: set[str] = set()
-
-    def opened(data: Dataset, fold: str) -> Fold:
-        asked.add(get_script_run_ctx().page_script_hash)
-        return open_fold(data, fold)
-
-    monkeypatch.setattr(folds, "open_fold", opened)
     with (tmp_path / "data" / "edge" / "Fold1" / "train.txt").open("a") as file:
         file.write("2 qid:9 1:NaN 2:0.5\n")
-    app = open_page(page, data="edge")
-    if len(asked) > (page != "home"):  # the first run, which announces the others, is Home's
-        assert "train.txt, line 6" in app.error[0].value
-    else:  # a page without data
+    app = open_page(entry.file, data="edge")
+    if entry.own:  # a page without data
         assert "edge" not in words(app)
         assert not app.error
+    else:
+        assert "train.txt, line 6" in app.error[0].value

@@ -16,7 +16,7 @@ from rankviz.store.watched import WatchedStudies
 from tools.stored import Disk, NotAllowed, small_disk
 
 FULL = "The database of runs cannot be used: its disk is full."
-pytestmark = pytest.mark.usefixtures("own_cache")
+pytestmark = [pytest.mark.story, pytest.mark.usefixtures("own_cache")]
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from rankviz.store.execution import worker_processes
 from rankviz.store.tables import families, workers
 from tools import postgres
 
+pytestmark = pytest.mark.story
 WATCHER = """
 import sys, time
 from rankviz.store import RunStore, StoreError
