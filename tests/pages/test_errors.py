@@ -98,7 +98,7 @@ def test_a_stop_is_a_sentence_and_streamlit_s_own_signals_pass(faults: list[str]
     assert not (*stopped.error, *again.error, *faults)
 
 
-@pytest.mark.parametrize("place", ["views.headline", "views.what_is_true"])
+@pytest.mark.parametrize("place", ["headline", "what_is_true"])
 def test_a_page_shows_its_faults_wherever_they_are(
     place: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, faults: list[str]
 ) -> None:
@@ -106,7 +106,7 @@ def test_a_page_shows_its_faults_wherever_they_are(
         raise RuntimeError("out of its mind")
 
     app = AppTest.from_file(str(APP), default_timeout=180)
-    monkeypatch.setattr(f"ui.home.{place}", broken)
+    monkeypatch.setattr(f"ui.learn.home.{place}", broken)
     app.run()
     assert not app.exception
     assert [error.value for error in app.error] == [FAULT]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_pages import APP, EDGES, OF_STORE, shown, words
+from conftest_pages import APP, EDGES, shown, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import folds as folds_module
@@ -17,10 +17,12 @@ from ui.controls.navigation import ENTRIES, Entry
 pytestmark = pytest.mark.usefixtures("every_tab")
 
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
+READING = [entry.file for entry in ENTRIES if not entry.own]
+"""The pages that read the data and the model of the sidebar."""
 Opener = Callable[..., AppTest]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", EDGES)
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
@@ -30,7 +32,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
     assert "nan" not in words(app).lower().split()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_STORE])
+@pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}, {"map": "linear", "c": 10}])
 def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener) -> None:
     app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there

@@ -124,7 +124,9 @@ def test_shards_train_what_they_can_and_give_the_reason_for_the_rest(
     execution: LocalWorkers, base: RunSpec, root: Path
 ) -> None:
     jobs = WatchedStudies(execution)
-    job = jobs.submit([base.but(solver="sgd_pair"), base], owner="me", title="A job", roots=[root], place=SHARDS)
+    job = jobs.submit(
+        [base.but(solver="sgd_pair"), base], owner="me", title="A job", roots=[root], place=SHARDS
+    )
     status = ended(jobs, job)
     assert (status.state, status.failed, status.finished) == ("failed", (0,), (1,))
     assert "lists the pairs of all documents in one place" in status.reason
