@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import OF_STORE, figures, shown, words
+from conftest_pages import figures, shown, words
 from streamlit.testing.v1 import AppTest
-from test_every_page import PAGES
+from test_every_page import READING
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
@@ -16,6 +16,8 @@ from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
+OF_MAP = [page for page in READING if page not in {"data", "influence", "weights"}]
+"""The pages that read the feature map."""
 Opener = Callable[..., AppTest]
 EXACT = {"map": "exact kernel"}
 SPEC = RunSpec("synthetic-demo", C=2.0**-4, gamma=2.0**-2).exact()
@@ -56,7 +58,7 @@ def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
 
 
 # a grid of exact runs, as the page on C and costs draws it, is work for a job
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_STORE])
+@pytest.mark.parametrize("page", OF_MAP)
 def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
     link = {"plain": "false", "upto": 10, "errupto": 25, "draws": 1}
     app = open_page(page, **link, **EXACT)
@@ -64,7 +66,7 @@ def test_every_page_has_a_figure(page: str, open_page: Opener) -> None:
     assert shown(app)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", OF_MAP)
 @pytest.mark.parametrize("kind", ["tiny", "one query", "one document", "one grade", "all-zero features"])
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 import strangers
-from conftest_pages import APP, OF_STORE, figures, shown, words
+from conftest_pages import figures, shown, words
 from streamlit.testing.v1 import AppTest
+from test_every_page import READING
 
 from rankviz.common.settings import Typed, Whole
 from rankviz.features import FEATURE_MAPS, KERNELS
@@ -25,7 +26,6 @@ from rankviz.models.methods import METHODS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 Opener = Callable[..., AppTest]
 
 STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
@@ -69,7 +69,7 @@ def stranger(
     return enter
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", STRANGERS)
 def test_every_page_shows_it_or_says_why_not(
     page: str, kind: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
@@ -86,9 +86,7 @@ def test_every_page_shows_it_or_says_why_not(
     assert not [text for text in about_it if re.search(UNTRUE.get(kind, r"(?!)"), text)]
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in {"data", "home", "playground", "weights"} | OF_STORE]
-)
+@pytest.mark.parametrize("page", [page for page in READING if page not in {"data", "home", "weights"}])
 def test_a_ranker_with_scores_only_is_called_by_its_name(
     page: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
