@@ -99,6 +99,13 @@ def own_folders(
 
 
 @pytest.fixture
+def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make all runs while the test waits."""
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
+
+
+@pytest.fixture
 def sleepers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers are started, and make nothing."""
     monkeypatch.setattr("rankviz.store.execution.start", lambda command, *rest: start(["sleep", "60"], *rest))
