@@ -57,7 +57,7 @@ def tell(app: AppTest, name: str, value: Any) -> None:
 
 
 def opened(page: str, open_page: Opener) -> AppTest:
-    return open_page(page, m=10).run()  # the address is read
+    return open_page(page, m=10)
 
 
 def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
