@@ -20,12 +20,13 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test test-postgres coverage e2e screens faults docs lint types js wheel wheel-all container bench soak clean
+.PHONY: help install app test stories test-postgres coverage e2e screens faults docs lint types js wheel wheel-all container bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements/dev.txt names (PYTHON=python3.12 chooses)'
 	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it; WATCH=yes sees changes of the code'
 	@echo 'make test              tests of core and pages; RANKVIZ_LETOR=folder adds the real folds'
+	@echo 'make stories           long stories of faults: kills at each step, full disks (root), lost clusters, other systems'
 	@echo 'make test-postgres     tests of the run store on PostgreSQL, which they start (Debian package postgresql)'
 	@echo 'make coverage          tests of the core, counting the lines that they run'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
@@ -62,8 +63,11 @@ app: install
 
 # With ARGS, one of the two may have nothing to run (status 5).
 test: install
-	$(BIN)/python -m pytest $(IN_PARALLEL) --ignore=tests/pages $(ARGS) $(OR_NONE)
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not story" --ignore=tests/pages $(ARGS) $(OR_NONE)
 	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
+
+stories: install
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m story --ignore=tests/pages $(ARGS)
 
 test-postgres: install
 	$(BIN)/python -m tools.postgres -n 2 -k postgresql tests/store $(ARGS)

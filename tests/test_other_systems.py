@@ -86,7 +86,14 @@ def run(code: str, lacking: str, *arguments: str, **more: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("system", "app"), [("Windows", HOME), ("macOS", HOME), ("Pyodide", "")])
+@pytest.mark.parametrize(
+    ("system", "app"),
+    [
+        ("Windows", HOME),
+        pytest.param("macOS", HOME, marks=pytest.mark.story),
+        pytest.param("Pyodide", "", marks=pytest.mark.story),
+    ],
+)
 def test_every_module_is_imported_models_are_trained_and_kept_and_the_app_starts(
     system: str, app: str, tmp_path: Path
 ) -> None:
@@ -160,7 +167,7 @@ def test_nothing_is_shared_out_where_there_are_no_threads(monkeypatch: pytest.Mo
 # --- jobs ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["Windows", "macOS"])
+@pytest.fixture(params=["Windows", pytest.param("macOS", marks=pytest.mark.story)])
 def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, own_cache: None) -> None:
     """This process and its workers lack what the system lacks; there they have psutil and soft locks."""
     lacking = SYSTEMS[request.param]
@@ -217,6 +224,7 @@ def test_jobs_are_started_watched_and_found_again(
     assert not [log for log in (tmp_path / "workers").glob("*.log") if log.read_text()]
 
 
+@pytest.mark.story
 def test_jobs_are_stopped_and_deleted(
     elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
@@ -236,6 +244,7 @@ def test_jobs_are_stopped_and_deleted(
     assert ended(jobs, submit(SPEC.but(C=99.0))).state == "finished"
 
 
+@pytest.mark.story
 def test_a_killed_worker_is_noted(
     elsewhere: None,
     store: RunStore,
@@ -264,6 +273,7 @@ def lost(store: RunStore) -> list[str]:
     return list(table["reason"][table["state"] == "lost"])
 
 
+@pytest.mark.story
 def test_a_worker_behind_a_launcher(
     elsewhere: None,
     store: RunStore,

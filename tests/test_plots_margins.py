@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 import strangers
 
-from rankviz import Fold, RunSpec, execute
+from rankviz import Fold, RunSpec
 from rankviz.datasets import make_fold
 from rankviz.learning.losses import LOSSES
-from rankviz.learning.pairs import preference_pairs
-from rankviz.learning.solvers import SOLVERS
 from rankviz.plots import margins
 from rankviz.plots import margins as plot
-from rankviz.runs.run import play, playable
+from rankviz.runs.run import play
 
 
 def bins(low: float) -> pd.DataFrame:
@@ -48,38 +46,6 @@ SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
 @pytest.fixture(scope="module")
 def fold() -> Fold:
     return make_fold(n_queries=12, documents_per_query=(5, 20), n_features=6, seed=1)
-
-
-def test_newton_methods_can_be_played_and_no_others() -> None:
-    assert [name for name in SOLVERS if playable(SPEC.but(solver=name))] == ["newton", "newton_yuan"]
-    assert not playable(SPEC.factorized(2, 0.25))
-
-
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if playable(SPEC.but(solver=name))])
-def test_scores_are_those_of_the_trace(fold: Fold, solver: str) -> None:
-    found = play(SPEC.but(solver=solver), fold)
-    record = execute(SPEC.but(solver=solver), fold=fold)
-    assert found.record.trace["objective"].tolist() == record.trace["objective"].tolist()
-    assert len(found.scores) == len(record.trace)
-    assert not found.scores[0].any()
-    np.testing.assert_array_equal(found.scores[-1], record.scores["train"])
-    pairs = preference_pairs(fold.train.y, fold.train.ptr)
-    active = [int((pairs.margins(f) < 1).sum()) for f in found.scores]
-    assert active == record.trace["active_pairs"].tolist()
-
-
-def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
-    found = play(SPEC.but(loss="hinge"), fold)
-    assert len(found.scores) == len(found.record.trace)
-    pairs = preference_pairs(fold.train.y, fold.train.ptr)
-    for f, (_, row) in zip(found.scores, found.record.trace.iterrows(), strict=True):
-        t = pairs.margins(f)
-        assert int(((t < 1) & (t >= 1 - row["smoothing"])).sum()) == pytest.approx(row["active_pairs"], abs=1)
-
-
-def test_other_solvers_are_refused(fold: Fold) -> None:
-    with pytest.raises(ValueError, match="not a Newton method"):
-        play(SPEC.but(solver="lbfgs"), fold)
 
 
 def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:

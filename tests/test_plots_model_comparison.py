@@ -74,12 +74,7 @@ def test_foreign_names_are_no_markup(found: Comparison) -> None:
 def test_differences_are_full_where_they_hold(found: Comparison) -> None:
     figure = model_comparison.deltas_figure(model_comparison.deltas_data(found))
     drawn = dots(figure)
-    assert [trace.marker.symbol for trace in drawn] == [
-        "circle",
-        "diamond-open",
-        "circle-open",
-        "diamond-open",
-    ]
+    assert [trace.marker.symbol for trace in drawn] == FIRST_FULL
     assert drawn[0].x[0] == pytest.approx(0.1)
     assert (
         "better on 12 of 12 queries, worse on 0<br>paired randomisation test p = 4.9"
@@ -94,12 +89,7 @@ def test_slices_have_a_panel_each(found: Comparison) -> None:
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>first (7 queries)</b>", "<b>last (1 query)</b>"]
     drawn = dots(figure)
-    assert [trace.marker.symbol for trace in drawn] == [
-        "circle",
-        "diamond-open",
-        "circle-open",
-        "diamond-open",
-    ]
+    assert [trace.marker.symbol for trace in drawn] == FIRST_FULL
     assert drawn[2].error_x.array[0] == 0.0, "one query has no interval"
     heights = [axis.domain[1] - axis.domain[0] for axis in (figure.layout.yaxis, figure.layout.yaxis2)]
     assert heights[0] == pytest.approx(heights[1])

@@ -21,7 +21,6 @@ from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.solvers import SOLVERS
-from rankviz.plots import margins as plot
 from rankviz.runs import run as run_module
 from rankviz.runs.estimate import Shape
 from rankviz.runs.run import model_from, plan_in_shards, play, playable, why_not_in_shards
@@ -347,26 +346,3 @@ def test_the_hinge_has_one_frame_for_each_row(fold: Fold) -> None:
 def test_other_solvers_are_refused(fold: Fold) -> None:
     with pytest.raises(ValueError, match="not a Newton method"):
         play(PLAYED.but(solver="lbfgs"), fold)
-
-
-def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:
-    found = play(PLAYED, fold)
-    table, counts = (
-        plot.playback_documents(found.scores, fold.train, 2),
-        plot.playback_bins(found.scores, fold.train),
-    )
-    first = table[table["iteration"] == 0]
-    for _, rows in table.groupby("iteration"):
-        assert rows["document"].tolist() == first["document"].tolist()
-        assert sorted(rows["rank"]) == list(range(1, len(rows) + 1))
-    assert counts.groupby("iteration")["pairs"].sum().unique().tolist() == [found.record.n_pairs]
-    titles = {k: str(k) for k in range(len(found.scores))}
-    fig = plot.playback_figure(table, counts, titles, "nystroem", 10)
-    assert [frame.name for frame in fig.frames] == list(titles.values())
-
-
-def test_long_films_keep_their_ends() -> None:
-    assert plot.shown_iterations(3) == [0, 1, 2]
-    shown = plot.shown_iterations(1000)
-    assert (shown[0], shown[-1]) == (0, 999)
-    assert len(shown) <= plot.MOST_FRAMES

@@ -105,6 +105,13 @@ def own_folders(
 
 
 @pytest.fixture
+def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make all runs while the test waits."""
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
+
+
+@pytest.fixture
 def sleepers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers are started, and make nothing."""
     monkeypatch.setattr("rankviz.store.execution.start", lambda command, *rest: start(["sleep", "60"], *rest))
@@ -128,10 +135,7 @@ def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..., AppTest]:
-    """Open a page of the app with query parameters, as a link would.
-
-    Pages can be switched to only after a first run has announced them; Home is not drawn for that.
-    """
+    """Open a page of the app with query parameters, after a first run on Home, which is not drawn."""
 
     def opened(page: str | None = None, **params: Any) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=180)
@@ -143,12 +147,32 @@ def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..
                 app.run()
             app.switch_page(f"pages/{page}.py")
             app.query_params.update(link)
-        app.run()
-        assert not app.exception, app.exception
-        assert not faults, faults[0]
-        return app
+        return drawn(app, faults)
 
     return opened
+
+
+@pytest.fixture
+def open_link(faults: list[str]) -> Callable[..., AppTest]:
+    """Open a page of the app with query parameters at once, which takes half the time.
+
+    AppTest then drops the parameters, so only tests that do not read the address use it.
+    """
+
+    def opened(page: str, **params: Any) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=180)
+        app.query_params.update({key: str(value) for key, value in params.items()})
+        return drawn(app.switch_page(f"pages/{page}.py"), faults)
+
+    return opened
+
+
+def drawn(app: AppTest, faults: list[str]) -> AppTest:
+    """Run an app, and check that nothing was raised."""
+    app.run()
+    assert not app.exception, app.exception
+    assert not faults, faults[0]
+    return app
 
 
 @pytest.fixture

@@ -7,44 +7,44 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_pages import APP, EDGES, OF_STORE, shown, words
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from conftest_pages import APP, EDGES, shown, words
 from streamlit.testing.v1 import AppTest
 
-from rankviz.datasets import Dataset, Fold, open_fold
 from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS
-from ui.work import folds
+from ui.controls.navigation import ENTRIES, Entry
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
+READING = [entry.file for entry in ENTRIES if not entry.own]
+"""The pages that read the data and the model of the sidebar."""
 Opener = Callable[..., AppTest]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", EDGES)
-def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+def test_edges_of_data(page: str, kind: str, open_link: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
-    app = open_page(page, data="edge", m=500)
+    app = open_link(page, data="edge", m=500)
     assert app.session_state["data"] == "edge"
     assert shown(app) or app.error or app.info or app.warning
     assert "nan" not in words(app).lower().split()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_STORE])
+@pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}, {"map": "linear", "c": 10}])
-def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener) -> None:
-    app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
+def test_ends_of_the_settings(page: str, ends: dict[str, object], open_link: Opener) -> None:
+    app = open_link(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
     assert app.session_state["c"] == ends["c"]
     assert shown(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method(page: str, method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
+def test_every_method(page: str, method: str, open_link: Opener, data_set: Callable[[str], None]) -> None:
     data_set("five grades")
-    app = open_page(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
+    app = open_link(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
     assert app.session_state["method"] == method
     assert shown(app) or app.info or app.warning
     assert not app.error, [error.value for error in app.error]
@@ -60,36 +60,25 @@ def test_no_popover_runs_its_page_when_it_closes() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_data_at_all_is_a_sentence(
-    page: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: str, open_link: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(folds_module, "BUNDLED", tmp_path)
-    app = open_page(page)
+    app = open_link(page)
     assert not shown(app)
     assert "no data set" in app.error[0].value
     assert "DATA=folder" in app.error[0].value
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
 def test_a_broken_file_is_a_sentence_with_its_line(
-    page: str,
-    open_page: Opener,
-    data_set: Callable[[str], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    entry: Entry, open_link: Opener, data_set: Callable[[str], None], tmp_path: Path
 ) -> None:
     data_set("tiny")
-    asked: set[str] = set()
-
-    def opened(data: Dataset, fold: str) -> Fold:
-        asked.add(get_script_run_ctx().page_script_hash)
-        return open_fold(data, fold)
-
-    monkeypatch.setattr(folds, "open_fold", opened)
     with (tmp_path / "data" / "edge" / "Fold1" / "train.txt").open("a") as file:
         file.write("2 qid:9 1:NaN 2:0.5\n")
-    app = open_page(page, data="edge")
-    if len(asked) > (page != "home"):  # the first run, which announces the others, is Home's
-        assert "train.txt, line 6" in app.error[0].value
-    else:  # a page without data
+    app = open_link(entry.file, data="edge")
+    if entry.own:  # a page without data
         assert "edge" not in words(app)
         assert not app.error
+    else:
+        assert "train.txt, line 6" in app.error[0].value

@@ -137,7 +137,7 @@ def everything(app: AppTest) -> str:
 
 @pytest.mark.parametrize("page", LINKS)
 @pytest.mark.usefixtures("every_tab")
-def test_a_page_shows_the_same_whatever_was_looked_at_before(page: str, open_page: Opener) -> None:
+def test_a_page_shows_the_same_whatever_was_looked_at_before(page: str, open_link: Opener) -> None:
     """A key that lacks something gives one link what another one was shown."""
     alone = []
     for link in LINKS[page]:
@@ -145,11 +145,11 @@ def test_a_page_shows_the_same_whatever_was_looked_at_before(page: str, open_pag
         st.cache_data.clear()
         memory.cache_clear()
         FOLDS.clear()
-        alone.append(everything(open_page(page, **link)))
+        alone.append(everything(open_link(page, **link)))
     alike = [link for place, link in enumerate(LINKS[page]) if alone[place] in alone[:place]]
     assert not alike, "each link shows something else"
     for link, found in (*zip(LINKS[page], alone, strict=True), (LINKS[page][0], alone[0])):
-        assert everything(open_page(page, **link)) == found, link
+        assert everything(open_link(page, **link)) == found, link
 
 
 def test_comparisons_are_kept_by_runs_part_and_metric() -> None:
@@ -169,8 +169,8 @@ def test_models_of_a_comparison_are_kept_by_runs_and_part() -> None:
         assert run.per_query["MAP"].tolist() == record.metrics[part]["MAP"].tolist()
 
 
-def test_only_looks_at_the_test_part_are_counted(open_page: Opener) -> None:
-    app = open_page("train", m=10)
+def test_only_looks_at_the_test_part_are_counted(open_link: Opener) -> None:
+    app = open_link("train", m=10)
     for m in (5, 25):
         app.session_state["m"] = m
         app.run()

@@ -35,10 +35,8 @@ LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "
 
 
 @pytest.fixture(autouse=True)
-def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make all runs while the test waits, and few of them."""
-    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
+def few(made_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make few runs."""
     monkeypatch.setattr(low_rank_sweeps, "FACTORS", (1, 2))
     monkeypatch.setattr(low_rank_sweeps, "NUCLEAR", (0.01, 100.0))
     monkeypatch.setattr(low_rank_sweeps, "COUPLING", (0.1, 1.0))

@@ -16,13 +16,7 @@ from ui.study.low_rank_words import none_counted, other_queries
 
 Opener = Callable[..., AppTest]
 ERRORS = "Errors of a solver"
-
-
-@pytest.fixture(autouse=True)
-def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make all runs while the test waits."""
-    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
+pytestmark = pytest.mark.usefixtures("made_at_once")
 
 
 def test_selected_queries_without_ranks_under_three_models_are_said(open_page: Opener) -> None:

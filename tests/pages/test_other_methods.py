@@ -18,7 +18,7 @@ from rankviz.models.methods import METHODS
 from rankviz.plots import dual_energy
 from rankviz.plots.style import style_of
 
-pytestmark = pytest.mark.usefixtures("every_tab")
+pytestmark = pytest.mark.usefixtures("every_tab", "made_at_once")
 
 Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-8)
@@ -28,13 +28,6 @@ LOW_RANK = {
 }
 LINK = {"map": "linear", "c": -8, "lfactors": 2, "lnuclear": "0.1"}
 each_method = pytest.mark.parametrize("method", LOW_RANK)
-
-
-@pytest.fixture(autouse=True)
-def made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make all runs while the test waits."""
-    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 60.0)
-    monkeypatch.setattr("ui.work.jobs.LIVE_IN_ALL", 600.0)
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_waiting_does_not_count_as_training(trainings: Trainings) -> None:
 
 
 def test_nobody_waits_for_longer_than_they_have_patience(trainings: Trainings) -> None:
-    trainings._seconds = 3.0
+    trainings._seconds = 1.5
     got = at_once([[spec] for spec in SPECS], seconds=60.0, patience=0.2)
     assert got.count("no turn") == 2
     assert len(trainings.trained) == 1

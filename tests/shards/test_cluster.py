@@ -64,7 +64,7 @@ def test_the_model_is_the_same(settings: dict[str, Any], cluster: OnCluster) -> 
     assert (model.status_, model.n_pairs_) == (one.status_, one.n_pairs_)
 
 
-@pytest.mark.parametrize("shards", [1, 2, 16, 60])
+@pytest.mark.parametrize("shards", [1, 16, pytest.param(60, marks=pytest.mark.story)])
 def test_any_number_of_shards_is_the_same(shards: int, address: str) -> None:
     one = RankSVM(**WHOLE).fit_data(DATA)
     with OnCluster(address, shards) as where:
@@ -191,7 +191,7 @@ def test_stop_stops(cluster: OnCluster) -> None:
     assert "on request" in model.status_.value
 
 
-@pytest.mark.parametrize("step", [0, 2], ids="after step {}".format)
+@pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.story), 2], ids="after step {}".format)
 def test_a_worker_that_is_killed_changes_nothing(step: int, cluster: OnCluster) -> None:
     """Its shards are made again by the other, from the documents on."""
     killed: list[int] = []
@@ -240,6 +240,7 @@ def _longest_chain(dask_scheduler: Any) -> int:
     return max(map(steps, dask_scheduler.tasks.values()), default=0)
 
 
+@pytest.mark.story
 def test_a_killed_worker_is_replaced_however_long_that_takes() -> None:
     """Dask's own patience, here none at all, would have it given up."""
     with (
@@ -295,6 +296,7 @@ def test_another_version_on_workers_is_said(address: str, monkeypatch: pytest.Mo
         OnCluster(address)
 
 
+@pytest.mark.story
 def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankviz.shards.cluster.PATIENCE", 3.0)
     file = tmp_path / "scheduler.json"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
+from conftest_jobs import SPEC, end_workers, ended, wait_for
 
 from rankviz import RunSpec
 from rankviz.store import RunStore, StoreOutOfReach
@@ -15,8 +15,9 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.watched import WatchedStudies
 from tools.stored import Disk, NotAllowed, small_disk
 
+MANY = tuple(SPEC.but(C=0.001 * (k + 1)) for k in range(3000))
 FULL = "The database of runs cannot be used: its disk is full."
-pytestmark = pytest.mark.usefixtures("own_cache")
+pytestmark = [pytest.mark.story, pytest.mark.usefixtures("own_cache")]
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from rankviz.store.tables import families, records, runs, workers
 from rankviz.store.watched import WatchedStudies
 
 pytestmark = [
+    pytest.mark.story,
     pytest.mark.usefixtures("own_cache"),
     pytest.mark.skipif(sys.platform != "linux", reason="a process ends itself by SIGKILL"),
 ]

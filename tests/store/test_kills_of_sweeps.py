@@ -23,6 +23,7 @@ from rankviz.store.execution import worker_processes
 from rankviz.store.tables import families, workers
 from tools import postgres
 
+pytestmark = pytest.mark.story
 WATCHER = """
 import sys, time
 from rankviz.store import RunStore, StoreError
@@ -124,7 +125,7 @@ def test_a_sweep_outlives_a_kill(store: RunStore, root: Path, base: RunSpec, kin
         sweep.end()
 
 
-def test_a_sweep_outlives_the_end_of_its_database(
+def test_a_sweep_outlives_the_end_of_its_postgresql_server(
     root: Path, base: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "RANKVIZ_TEST_POSTGRES" not in os.environ:

@@ -42,36 +42,37 @@ def test_what_was_chosen_by_is_chosen_by_after_the_resume(
     assert "did not say how to choose" not in err
 
 
+DIFFERENT = [
+    (("--metric", "MAP"), "NDCG@3"),
+    (("--rule", "one_standard_error"), "best"),
+    (("medium",), "small"),
+    (("--fold", "Fold2"), "Fold1"),
+    (("--data-dir", "/tmp"), "data"),
+    (("--normalisation", "query_minmax"), "none"),
+    (("--method", "factorized"), "ranksvm"),
+    (("--set", "loss=hinge"), "loss=squared_hinge"),
+    (("--axis", "C=1,2"), "C=0.00390625,0.0625,1.0,16.0"),
+    (("--axis", "gamma=1,2"), "no such axis"),
+    (("--kind", "sobol"), "grid"),
+    (("--points", "4"), "0"),
+    (("--seed", "3"), "none"),
+    (("--preset", "he2009"), "C=0.00390625,"),
+    (("--title", "Yours"), "Mine"),
+]
+"""Arguments beside --resume, and what of the sweep's own is said then."""
+
+
 @SQLITE
-@pytest.mark.parametrize(
-    ("words", "own"),
-    [
-        (("--metric", "MAP"), "NDCG@3"),
-        (("--rule", "one_standard_error"), "best"),
-        (("medium",), "small"),
-        (("--fold", "Fold2"), "Fold1"),
-        (("--data-dir", "/tmp"), "data"),
-        (("--normalisation", "query_minmax"), "none"),
-        (("--method", "factorized"), "ranksvm"),
-        (("--set", "loss=hinge"), "loss=squared_hinge"),
-        (("--axis", "C=1,2"), "C=0.00390625,0.0625,1.0,16.0"),
-        (("--axis", "gamma=1,2"), "no such axis"),
-        (("--kind", "sobol"), "grid"),
-        (("--points", "4"), "0"),
-        (("--seed", "3"), "none"),
-        (("--preset", "he2009"), "C=0.00390625,"),
-        (("--title", "Yours"), "Mine"),
-    ],
-)
 def test_an_argument_that_differs_is_refused_before_anything_goes_on(
-    command: Command, store: RunStore, paused: str, words: tuple[str, ...], own: str
+    command: Command, store: RunStore, paused: str
 ) -> None:
-    status, out, err = command("sweep", "--resume", paused, *words)
-    assert (status, out, len(err.splitlines())) == (2, "", 1)
-    assert f"{words[0]}" in err or "data set medium" in err
-    assert "beside --resume: this sweep was started with" in err
-    assert own in err
-    assert store.studies.status(paused).asked == "paused"
+    for words, own in DIFFERENT:
+        status, out, err = command("sweep", "--resume", paused, *words)
+        assert (status, out, len(err.splitlines())) == (2, "", 1)
+        assert words[0] in err or "data set medium" in err
+        assert "beside --resume: this sweep was started with" in err
+        assert own in err, words
+        assert store.studies.status(paused).asked == "paused"
 
 
 @SQLITE
