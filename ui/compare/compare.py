@@ -72,7 +72,6 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.deltas_figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
         caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
@@ -98,7 +97,6 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         model_comparison.metrics_figure(table),
         table,
         key="compared-alone",
-        alt="Means with intervals.",
         caption=words.MEANS.format(about=words.about([one], part)),
         answer=words.ALONE.format(label=escaped(one.label)),
     )
@@ -111,7 +109,6 @@ def metrics(found: Comparison, part: str) -> None:
         model_comparison.metrics_figure(table),
         table,
         key="compared-metrics",
-        alt="Means by metric.",
         caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
     )
     number = st.column_config.NumberColumn
@@ -138,7 +135,6 @@ def by_cutoff(found: Comparison, part: str) -> None:
         model_comparison.curve_figure(banded),
         table,
         key="compared-cutoffs",
-        alt=words.CUTOFFS_ALT,
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
     )
 
@@ -151,7 +147,6 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.time_figure(table, asked.metric),
         table,
         key="compared-time",
-        alt=words.TIMES_ALT.format(metric=asked.metric),
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=escaped(told.sentence()),
     )
@@ -200,7 +195,6 @@ def slices(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.slices_figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=words.SLICES_ALT.format(metric=asked.metric),
         caption=words.SLICES.format(
             baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
         ),
@@ -268,7 +262,6 @@ def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
         per_query.difference_figure(table, asked.metric, colour),
         table,
         key="compared-queries",
-        alt=f"{asked.metric} differences, sorted.",
         caption=words.QUERY_BARS.format(
             metric=asked.metric,
             other=escaped(other.label),

@@ -76,10 +76,6 @@ ON_VALIDATION = (
 )
 UNSEEN = "{runs} left out: private or deleted."
 UNMADE = "{runs} left out: not trained, or failed."
-SLICES_ALT = "{metric} differences by slice."
-DELTAS_ALT = "{metric} differences to {baseline}."
-TIMES_ALT = "Training seconds against {metric}."
-CUTOFFS_ALT = "NDCG at every cut-off."
 
 
 def about(models: Sequence[Contestant], part: str) -> str:

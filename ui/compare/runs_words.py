@@ -38,7 +38,6 @@ IMPORT_HELP = "At most {limit} MB. Imported runs are private and marked “{NOT_
 NOT_IMPORTED = "{why} Nothing was imported from this file."
 FROM_FILE = "{runs} imported. “Train again” verifies one."
 NONE_MATCHES = "None of {runs} matches."
-POINTS_ALT = "Validation {metric} against {title}."
 FIRST_LISTED = " The list shows {MOST_LISTED:,}, {first} first; “All” selects all."
 
 

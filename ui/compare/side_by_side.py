@@ -88,7 +88,6 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
-        alt=words.LISTS_ALT.format(query=query, k=k),
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
         on_select=selection.on_document_click(key),
     )
@@ -120,7 +119,6 @@ def _points(
         ranked_list.scatter_figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
         caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
         on_select=selection.on_document_click(key),
     )
@@ -219,14 +217,13 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
 
 def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
     """Draw one model's metric against the other's."""
-    table, names = what.table, what.pair.names
+    table = what.table
     even = int((table["difference"] == 0).sum())
     _chart(
         what,
         per_query.scatter_figure(table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-per-query",
-        alt=words.SCATTER_ALT.format(metric=what.metric, left=names[0], right=names[1]),
         caption=words.AGAINST.format(
             even=even,
             all=len(table),
@@ -244,16 +241,15 @@ def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None
         per_query.strip_figure(what.table, what.pair.sides, what.metric, picked, chosen),
         tool,
         name="ndcg-differences",
-        alt=words.IN_ORDER_ALT.format(metric=what.metric),
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
 
-def _chart(what: Compared, figure: Any, tool: str, *, name: str, alt: str, caption: str) -> None:
+def _chart(what: Compared, figure: Any, tool: str, *, name: str, caption: str) -> None:
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     key = selection.chart_key(name)
     take = selection.on_chart(key, what.table)
-    show_figure(figure, what.table, key=key, alt=alt, caption=caption, on_select=take)
+    show_figure(figure, what.table, key=key, caption=caption, on_select=take)
 
 
 def _no_tau(table: pd.DataFrame) -> str:

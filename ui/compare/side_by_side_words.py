@@ -40,13 +40,9 @@ ALL = (
 )
 
 CAUTION = "You chose these queries by their results; that proves nothing about others."
-LISTS_ALT = "Both rankings of query {query}, first {k}."
 STANDARDISED = "scores minus their mean, divided by their standard deviation"
-SCORES_ALT = "Scores of query {query}: {left} against {right}."
 SCORES = "All {documents} documents of query {query}: {said}. {about}."
 LARGEST = "**Largest changes of rank**: tick a row to mark it."
-SCATTER_ALT = "{metric}, {left} against {right}."
-IN_ORDER_ALT = "Differences in {metric}, and Kendall's τ."
 MIDDLE = " Median τ of all queries: {tau}."
 TAU_HELP = "1: same order, −1: reversed."
 

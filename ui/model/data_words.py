@@ -36,10 +36,7 @@ SIZES = "Log-uniform: many small queries."
 NONLINEARITY = "Variance share that no linear model explains."
 NOISE = "Standard deviation; the signal's is about 1."
 
-PAIRS_ALT = "Documents by grade and preference pairs of each query."
 PAIR = "A preference pair is two documents of one query with different grades."
-HISTOGRAMS_ALT = "Documents by grade; queries by documents, relevant share and pairs."
-FEATURES_ALT = "Correlation of each feature with the grade, and its range."
 DOWNLOAD = "Before normalisation, with exact values."
 FEATURES = "{described}. {CORRELATION}. Features as in the file."
 CORRELATING = "Correlating features with grades …"
@@ -90,16 +87,6 @@ def heatmap(query: int, documents: int) -> str:
         f"Query {query}, {documents:,} documents. Colours: from a feature's minimum in this query to its "
         "maximum; constant features are blank."
     )
-
-
-def heatmap_alt(documents: int, query: int) -> str:
-    """Return the heat map for those who cannot see it."""
-    return f"Features of the documents of query {query}, by grade."
-
-
-def normalised_alt(feature: str) -> str:
-    """Return the figure of normalisations for those who cannot see it."""
-    return f"{feature} under four normalisations."
 
 
 def normalised(feature: str) -> str:

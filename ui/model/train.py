@@ -87,7 +87,6 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         table,
         answer=_reading(other, record, part),
         key="ndcg-at-k",
-        alt=words.CURVE_ALT.format(metric=metric, part=PART_NAMES[part]),
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[metric]}.",
     )
@@ -147,7 +146,6 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
         table,
         answer=f"query {chosen} has NDCG@10 {ends}",
         key=drawn,
-        alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
         on_select=selection.on_document_click(drawn),
     )
@@ -190,7 +188,6 @@ def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted
         pd.concat([table, lines], axis=1),
         answer=answer,
         key="margins",
-        alt=words.LOSSES_ALT,
         caption=f"{words.loss(loss.label, loss.formula)} {counted}"
         f"{_of_costs(spec.get('costs'))} {describe(spec, part)}.",
     )
@@ -211,7 +208,6 @@ def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str
         table,
         answer=answer,
         key="margins",
-        alt=words.MARGINS_ALT,
         caption=f"{words.no_loss(capital(in_a_sentence(spec)))} {counted} {describe(spec, part)}.",
     )
 
@@ -231,7 +227,6 @@ def convergence(record: RunRecord) -> None:
         table,
         answer=record.status,
         key="convergence",
-        alt=words.NEWTON_ALT if newton else words.TRACE_ALT,
         caption=_spent(record),
     )
 

@@ -11,15 +11,10 @@ BESIDE = "The linear model (its C is below More settings) or a pin."
 CURVE = "P@k is the share of relevant documents in the first k."
 QUERY = "Default: the query whose difference in NDCG@10 is nearest to the mean."
 NO_PAIRS = "This part has no preference pairs."
-LOSSES_ALT = "Losses and margins of pairs."
-MARGINS_ALT = "Margins of pairs."
-NEWTON_ALT = "Objective and Newton decrement."
-TRACE_ALT = "Objective by iteration."
 COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend (margin rescaling)."
 COSTS_MULTIPLY = " Drawn for a cost of 1: costs multiply the loss of a pair."
 SCORES = "Scores: one per line, in file order."
 NO_MEMORY = "Peak memory: unknown on this system."
-CURVE_ALT = "Mean {metric} at cut-offs 1 to 10, {part} part."
 
 
 def cost(seconds: float, predicted: object) -> str:
@@ -35,11 +30,6 @@ def same_model(name: str) -> str:
 def same_lists(name: str) -> str:
     """Return that both lists are of one model."""
     return f"Both lists are of {name}."
-
-
-def lists_alt(k: int, query: int, other: str) -> str:
-    """Return the lists for those who cannot see them."""
-    return f"First {k} documents of query {query} under both models."
 
 
 def lists(query: int, n: int, k: int) -> str:

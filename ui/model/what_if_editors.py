@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from pprint import pformat
 from typing import Any
 
@@ -38,30 +39,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.work.folds import normalised
 
-_PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
-
-Needs rankviz, installed or beside it.
-"""
-
-from rankviz import RunSpec
-from rankviz.datasets.normalise import normalise
-from rankviz.runs.run import model_of, open_named
-from rankviz.whatif.changes import {names}
-from rankviz.whatif.outcomes import WhatIf
-
-METRIC = "NDCG@10"
-CHANGES = {changes}
-
-spec = RunSpec.from_json({spec})
-fold = normalise(open_named(spec), spec.normalisation)  # open_named(spec, ["folder"]) looks for data there
-outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome(CHANGES)
-for part in ("train", "vali"):
-    table = outcome.per_query(part, METRIC)
-    old, new = table["old"].mean(), table["new"].mean()
-    print(f"{{part}}: {{METRIC}} {{old:.4f}} without the changes, {{new:.4f}} with them")
-    found = outcome.comparison(part, METRIC)
-    print("  " + found.sentence("the model with the changes", "the one without", METRIC))
-'''
+_PROGRAM = Path(__file__).with_name("what_if_program.txt").read_text(encoding="utf-8")
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _WEIGHT = "what-if-weight"
 _LINES = 118

@@ -50,8 +50,6 @@ OF_THE_PART = {
 OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
 LEAVE_OUT = "× in a row leaves out its document."
 TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
-QUERIES_ALT = "Change of {METRIC} by query."
-SHARES_ALT = "Feature contributions to the margin of {above} over {below}."
 REFUSED = "{changes} of this link {are} not possible here and left out. {reason}: {first}."
 
 

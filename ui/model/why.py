@@ -58,7 +58,6 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
         table,
         answer=words.answer(pair, table, margin),
         key="why-shares",
-        alt=words.SHARES_ALT,
         caption=f"{words.bars(pair.query, escaped(pair.above), escaped(pair.below), abs(float(found.rest)))} "
         f"{words.WHAT_IT_IS} {_about(pair)}",
     )
@@ -77,7 +76,6 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
         margin_explanation.features_figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
-        alt=words.VALUES_ALT,
         caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
     )
     with st.expander("Numbers of all features"):
@@ -104,7 +102,6 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
         margin_explanation.curve_data(grid, margin),
         answer=words.along(names[feature], crossings, now),
         key="why-curve",
-        alt=words.moving_alt(names[feature]),
         caption=f"{words.moving(len(grid))} {words.looked(crossings.step)} {_about(pair)}",
     )
     st.markdown(f"{words.smallest(found, names, pair)}.")
@@ -137,7 +134,6 @@ def landmarks(pair: Pair) -> None:
         table,
         answer=words.landmarks(table, _named(table.head(1), train).iloc[0], exact),
         key="why-landmarks",
-        alt=words.LANDMARKS_ALT,
         caption=f"{words.landmarks_caption(margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
     )
     st.caption(words.LANDMARKS)
@@ -232,7 +228,6 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
         table,
         answer=queries_answer(table),
         key="why-queries",
-        alt=words.QUERIES_ALT,
         caption=f"{words.refits(trained, far)} {describe(spec, pair.part)}.",
     )
     st.caption(estimates_quality(table))
@@ -357,7 +352,6 @@ def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
         table,
         answer=answer(pair, table, float(found.margin)),
         key="what-if-why-shares",
-        alt=words.SHARES_ALT.format(above=pair.above, below=pair.below),
         caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
         f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
     )

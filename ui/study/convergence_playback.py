@@ -24,7 +24,7 @@ from ui.study.convergence import from_zero
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
 """Largest predicted seconds of a run that is repeated without asking; largest number of documents for

@@ -50,11 +50,6 @@ CAPTIONS = {
     "left out": "Left out: {names}.",
 }
 """Templates of captions, by the key of their figure or what they say."""
-ALTS = {
-    "playback": "Ranks and margins of query {query} at each Newton iteration.",
-    "convergence-runs": "{quantity} of {n} runs against {axis}.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "newton": "Only Newton's iterations can be played. Choose {method}{solvers} as solver.",
     "documents": "Scores per iteration are kept for at most {most:,} documents.",

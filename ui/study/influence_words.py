@@ -33,12 +33,6 @@ CAPTIONS = {
     "sidebar": "This tab uses its own costs, not the sidebar's ({costs}).",
 }
 """Templates of captions, by the key of their figure or what they say."""
-ALTS = {
-    "influence-of-c": "{metric} and products against C.",
-    "influence-of-cost": "{metric} against {name}.",
-    "influence-list": "First {k} documents of query {query} without and with costs.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "nothing": "{model} has {lacking}. Choose the {linear} model above, or a method in the sidebar: {able}.",
     "grades": (

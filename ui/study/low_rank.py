@@ -44,7 +44,7 @@ from ui.study.low_rank_computations import (
 from ui.study.low_rank_models import Records, bare
 from ui.study.low_rank_query import Query
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 ORDERS = {"grade": "grade, then score", "score": "score"}
 BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
 WIDTH = 175
@@ -93,7 +93,6 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         figure,
         table,
         key=key,
-        alt=f"Histogram of {name}, {dual_energy.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
         on_select=selection.on_bars(

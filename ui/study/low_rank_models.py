@@ -40,7 +40,6 @@ from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import HINGE, Shown, toolbar
 from ui.study.low_rank_words import (
-    ALTS,
     APPEARS,
     CAPTIONS,
     COLUMN_HELP,
@@ -53,7 +52,7 @@ from ui.study.low_rank_words import (
 )
 from ui.work.jobs import predicted
 
-FIGURES = Figures(ALTS, CAPTIONS)
+FIGURES = Figures(captions=CAPTIONS)
 
 METRICS = ("NDCG@10", "MAP")
 Records = Mapping[RunSpec, RunRecord | None]
@@ -400,7 +399,6 @@ def _ranks(
         words.ranks(shown, measure, plain, of),
         texts="rank-by-model",
         on_select=selection.on_bars(key, list),
-        measure=dual_ranks.MEASURES[measure].capitalize(),
         counted=counted,
         matrix=words.MATRIX_WORDS[which],
         factors=FACTORS.told(chosen.factors),

@@ -18,7 +18,7 @@ from ui.shell.texts import describe
 from ui.study import low_rank_words as words
 from ui.study.low_rank_computations import PART, Cut, Shown, cut_losses, duals_of
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,6 @@ def _beside(query: Query) -> None:
         figure.update_layout(title=title),
         table,
         key="dual-heatmap-cut",
-        alt=words.ALTS["dual-heatmap-cut"].format(query=query.number, title=title),
         caption=f"{caption}{mirrored}{_thinned(query, table)} {query.about}",
     )
 

@@ -40,7 +40,7 @@ from ui.study.low_rank_models import (
     wait,
 )
 
-FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
+FIGURES = Figures(captions=texts.CAPTIONS)
 
 METRICS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5")
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
@@ -148,7 +148,6 @@ def _factors(
         table,
         answer=words.spread(groups, metric),
         key="low-rank-factors",
-        alt=texts.ALTS["low-rank-factors"].format(metric=metric),
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
         f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
         f"{_about(plain, part, 'Dashed: plain,')}",
@@ -189,7 +188,6 @@ def _weights(
         low_rank_models.weights_figure(table, metric, NUCLEAR, COUPLING),
         table,
         words.spread(groups, metric),
-        metric=metric,
         count=count,
         clipped=clipped,
         level=level,
@@ -281,7 +279,6 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         curves_plot.curves_figure(table, axis),
         table,
         curves_plot.race_sentence(table),
-        axis=AXES[axis],
         own=capital("; ".join(own)),
         least=words.power(curves_plot.LEAST_DISTANCE),
         about=words.about(records[0].spec),

@@ -33,7 +33,7 @@ from ui.study import low_rank_words as words
 from ui.study.low_rank_computations import HINGE, ZEROS, Shown
 from ui.study.low_rank_models import Records, bare, found, plain_with, wait
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)

@@ -117,24 +117,6 @@ CAPTIONS = {
     "diamonds": "Diamonds: trained to tolerances {early}; error: distance from {last}. ",
 }
 """Templates of captions, by the key of their figure or table."""
-ALTS = {
-    "energy": "Energy of k singular values.",
-    "low-rank-learning": "Distance from the best against {axis}.",
-    "rank-by-model": "{measure} under three models.",
-    "dual-heatmap": "Dual variables of query {query}.",
-    "dual-heatmap-cut": "Dual variables of query {query}, {title}.",
-    "block-spectrum": "Singular values of query {query}.",
-    "truncation-loss": "Changes of α, w and NDCG@10.",
-    "low-rank-factors": "{metric} against factors.",
-    "low-rank-objective": "Objective against factors.",
-    "low-rank-weights": "{metric} by nuclear and coupling.",
-    "rank-by-activity": "Ranks against shares of active pairs.",
-    "rank-by-c": "Median rank against C.",
-    "rank-by-stairs": "Ranks against stairs.",
-    "staircase": "Dual variables of query {query}, by score.",
-    "rank-by-error": "Median rank against relative error.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 APPEARS = "{what} appears when its models are trained (end of the page)."
 NO_CHANGE = 1e-10
 """A relative error below this is rounding."""

@@ -59,14 +59,6 @@ CAPTIONS = {
     "sample intervals": "One 95 % interval per point and model, uncorrected.",
 }
 """Templates of captions, by the key of their figure or what they say."""
-ALTS = {
-    "ndcg-against-m": "{metrics} against {axis}: {names}.",
-    "rank-against-m": "Ranks in query {query} against m.",
-    "ranking-error": "{measure} against m: {names}.",
-    "objective-distance": "Distance from the exact objective: {names}.",
-    "sample": "{metric} against {axis}: {names}.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "no run": "No run of this map yet.",
     "no pairs": "No preference pairs: nothing is trained.",
