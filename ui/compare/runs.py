@@ -222,7 +222,7 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
         actions.deleted_note()
         actions.import_form()
         return
-    imported.say()
+    imported.report()
     top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
     with row:
         what = _what_is_listed(shown, columns)

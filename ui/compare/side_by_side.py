@@ -191,37 +191,37 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
-    picked = selection.picked(table)
-    answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
+    selected = selection.selected(table)
+    answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(selected), pair)
     show_answer(answer)
     charts = st.container()  # drawn last, because they mark the query chosen below
     if is_on(ALONE):
         widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
-        _against(what, picked, picked[0] if picked else widest, selection.CLICK)
+        _against(what, selected, selected[0] if selected else widest, selection.CLICK)
     if note:
         st.markdown(note)
-    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), words.HOW)
+    tool = selection.toolbar(len(selected), len(table), list(selection.TOOLS), words.HOW)
     _where_to_look(table, metric)
     close_other_tab()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query(what)
     with every:
-        _all_queries(what, picked)
+        _all_queries(what, selected)
     against, ordered = charts.columns([3, 2], gap="medium")
     with against:
-        _against(what, picked, chosen, tool)
+        _against(what, selected, chosen, tool)
     with ordered:
-        _in_order(what, picked, chosen, tool)
+        _in_order(what, selected, chosen, tool)
 
 
-def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+def _against(what: Compared, selected: list[int], chosen: int, tool: str) -> None:
     """Draw one model's metric against the other's."""
     table = what.table
     even = int((table["difference"] == 0).sum())
     _chart(
         what,
-        per_query.scatter_figure(table, what.pair.sides, what.metric, picked, chosen),
+        per_query.scatter_figure(table, what.pair.sides, what.metric, selected, chosen),
         tool,
         name="ndcg-per-query",
         caption=words.AGAINST.format(
@@ -234,11 +234,11 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
     )
 
 
-def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+def _in_order(what: Compared, selected: list[int], chosen: int, tool: str) -> None:
     """Draw the differences in order, and the agreement of rankings."""
     _chart(
         what,
-        per_query.strip_figure(what.table, what.pair.sides, what.metric, picked, chosen),
+        per_query.strip_figure(what.table, what.pair.sides, what.metric, selected, chosen),
         tool,
         name="ndcg-differences",
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
@@ -282,17 +282,17 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
             )
 
 
-def _all_queries(what: Compared, picked: list[int]) -> None:
+def _all_queries(what: Compared, selected: list[int]) -> None:
     """Draw the table of queries; ticked rows are the selected ones."""
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
     only = Bound().switch("onlypicked", "Selected queries only", help="Hides other queries.")
-    shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
+    shown = ranked[ranked["query"].isin(selected)] if only and selected else ranked
     queries = [int(query) for query in shown["query"]]
     # rows that disappear when unticked would make a new table each time
     key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
-    ticked = [row for row, query in enumerate(queries) if query in set(picked)]
+    ticked = [row for row, query in enumerate(queries) if query in set(selected)]
     show_table(
         shown.drop(columns="size"),
         hide_index=True,
@@ -330,6 +330,6 @@ def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: Rankin
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _reading(
-    left: RunSpec, right: RunSpec, part: str, metric: str, picked: tuple[int, ...], _pair: Pair
+    left: RunSpec, right: RunSpec, part: str, metric: str, selected: tuple[int, ...], _pair: Pair
 ) -> tuple[str, str]:
-    return reading(_pair, part, metric, picked)
+    return reading(_pair, part, metric, selected)

@@ -32,7 +32,7 @@ from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.controls import selection
-from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
+from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound
@@ -115,8 +115,8 @@ def _reading(other: RunRecord, record: RunRecord, part: str) -> str:
         return words.same_model(name)
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
     own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
-    name = two.told[0] + (f" ({own})" if own else "")
-    return sentence(found.sentence(two.told[1], name, metric))
+    name = two.names_in_text[0] + (f" ({own})" if own else "")
+    return sentence(found.sentence(two.names_in_text[1], name, metric))
 
 
 def _own(spec: RunSpec) -> list[str]:
@@ -138,7 +138,9 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str)
     table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     ndcg = [r.metrics[part].loc[chosen, "NDCG@10"] for r in (other, record)]
-    ends = " and ".join(f"{value:.4f} with {name}" for value, name in zip(ndcg, two.told, strict=True))
+    ends = " and ".join(
+        f"{value:.4f} with {name}" for value, name in zip(ndcg, two.names_in_text, strict=True)
+    )
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)
     show_figure(
@@ -214,7 +216,7 @@ def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str
 
 def convergence(record: RunRecord) -> None:
     """Draw the trace of iterations, and the cost of training."""
-    if not offered(record.spec, "trace"):
+    if not supports(record.spec, "trace"):
         return
     newton = set(record.trace) >= NEWTON_COLUMNS
     table = convergence_plot.convergence_data([record]) if newton else convergence_plot.trace_data(record)

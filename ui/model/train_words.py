@@ -6,7 +6,7 @@ CURVES = {
     "NDCG": "NDCG@k is 0 for a query with fewer than k documents",
     "P": "P@k divides by k for every query",
 }
-"""How each curve treats short queries, for its caption."""
+"""Each curve's rule for short queries, for its caption."""
 BESIDE = "The linear model (its C is below More settings) or a pin."
 CURVE = "P@k is the share of relevant documents in the first k."
 QUERY = "Default: the query whose difference in NDCG@10 is nearest to the mean."

@@ -25,7 +25,7 @@ from rankviz.whatif.explanations import alike_together, explain_margin
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.outcomes import Outcome
 from ui.controls.feature_names import names_of
-from ui.controls.models import offered
+from ui.controls.models import supports
 from ui.controls.settings import go_to
 from ui.model import what_if_change_list as change_list
 from ui.model import why_computations as computations
@@ -121,7 +121,7 @@ def _feature(names: Sequence[str], best: int) -> int:
 def landmarks(pair: Pair) -> None:
     """Draw the landmarks for and against."""
     spec = pair.record.spec
-    if not offered(spec, "expansion"):
+    if not supports(spec, "expansion"):
         return
     table, train = alike_together(computations.landmarks(pair)), normalised(spec).train
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
@@ -211,7 +211,7 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
     What if has the current model; for a pair of that model, a button leads there.
     """
     spec = pair.record.spec
-    if not offered(spec, "refits"):
+    if not supports(spec, "refits"):
         return
     if normalised(spec).train.n_queries < 2:
         st.info(words.ONE_QUERY)
@@ -301,7 +301,7 @@ def pair_of_a_list(
     box = st.expander("Why is A above B?", key="what-if-why", on_change="rerun")
     if box.open:
         with box, errors_as_sentences():
-            if not offered(record.spec, "form"):
+            if not supports(record.spec, "form"):
                 st.caption(NEEDS)
                 return
             _shares(asked, changes, _pair(record, outcome.fold, found, marked))

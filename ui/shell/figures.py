@@ -60,7 +60,7 @@ ON_DARK |= {NO_VALUE: "#3e3e3b"}
 # grades run dark to light there, so that higher ones stand out on either background
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 Selecting = Literal["ignore", "rerun"] | Callable[[], None]
-"""What a selection in a figure does: nothing, rerun the page, or call a function before the rerun."""
+"""Effect of a selection in a figure: none, a rerun of the page, or a function call before the rerun."""
 CONFIG = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [

@@ -314,7 +314,7 @@ def show(what: Shown, others: Records) -> None:
     if len(what.only_picked(table)):
         _ranks(what, records, table, chosen, (which, measure, against), dragmode)
     else:
-        st.info(none_counted(len(what.picked)), icon=":material/info:")
+        st.info(none_counted(len(what.selected)), icon=":material/info:")
     st.markdown(other_queries(what.needs["query"], table["query"]))
     if len(spectra["regularized"].table) == 0 and which == "low_rank":
         largest = max((values[0] for values in _alpha_spectra(what, convex).values), default=0.0)
@@ -382,7 +382,7 @@ def _ranks(
         measure=measure,
         against=against,
         allowed=allowed,
-        selected=what.picked,
+        selected=what.selected,
     )
     figure.update_layout(dragmode=dragmode)
     counted = {
@@ -391,7 +391,7 @@ def _ranks(
     }[measure]
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     shown = what.only_picked(table)
-    of = "selected " if what.picked else ""
+    of = "selected " if what.selected else ""
     FIGURES.show(
         key,
         figure,
@@ -443,6 +443,6 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     shown = what.only_picked(table)
     if len(shown) == 0:
         return
-    with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
+    with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"):
         show_table(shown[columns], hide_index=True, column_config=config)
         st.caption(CAPTIONS["every"])

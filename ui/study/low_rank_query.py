@@ -73,7 +73,7 @@ def matrices(query: Query) -> None:
     """Draw the number of singular values that the query needs, its matrix, and the one of rank k."""
     what = query.what
     needs = what.only_picked(what.needs)
-    said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.picked else "")
+    said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.selected else "")
     show_answer(said)
     left, right = two_places()
     with left:

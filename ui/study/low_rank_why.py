@@ -157,7 +157,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     """Draw the effect of errors in α on the rank, and this solver's errors."""
     choice = what.choice
     queries = _queries(what)
-    chosen = queries if what.picked else None
+    chosen = queries if what.selected else None
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
     FIGURES.show(
