@@ -32,7 +32,7 @@ def _zeros(share: float) -> Callable[[np.random.Generator, tuple[int, int]], Flo
 
 
 def _differences(share: float) -> Callable[[np.random.Generator, tuple[int, int]], FloatArray]:
-    """Draw two correlated metrics; a share of the values is 0."""
+    """Return a function that draws differences of two correlated metrics; a share of the values is 0."""
 
     def drawn(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
         one = rng.beta(1, 2, size)

@@ -278,7 +278,7 @@ AT_ONCE = 2
 
 
 def trials(everything: bool) -> Iterator[tuple[str, str, list[str]]]:
-    """List the trials: (name, Python, pins). The first Python gets the lowest versions, the last the newest."""
+    """List (name, Python, pins): the first Python gets the lowest versions, the last the newest."""
     found = list(pythons())
     old = [one for one in found if one[0] in TESTED]
     for version, program in old if everything else old[:1]:

@@ -4,7 +4,7 @@ A kernel may declare properties of its functions of single features. They are us
 of sums of such functions.
 
 To add a kernel, derive a frozen dataclass from `Kernel`. `RankSVM(kernel=...)` takes the object. An entry
-`NAME: KernelKind(Class, settings)` in `KERNELS` of `rankviz.features.kernels` names it for runs, files and the app.
+`NAME: KernelKind(Class, settings)` in `KERNELS` of `rankviz.features.kernels` names it for runs and the app.
 
 See docs/decisions/0031-contracts-of-extensions.md.
 """

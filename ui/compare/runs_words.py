@@ -25,13 +25,13 @@ POINTS = (
     "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
     "fold.{some}"
 )
-PARTS_HELP = "Test results used for choices are optimistic, so looks are counted."
+PARTS_HELP = "Looks are counted: test results must not guide choices."
 
 TERMS_HERE = ("Study", "Digest")
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."
 NO_DATA = "Its data are not here."
-OTHER_DATA = "This name has different data here."
+OTHER_DATA = "The data differ here."
 SEARCH_HELP = "Finds runs with all words."
 EXPORT_HELP = "All results, for import into rankviz; up to {MOST_TAKEN:,} at once."
 IMPORT_HELP = "At most {limit} MB. Imported runs are private and marked “{NOT_MADE_HERE}”."

@@ -323,7 +323,7 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
     }
 
 
-@st.cache_resource(max_entries=64, show_spinner="Comparing rankings …")
+@st.cache_resource(max_entries=64, show_spinner="Comparing …")
 def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: RankingData) -> pd.DataFrame:
     return ranking_errors(_pair.left, _pair.right, _data, part)
 

@@ -26,7 +26,7 @@ LISTS = (
     "document to mark it. {about}."
 )
 WHICH = "linear: with the linear baseline's C."
-HOW = "Click a point, or draw around points with box or lasso."
+HOW = "Click, or draw around points."
 METRIC_HELP = "Per query, for both models."
 SAME = "Both sides are {model}. Choose another, or pin it and change a setting."
 AGAINST = (
@@ -39,7 +39,7 @@ ALL = (
     "{about}."
 )
 
-CAUTION = "You chose these queries by their results; that proves nothing about others."
+CAUTION = "Chosen by their results: no evidence about other queries."
 STANDARDISED = "scores minus their mean, divided by their standard deviation"
 SCORES = "All {documents} documents of query {query}: {said}. {about}."
 LARGEST = "**Largest changes of rank**: tick a row to mark it."

@@ -9,17 +9,17 @@ CURVES = {
 """Each curve's rule for short queries, for its caption."""
 BESIDE = "The linear model (its C is below More settings) or a pin."
 CURVE = "P@k is the share of relevant documents in the first k."
-QUERY = "Default: the query whose difference in NDCG@10 is nearest to the mean."
+QUERY = "Default: a typical difference in NDCG@10."
 NO_PAIRS = "This part has no preference pairs."
-COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend (margin rescaling)."
-COSTS_MULTIPLY = " Drawn for a cost of 1: costs multiply the loss of a pair."
+COSTS_RESCALE = " Drawn for cost 1: other costs move the bend."
+COSTS_MULTIPLY = " Drawn for cost 1: costs multiply the loss."
 SCORES = "Scores: one per line, in file order."
 NO_MEMORY = "Peak memory: unknown on this system."
 
 
 def cost(seconds: float, predicted: object) -> str:
     """Return the seconds of the run, with the prediction."""
-    return f"This run took {seconds:.2f} s; predicted: {predicted}, without the program itself."
+    return f"This run took {seconds:.2f} s; predicted: {predicted}."
 
 
 def same_model(name: str) -> str:
@@ -35,7 +35,7 @@ def same_lists(name: str) -> str:
 def lists(query: int, n: int, k: int) -> str:
     """Return what the lists of a query show."""
     return (
-        f"Query {query}, first {k} of {n} documents; lines through the bottom go to lower ranks. Click a "
+        f"Query {query}, first {k} of {n} documents; lines through the bottom: lower ranks. Click a "
         "document to mark it."
     )
 

@@ -217,7 +217,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
     st.caption(words.LEAVE_OUT)
     queries = [plain_label(label) for label in fold.train.query_labels]
     start = queries.index(found.query) if found.part == "train" else 0
-    query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")
+    query = st.selectbox("Training query", queries, start, format_func=str, key="out-query")
     st.button("Leave out query", key="out-query-go", on_click=_put, args=(spec, [QueryOut(query)]))
     feature = st.selectbox(
         "Feature",

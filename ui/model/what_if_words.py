@@ -27,8 +27,8 @@ from ui.shell.texts import escaped
 WEIGHT_HELP = "Multiplies its pairs in training."
 TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
 TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
-IN_ADDRESS = "The address contains the changes. A link with every setting:"
-SCRIPT_HELP = "Trains with and without the changes; needs only rankviz."
+IN_ADDRESS = "Link with every setting:"
+SCRIPT_HELP = "Trains with and without the changes."
 ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
@@ -39,13 +39,13 @@ SAME = "Choose two different documents."
 
 METRIC = "NDCG@10"
 NOTHING_YET = {
-    "train": "Drag a document above another: the model trains and the ranking updates.",
-    "vali": "Drag a document above another: its grade and the metric change.",
+    "train": "Drag a document above another: the ranking updates.",
+    "vali": "Drag a document above another: its grade changes.",
 }
 NOT_TRAINED = "No training query has changed."
 OF_THE_PART = {
-    "train": "Changes to this query train the model again. A larger weight has a larger effect.",
-    "vali": "The model does not learn from this query: changes affect only its metric.",
+    "train": "Changes to this query train the model again.",
+    "vali": "Not a training query: changes affect only its metric.",
 }
 OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
 LEAVE_OUT = "× in a row leaves out its document."

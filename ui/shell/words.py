@@ -12,8 +12,8 @@ FAULT = "This is a fault of the program, not of your data or settings. To report
 METHOD = "How scores are learned."
 NORMALISATION = "Scaling of the features before training."
 BASELINE_C = "C of the linear model shown for comparison."
-DATA_SET = "The bundled set is synthetic. Add LETOR folds to the data folder, or use `make app DATA=folder`."
-FOLD = "Train on training, choose settings on validation, judge once on test."
+DATA_SET = "Add LETOR folds to the data folder, or use `make app DATA=folder`."
+FOLD = "Choose settings on validation, judge once on test."
 COSTS_BY_GRADE = "Costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, …), for “λ as below”."
 COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3."
 LINK = "Link with all settings:"
@@ -80,10 +80,10 @@ def pin(most: int) -> str:
 
 # test results, selected queries, features, figures
 
-REVEAL = "Test results are optimistic if you choose settings by them, so looks are counted."
-QUERY = "Default: the selected query with the largest difference."
-NOTHING_LEARNED = "The training part has no preference pairs: nothing to learn. Documents keep file order."
-NAMES = "Numbers start at 1. Names stay in this browser tab."
+REVEAL = "Looks are counted: test results must not guide choices."
+QUERY = "Default: the largest difference."
+NOTHING_LEARNED = "No preference pairs: nothing to learn. Documents keep file order."
+NAMES = "Numbers start at 1; names stay in this browser tab."
 OWN_NAMES = "From the data set."
 NO_NAMES = "The data set has no feature names."
 
@@ -101,8 +101,8 @@ WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
 CROWDED = "Others are training. Changing a setting stops your run."
 SLOW = "This takes longer than predicted. Changing a setting stops it."
-OF_OTHERS = "Another visitor asked for the same runs; you both get them."
-RESTING = "These runs start when you stop changing settings."
+OF_OTHERS = "Shared with another visitor's run."
+RESTING = "Starts when you stop changing settings."
 
 
 def cost(runs: str, predicted: str) -> str:
@@ -119,5 +119,5 @@ def retraining(runs: str) -> str:
 
 SWEEP_THERE = "Each worker trains whole families of runs."
 MODEL_THERE = "All workers train one model together. A model that cannot be divided trains on this machine."
-ASKING = "Asking the cluster …"
+ASKING = "Asking …"
 NO_WORKER = "The cluster has no worker now."

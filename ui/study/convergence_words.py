@@ -11,7 +11,7 @@ LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = "A product multiplies by Φ and Φᵀ, or by the kernel"
 HELP = {
     "compare": "Losses, solvers, values of C, pinned models.",
-    "plain": "Without it, plain conjugate gradients solve the Newton systems.",
+    "plain": "Without it: plain conjugate gradients.",
     "cs": "Up to {most} more values. Each gap is to the best objective for its C.",
     "show": (
         "Best objective: lowest of all runs (one has tolerance 10⁻¹⁰). Newton decrement: predicted "
@@ -52,10 +52,10 @@ CAPTIONS = {
 """Templates of captions, by the key of their figure or what they say."""
 INFOS = {
     "newton": "Only Newton's iterations can be played. Choose {method}{solvers} as solver.",
-    "documents": "Scores per iteration are kept for at most {most:,} documents.",
+    "documents": "At most {most:,} documents can be played.",
     "runs": "Only the first {most} of {n} runs are drawn.",
     "current": "{model}, the current model, is still training.",
-    "no pairs": "The training part has no preference pairs: nothing to minimise.",
+    "no pairs": "No preference pairs: nothing to minimise.",
     "no curve": "Training ended where it began: {status}.",
     "no trace": "This trace has no {asked}. It has: {names}; against {axes}.",
 }

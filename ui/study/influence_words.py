@@ -7,7 +7,7 @@ from rankviz.metrics.significance import Comparison, queries_in_words
 
 HELP = {
     "metric": "Mean over queries.",
-    "scope": "All folds: each is trained by itself; their queries are pooled.",
+    "scope": "All folds: trained separately; queries are pooled.",
     "model": "The linear model has its own C (More settings). A kernel may run in the background.",
     "vary": "The cost on the axis.",
     "lambda": "Cost of ranking a document of the first grade below one of the second (he2009: 1, 2 and 1.3).",

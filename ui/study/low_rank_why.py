@@ -182,7 +182,7 @@ def _queries(what: Shown) -> tuple[int, ...]:
     return tuple(int(query) for query in what.only_picked(what.needs)["query"])
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing singular values …")
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
 def _ranks(
     specs: tuple[RunSpec, ...],
     matrix: str,
@@ -193,12 +193,12 @@ def _ranks(
     return ranks_of_fits((run_duals(record, _train) for record in _records), queries, matrix)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Counting stairs …")
+@st.cache_resource(max_entries=16, show_spinner="Counting …")
 def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: Duals) -> pd.DataFrame:
     return staircases(_duals, queries, RANK_TOLERANCE)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing singular values …")
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
 def _errors(
     spec: RunSpec,
     matrix: str,

@@ -281,7 +281,7 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
-    some = "lines through the bottom go to lower ranks"
+    some = "lines through the bottom: lower ranks"
     FIGURES.show(
         "rank-against-m",
         ranked_list.ranks_figure(table, k),

@@ -67,7 +67,7 @@ EXPERIMENTS = {
         of_queries,
         "learning-curve",
         "curve",
-        "Draws of training queries; smaller samples are parts of larger ones",
+        "Draws of training queries; larger samples contain smaller ones",
     ),
     "Label noise": Experiment(
         FLIPPED,
@@ -75,7 +75,7 @@ EXPERIMENTS = {
         of_wrong_grades,
         "label-noise",
         "noise",
-        "Draws of training documents with replaced grades; smaller shares are parts of larger ones",
+        "Draws of replaced grades; larger shares contain smaller ones",
     ),
 }
 """Experiments by the names of their tabs."""

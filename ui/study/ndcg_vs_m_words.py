@@ -21,18 +21,18 @@ from ui.controls.curves import is_curve, listed
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
 HELP = {
     "xaxis": "Features, or seconds of training.",
-    "folds": "All folds: each is trained by itself.",
+    "folds": "All folds: trained separately.",
     "seeds": "Draws at every m.",
     "upto": "Time is proportional to m.",
     "metric": "Mean over queries.",
     "more": "The exact kernel, and four metrics at once.",
-    "exact": "One run per fold. Time and memory grow with the square of the documents.",
+    "exact": "Time and memory grow with the square of the documents.",
     "figure2": "NDCG@1, NDCG@3, MeanNDCG and MAP (the paper shows MQ2007).",
     "bump": "Feature map of the rankings.",
     "documents": "The first of any ranking, or all.",
-    "query": "Default: the query with the largest change from m = {m}.",
-    "draws": "Random samples at every point.",
-    "maps": "All approximations, the current and the linear model.",
+    "query": "Default: largest change from m = {m}.",
+    "draws": "Random samples per point.",
+    "maps": "All approximations, current and linear model.",
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
