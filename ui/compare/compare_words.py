@@ -14,7 +14,7 @@ from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
 
-METRIC_HELP = "Also chooses the cell of a study without its own metric."
+METRIC_HELP = "Also chooses the cell of a study without a metric."
 FURTHER_HELP = "p-values are corrected for all models × metrics."
 TEST_HELP = "Decides significance."
 BASELINE_HELP = "All others are compared with it."
@@ -24,11 +24,11 @@ NO_STORE = "Cannot compare now."
 NO_MODELS = "No models to compare yet."
 HOW_TO_FILL = "Choose from your runs, or press **Compare this model** in the sidebar."
 SEND_TWO_HELP = "Adds their runs; train missing ones on Train."
-FIRST_RUNS = "The first {most} of {all} runs are compared."
+FIRST_RUNS = "Compared: {most} of {all} runs."
 OPENING = "Opening …"
 TOO_MANY = "{found} models are too many: choose up to {most}"
 COMMON_FOLDS = "Some models have no run on {left_out}; compared on {common}."
-UNREADABLE = "this version cannot read a run: remove it or train it again"
+UNREADABLE = "a run cannot be read: remove or train it again"
 NO_RUNS = "No runs yet: train a model first."
 LATEST = "The latest {shown} of {found:,} models."
 SEARCH_HELP = "Finds rows with all words."
@@ -51,7 +51,7 @@ DIFFERENCES = (
 MEANS = "Means over queries with 95 % intervals. {about}."
 ALONE = "{label} is the only model here: add another one."
 METRICS_MEANS = (
-    "Means over queries with 95 % intervals; dashed: baseline. Compare models by the paired intervals above. "
+    "Means over queries with 95 % intervals; dashed: baseline. Compare by the paired intervals above. "
 )
 FOLD_SD_HELP = "Standard deviation over folds."
 SEED_SD_HELP = "Standard deviation over seeds, pooled over folds."
@@ -71,9 +71,7 @@ CORRECTED = "Corrected for the {family} comparisons of this table."
 TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
 
-ON_VALIDATION = (
-    "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part once."
-)
+ON_VALIDATION = "Validation scores are optimistic. To judge, reveal the test part once."
 UNSEEN = "{runs} left out: private or deleted."
 UNMADE = "{runs} left out: not trained, or failed."
 

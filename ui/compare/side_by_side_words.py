@@ -20,7 +20,7 @@ from ui.shell.figures import sentence
 from ui.shell.texts import describe, escaped
 
 FIRST_HELP = "The table below has all documents."
-SCORES_HELP = "Both subtract the query's mean; standardised also divides by the standard deviation."
+SCORES_HELP = "Minus the query's mean; standardised: divided by the standard deviation."
 LISTS = (
     "Query {query}, first {k} of {n} documents. Markers: grade; ▲▼: ranks gained or lost. {values}. Click a "
     "document to mark it. {about}."

@@ -112,9 +112,7 @@ def too_large(most: str) -> str:
 
 def memory_full(held: str, most: str) -> str:
     """Return that the uploads of all visitors fill the memory for them."""
-    return (
-        f"Uploads of all visitors take {held} of {most} memory. Try again in some minutes, or compress yours."
-    )
+    return f"Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 
 def synthetic(dataset: str) -> str:

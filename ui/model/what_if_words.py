@@ -24,7 +24,7 @@ from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.model.what_if_lists import Lists, names_by_number
 from ui.shell.texts import escaped
 
-WEIGHT_HELP = "Multiplies its pairs in training."
+WEIGHT_HELP = "Multiplies its pairs."
 TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
 TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
 IN_ADDRESS = "Link with every setting:"

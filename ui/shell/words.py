@@ -75,7 +75,7 @@ def pins_left_out(most: int) -> str:
 
 def pin(most: int) -> str:
     """Return how pins work."""
-    return f"Keep this model in the figure (up to {most})."
+    return f"Keep in the figure (up to {most})."
 
 
 # test results, selected queries, features, figures
@@ -96,18 +96,18 @@ def lines_not_read(d: int, lines: str) -> str:
 # jobs
 
 NO_POINT_YET = "No results yet; points appear as runs finish."
-MORE_TO_COME = "More points appear as runs finish."
+MORE_TO_COME = "More points will appear."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
 CROWDED = "Others are training. Changing a setting stops your run."
 SLOW = "This takes longer than predicted. Changing a setting stops it."
-OF_OTHERS = "Shared with another visitor's run."
-RESTING = "Starts when you stop changing settings."
+OF_OTHERS = "Another visitor asked for the same runs."
+RESTING = "They start when you stop changing settings."
 
 
 def cost(runs: str, predicted: str) -> str:
     """Return how long runs will take on this machine."""
-    return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave the page."
+    return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave."
 
 
 def retraining(runs: str) -> str:
@@ -118,6 +118,6 @@ def retraining(runs: str) -> str:
 # the cluster
 
 SWEEP_THERE = "Each worker trains whole families of runs."
-MODEL_THERE = "All workers train one model together. A model that cannot be divided trains on this machine."
+MODEL_THERE = "All workers train one model together, if it can be divided."
 ASKING = "Asking …"
 NO_WORKER = "The cluster has no worker now."

@@ -12,7 +12,7 @@ PRODUCTS = "A product multiplies by Φ and Φᵀ, or by the kernel"
 HELP = {
     "compare": "Losses, solvers, values of C, pinned models.",
     "plain": "Without it: plain conjugate gradients.",
-    "cs": "Up to {most} more values. Each gap is to the best objective for its C.",
+    "cs": "Up to {most} more values. Gap: to the best objective for its C.",
     "show": (
         "Best objective: lowest of all runs (one has tolerance 10⁻¹⁰). Newton decrement: predicted "
         "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved "
@@ -30,7 +30,7 @@ CAPTIONS = {
         "preference pairs; at the start all are 0 (bar cut off)."
     ),
     "pairs": "{about}, {pairs:,} preference pairs",
-    "objectives": "Do not compare objectives of different losses or C",
+    "objectives": "Objectives of different losses or C are not comparable",
     "gap": (
         f"Gap: to the lowest value of the same objective in all runs (one has tolerance {LEAST_GAP}); "
         f"smaller gaps are drawn at {LEAST_GAP}"

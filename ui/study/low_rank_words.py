@@ -135,8 +135,8 @@ ACCURACY = (
     "grades. This app's solvers do so under the hinge only."
 )
 PAPER = (
-    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. Probably these are "
-    "ranks of A + Aᵀ with a solver's errors."
+    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. They fit "
+    "A + Aᵀ with a solver's errors."
 )
 
 

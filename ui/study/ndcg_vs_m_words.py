@@ -43,7 +43,7 @@ CAPTIONS = {
         "Medians over runs on this machine, without evaluation. Runs over m share features; each counts its "
         "share. "
     ),
-    "intervals": "One paired 95 % interval per m and map, uncorrected.",
+    "intervals": "Paired 95 % intervals, uncorrected.",
     "rank-against-m": "Query {query}, {n} documents, {map}, {last}; {some}. Ties keep file order. {about}.",
     "ranking-error": "{about}. Line: median over {queries} queries{seeds}; thin: quartiles.",
     "tau": "1: the same order, 0: unrelated, −1: reversed. ",
@@ -56,7 +56,7 @@ CAPTIONS = {
         "{about}. {drawn}. Features are drawn from all training documents. Line: mean over draws and "
         "queries; band: 95 % interval of the difference to the full model ({crossed})."
     ),
-    "sample intervals": "One 95 % interval per point and model, uncorrected.",
+    "sample intervals": "95 % intervals, uncorrected.",
 }
 """Templates of captions, by the key of their figure or what they say."""
 INFOS = {
