@@ -32,7 +32,7 @@ def _zeros(share: float) -> Callable[[np.random.Generator, tuple[int, int]], Flo
 
 
 def _differences(share: float) -> Callable[[np.random.Generator, tuple[int, int]], FloatArray]:
-    """Of two metrics that correlate; a share of them is 0."""
+    """Return a function that draws differences of two correlated metrics; a share of the values is 0."""
 
     def drawn(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
         one = rng.beta(1, 2, size)
@@ -84,7 +84,7 @@ def _covered(ends: FloatArray, mean: float) -> str:
 
 
 def _counts(n: int) -> FloatArray:
-    """How often each of n values is in every resample."""
+    """Count each of n values in every resample."""
     rng = np.random.default_rng(0)
     return rng.multinomial(n, np.full(n, 1 / n), RESAMPLES).astype(np.float64)
 

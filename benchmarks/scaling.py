@@ -1,4 +1,4 @@
-"""How seconds and memory of a fit grow with the documents and with m, with fitted exponents.
+"""Measure growth of a fit's seconds and memory with documents and m, with fitted exponents.
 
 Synthetic documents, 46 features, 42 to a query, γ = 2^-5, C = 2^-2 as in training.py. Writes
 results/scaling.csv and .md, and docs/scaling.md with its figure.

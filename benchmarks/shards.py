@@ -28,7 +28,7 @@ QUERIES = {351: 3, 3_513: 2, 31_531: 1}
 """Sizes, and how often each is measured."""
 N_FEATURES, FACTORS, BLOCK = 136, 4, 1000
 SHARES = (0.516, 0.324, 0.134, 0.019, 0.007)
-"""Of grades 0 … 4 in MSLR-WEB30K."""
+"""Shares of grades 0 … 4 in MSLR-WEB30K."""
 MAPS: dict[str, dict[str, Any]] = {
     "linear": {"feature_map": "linear", "C": 2.0**-11},
     "Nyström, m = 500": {"feature_map": "nystroem", "n_components": 500, "gamma": 2.0**-6, "C": 2.0**-11},

@@ -55,7 +55,7 @@ PATIENCE, STEP_PATIENCE = 180.0, 60.0
 SETS = {"synthetic": "", "OHSUMED": "data=OHSUMED&m=500"}
 """Data sets, and the queries of their addresses."""
 WARM_UP, ROW = 300.0, 300.0
-"""Of the long measurement: seconds of warm-up, and between rows."""
+"""Seconds of warm-up, and between rows, of the long measurement."""
 STAY = 12
 """Moves after which a visitor of the long measurement leaves and comes back."""
 SLIDERS, TITLES = ("m", "c", "g"), ("Home", "Train", "NDCG against m")
@@ -177,7 +177,7 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Sample:
-    """What server and workers hold at a time (seconds since the watch began); sizes in MB."""
+    """Memory of server and workers at a time (seconds since the start); sizes in MB."""
 
     seconds: float
     server: float

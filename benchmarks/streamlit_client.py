@@ -287,7 +287,7 @@ class Page:
 
 @dataclass
 class Request:
-    """What a visitor did, when (by `time.monotonic`), and the seconds until the answers; nan: not yet.
+    """A visitor's actions, their times (`time.monotonic`), and seconds until the answers; nan: none yet.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.controls import trail
-from ui.controls.models import offered
+from ui.controls.models import supports
 from ui.controls.navigation import experiment
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
@@ -14,7 +14,7 @@ from ui.study import convergence_playback as playback
 spec = experiment()
 head("Convergence", str(describe(spec, "train")))
 line = trail.place()
-if not offered(spec, *views.NEEDED):
+if not supports(spec, *views.NEEDED):
     end_page()
 with errors_as_sentences():
     choice = views.controls(spec)

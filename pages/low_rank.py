@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.controls import trail
-from ui.controls.models import offered
+from ui.controls.models import supports
 from ui.controls.navigation import experiment
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head
@@ -15,7 +15,7 @@ from ui.work.jobs import run_or_submit
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))
 line = trail.place()
-if not (offered(spec, "duals") and offered(spec, "positive_duals")):
+if not (supports(spec, "duals") and supports(spec, "positive_duals")):
     end_page()
 figures, training = st.container(), st.container()
 with errors_as_sentences():

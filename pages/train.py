@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.controls import trail
-from ui.controls.imported import say_of
+from ui.controls.imported import report_agreement
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.model import train as views
@@ -24,7 +24,7 @@ with errors_as_sentences():
     with training:
         other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
     with told:
-        say_of(record)
+        report_agreement(record)
     data = normalised(spec).parts[part]
 
 with figure:

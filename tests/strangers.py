@@ -24,12 +24,12 @@ from rankviz.features.kernel_base import Fill, Kernel
 from rankviz.features.kernels import GAMMA, KernelKind, squared_blocks
 from rankviz.features.maps import Move
 from rankviz.features.operator import FeatureOperator, IdentityBasis
-from rankviz.features.registry import Kept, MapKind
+from rankviz.features.registry import MapKind, MapMemory
 from rankviz.learning.losses import LOSS_WEIGHT, Loss
 from rankviz.learning.objective import Objective, Preconditioner, SolverResult, Status, TraceRow
 from rankviz.learning.pairs import CostRule, GradeCodes, PairCosts, count_pairs
 from rankviz.learning.solvers import CONVEX, SMOOTH, TOL, SolverChoice
-from rankviz.models.methods import Method, Offers
+from rankviz.models.methods import Capabilities, Method
 from rankviz.models.ranker import Outcome, Ranker
 
 
@@ -180,7 +180,7 @@ class Squares:
 
 
 FEATURE_MAP = MapKind(
-    "squares", "the model of squares", lambda s: Squares(), (FittedSquares,), Kept(lambda m, n, d: 2 * d)
+    "squares", "the model of squares", lambda s: Squares(), (FittedSquares,), MapMemory(lambda m, n, d: 2 * d)
 )
 
 
@@ -288,7 +288,7 @@ LISTNET = Method(
     "linear ListNet",
     ListNet,
     (LOSS_WEIGHT, TOL),
-    lambda values: Offers(weights=True, input_weights=True, trace=True),
+    lambda values: Capabilities(weights=True, input_weights=True, trace=True),
     minimises="½‖w‖² − C Σ p·log q",
 )
 

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from rankviz import RankSVM
 from rankviz.features import FREQUENCIES, LANDMARKS, RBF, Nystroem, RandomFourier
 from rankviz.features.fourier import IndependentFrequencies, OrthogonalFrequencies
-from rankviz.features.kernels import GAUSSIAN
+from rankviz.features.kernels import GAUSSIAN_SPECTRUM
 from rankviz.features.nystroem import KMeansPlusPlusLandmarks, UniformLandmarks, distinct_rows
 
 RNG = np.random.default_rng(0)
@@ -136,7 +136,7 @@ def test_spread_landmarks_leave_documents_closer() -> None:
 @pytest.mark.parametrize("d", [1, 4, 9])
 def test_frequencies_are_nested_and_repeatable(name: str, d: int) -> None:
     def drawn(m: int, seed: int) -> np.ndarray:
-        return FREQUENCIES[name].draw(GAUSSIAN, d, m, np.random.default_rng(seed))
+        return FREQUENCIES[name].draw(GAUSSIAN_SPECTRUM, d, m, np.random.default_rng(seed))
 
     for m in (1, 3, 4, 5, 8, 21):
         assert drawn(m, 1).shape == (d, m)
@@ -146,7 +146,7 @@ def test_frequencies_are_nested_and_repeatable(name: str, d: int) -> None:
 
 
 def test_blocks_of_frequencies_are_orthogonal() -> None:
-    omega = OrthogonalFrequencies().draw(GAUSSIAN, 6, 15, np.random.default_rng(0))
+    omega = OrthogonalFrequencies().draw(GAUSSIAN_SPECTRUM, 6, 15, np.random.default_rng(0))
     directions = omega / np.linalg.norm(omega, axis=0)
     inner = directions.T @ directions
     for start in (0, 6, 12):
@@ -158,7 +158,7 @@ def test_blocks_of_frequencies_are_orthogonal() -> None:
 @pytest.mark.parametrize("name", FREQUENCIES)
 @pytest.mark.parametrize("column", [0, 2])
 def test_every_frequency_is_standard_normal(name: str, column: int) -> None:
-    draws = (FREQUENCIES[name].draw(GAUSSIAN, 3, 3, np.random.default_rng(s)) for s in range(1500))
+    draws = (FREQUENCIES[name].draw(GAUSSIAN_SPECTRUM, 3, 3, np.random.default_rng(s)) for s in range(1500))
     drawn = np.array([draw[:, column] for draw in draws])
     for entries in drawn.T:
         assert stats.kstest(entries, "norm").pvalue > 0.001
@@ -185,7 +185,10 @@ def test_orthogonal_frequencies_vary_less() -> None:
     z = np.full(8, 0.4)
 
     def variance(choice: IndependentFrequencies | OrthogonalFrequencies) -> float:
-        means = [np.cos(z @ choice.draw(GAUSSIAN, 8, 8, np.random.default_rng(s))).mean() for s in range(800)]
+        means = [
+            np.cos(z @ choice.draw(GAUSSIAN_SPECTRUM, 8, 8, np.random.default_rng(s))).mean()
+            for s in range(800)
+        ]
         return float(np.var(means))
 
     assert variance(OrthogonalFrequencies()) < 0.6 * variance(IndependentFrequencies())

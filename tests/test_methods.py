@@ -18,7 +18,7 @@ from rankviz.datasets import make_fold
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.objective import TraceRow
-from rankviz.models.methods import METHODS, USUAL, WORDS, Offers
+from rankviz.models.methods import METHODS, USUAL, WORDS, Capabilities
 from rankviz.runs.estimate import Shape, estimate
 from rankviz.runs.families import families
 from rankviz.runs.run import model_from, model_of
@@ -152,9 +152,9 @@ def test_queries_have_weights_and_refits_go_on_where_that_is_offered(method: str
 
 
 def test_every_offer_has_words_and_none_is_the_default() -> None:
-    assert set(WORDS) == {field.name for field in dataclasses.fields(Offers)}
-    assert Offers().lacks(*WORDS) == list(WORDS)
-    assert Offers(trace=True, duals=True).lacks("duals", "trace", "weights") == ["weights"]
+    assert set(WORDS) == {field.name for field in dataclasses.fields(Capabilities)}
+    assert Capabilities().lacks(*WORDS) == list(WORDS)
+    assert Capabilities(trace=True, duals=True).lacks("duals", "trace", "weights") == ["weights"]
 
 
 @pytest.mark.parametrize("method", [*METHODS, *STRANGERS])

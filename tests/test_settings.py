@@ -58,12 +58,12 @@ def wrong(setting: Setting) -> list[object]:
 
 @each
 def test_the_default_is_one_of_its_values(setting: Setting) -> None:
-    for value in (setting.default, setting.first, *offered(setting)):
+    for value in (setting.default, setting.first, *available(setting)):
         assert setting.checked(value) == setting.checked(setting.checked(value))
         hash(setting.checked(value))
 
 
-def offered(setting: Setting) -> list[object]:
+def available(setting: Setting) -> list[object]:
     """The values that pages offer."""
     offer = setting.offer
     if isinstance(offer, Powers):
@@ -108,14 +108,14 @@ def test_what_is_there_for_a_page(setting: Setting) -> None:
 
 @each
 def test_values_survive_json(setting: Setting) -> None:
-    for value in (setting.default, setting.first, *offered(setting)):
+    for value in (setting.default, setting.first, *available(setting)):
         plain = setting.checked(value)
         assert setting.checked(json.loads(json.dumps(plain, allow_nan=False))) == plain
 
 
 @each
 def test_words(setting: Setting) -> None:
-    for value in map(setting.checked, (setting.first, *offered(setting))):
+    for value in map(setting.checked, (setting.first, *available(setting))):
         assert isinstance(setting.words(value), str)
         quiet = setting.quiet and value == setting.default
         assert setting.words(value) == ("" if quiet else setting.told(value))
@@ -123,7 +123,7 @@ def test_words(setting: Setting) -> None:
             symbol = f"{setting.symbol} = "
             own = setting.options[value].label if value in setting.options else symbol
             assert setting.told(value).startswith(own)
-    told = [setting.told(setting.checked(value)) for value in offered(setting)]
+    told = [setting.told(setting.checked(value)) for value in available(setting)]
     assert len(set(told)) == len(told) or set(told) == {""}
 
 

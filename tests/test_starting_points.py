@@ -16,7 +16,7 @@ from rankviz.datasets import RankingData, make_fold
 from rankviz.features.kernels import GAMMA
 from rankviz.runs import starting_points as module
 from rankviz.runs.spec import RunSpec
-from rankviz.runs.starting_points import LINEAR_CS, NO_START, offered, starting_point
+from rankviz.runs.starting_points import LINEAR_CS, NO_START, nearest_power, starting_point
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_data_that_say_nothing_have_no_start(fold: Fold) -> None:
 def test_what_is_beyond_the_slider_is_its_end(value: float) -> None:
     assert isinstance(GAMMA.offer, Powers)
     end = GAMMA.offer.high if value > 1 else GAMMA.offer.low
-    assert offered(GAMMA, value) == 2.0**end
+    assert nearest_power(GAMMA, value) == 2.0**end
 
 
 @pytest.mark.parametrize("name", ["OHSUMED", "MQ2008"])

@@ -16,7 +16,7 @@ from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_al
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
 from rankviz.datasets import find_datasets, make_fold, open_fold
-from rankviz.models.methods import METHODS, Offers
+from rankviz.models.methods import METHODS, Capabilities
 from rankviz.runs.description import describe, in_a_sentence, method_label
 from rankviz.runs.estimate import LAPTOP, check_budget, estimate, total_in_words, total_seconds
 from rankviz.runs.families import families
@@ -45,7 +45,7 @@ def fold() -> Fold:
 def test_its_spec_has_its_settings_only(spec: RunSpec) -> None:
     assert spec.values == {"power": 2.0}
     assert RunSpec.from_json(spec.to_json()) == spec
-    assert spec.offers == Offers()
+    assert spec.offers == Capabilities()
     assert spec.option("feature_map") is spec.option("solver") is None
     assert spec.but(method="ranksvm") == RunSpec("demo")
     assert RunSpec("demo", C=9.0).but(method="mean").values == {"power": 1.0}

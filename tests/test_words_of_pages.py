@@ -6,12 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
 from ui.compare.runs import _says_anything
 from ui.model.why_words import _percent
+from ui.shell.figures import alt_of
 from ui.study.ndcg_vs_m_words import together
 from ui.study.sweep_words import at_the_edge
 from ui.work.watching import _of_the_current
@@ -73,3 +75,9 @@ def test_the_legend_says_what_bands_are_where_there_are_any() -> None:
     assert said in [trace.name for trace in metric_vs_m.metric_figure(table).data]
     alone = metric_vs_m.metric_figure(table[table["seed"] == 0])
     assert said not in [trace.name for trace in alone.data]
+
+
+def test_a_figure_is_described_by_its_titles() -> None:
+    figure = go.Figure([go.Scatter(name="Nyström"), go.Scatter(name="band", showlegend=False)])
+    figure.update_layout(xaxis_title="m", yaxis_title="NDCG<br>@10", title="One query")
+    assert alt_of(figure) == "One query: NDCG @10 against m: Nyström"

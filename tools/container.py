@@ -27,9 +27,9 @@ ADD base.tar /
 RUN ["/bin/ln", "-s", "python3", "/usr/bin/python"]
 """
 PACKAGES = "dash,coreutils,python3-venv,libstdc++6"
-"""What the base has of use here; NumPy's wheels need the last."""
+"""Debian packages of the base image; NumPy's wheels need the last."""
 AS_HERE = ("/etc/ssl/certs", "/etc/pip.conf")
-"""What a package index is reached with, where there is such a thing."""
+"""Settings that reach a package index, if there are any."""
 SUITES = {"3.11": "bookworm", "3.13": "trixie"}
 """Debian's releases by their Python."""
 START_SECONDS = 180

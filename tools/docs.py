@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 REPOSITORY = Path(__file__).resolve().parent.parent
 SITE = REPOSITORY / "static" / "docs"
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
-"""What a browser fetches unasked: element -> attribute."""
+"""Addresses that a browser fetches by itself: element -> attribute."""
 
 NOT_FETCHED = {"canonical", "index", "search", "next", "prev"}
 """Values of rel with which a <link> is fetched by nobody."""
@@ -29,7 +29,7 @@ class DocumentationError(RuntimeError):
 
 
 class Page(HTMLParser):
-    """What a page links to and fetches, and the places on it that can be linked to."""
+    """Collects links of a page, its fetched files, and its link targets."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

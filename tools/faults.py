@@ -1,4 +1,4 @@
-"""What a visitor sees when something fails: `make faults`, or `python -m tools.faults [--out FOLDER]`.
+"""Take pictures of every kind of failure: `make faults`, or `python -m tools.faults [--out FOLDER]`.
 
 Each story runs the app and brings about one fault after the other: a worker or a server is killed, the run
 store damaged, a disk filled up, a bound reached. At each it stops with the page on which a sentence says so,
@@ -66,17 +66,17 @@ def begin(page: Page, server: Server, store: Stored, query: str = LONG) -> str:
 
 
 def wait(page: Page, happened: Callable[[], Result]) -> Result:
-    """What has happened, once it has; AppError where it never does."""
+    """Wait for an event and return its value; raise AppError if it does not happen."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not (found := happened()):
         if time.monotonic() > deadline:
-            raise AppError("waited in vain for what the run store should have")
+            raise AppError("the run store did not get the expected runs in time")
         page.wait_for_timeout(50)
     return found
 
 
 def is_live(store: Stored, job_id: str) -> bool:
-    """Whether a job waits or runs."""
+    """Return True if a job waits or runs."""
     job = store.job(job_id)
     return job is not None and job.live
 

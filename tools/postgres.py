@@ -53,7 +53,7 @@ class Server:
 
 
 def _programs() -> Path:
-    """Where the newest server's programs are; SystemExit where there are none."""
+    """Return the folder of the newest server's programs; SystemExit without one."""
     found = sorted(PROGRAMS.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if not found:
         raise SystemExit("There is no PostgreSQL here. On Debian install the package postgresql.")

@@ -53,7 +53,7 @@ def _row(setting: Setting) -> tuple[str, ...]:
 
 
 def _values(setting: Setting) -> str:
-    """What it may be, and what of that the app offers."""
+    """Describe the valid values, and those that the app offers."""
     offer = setting.offer
     if setting.options:
         return ", ".join(f"`{name}` ({option.label})" for name, option in setting.options.items())
@@ -82,7 +82,7 @@ def _written(setting: Setting, value: Any) -> str:
 
 
 def _readers(setting: Setting) -> Iterator[str]:
-    """What declares it: the methods themselves, and options of their choices."""
+    """Name the owners of a setting: methods, and options of their settings."""
     if setting is METHOD:
         yield "every run"
     for method in METHODS.values():

@@ -1,4 +1,4 @@
-"""What an app that is tried writes on: its run store, seen from outside, and a small disk that fills up."""
+"""Provide storage for an app under test: its run store, seen from outside, and a small disk that fills up."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE = 10.0
 
 
 class Stored:
-    """What is in the store of a folder of runs."""
+    """Reads the run store of a folder."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -40,7 +40,7 @@ class Stored:
         return next((job for job in self.jobs() if job.id == job_id), None)
 
     def made(self, job_id: str) -> int:
-        """How many runs of a job there are."""
+        """Count the runs of a job."""
         job = self.job(job_id)
         return 0 if job is None else len(job.finished)
 

@@ -1,9 +1,9 @@
 """Build wheel and source archive and use them as a stranger would: `make wheel`, `make wheel-all`.
 
-What is in them is compared with what is under version control. Then the wheel is installed into an
-environment of its own, outside the checkout, where README's Python examples, the command `rankviz` and the
-app have to work: on the first Python from 3.11 on that is found with the lowest versions that pyproject.toml
-declares, on the last with the newest; with `--all` on every one with both.
+Their files are compared with those under version control. Then the wheel is installed into an environment
+outside the checkout. There README's Python examples, the command `rankviz` and the app must work. The oldest
+Python found (3.11 or later) gets the lowest versions that pyproject.toml declares, the newest Python gets the
+newest versions. `--all` tests every Python with both.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ TESTED = tuple(re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]
 
 SHIPPED = ("app.py", "router.py", "pages/", "ui/", ".streamlit/", "static/", "data/")
 DOCUMENTATION = "static/docs/"
-"""What `make docs` makes is shipped where it is, though not under version control."""
+"""Output of `make docs`: shipped although it is not under version control."""
 
 COMMANDS = (
     "train synthetic-demo --set feature_map=linear",
     "sweep synthetic-demo --set feature_map=linear --axis C=0.5,1 --json",
     "runs --json",
 )
-"""What the command does without the app, in a store of its own."""
+"""Commands that need no app, with their own store."""
 JOB = """
 import time
 from rankviz import RunSpec
@@ -66,7 +66,7 @@ print("trained", job)
 
 FIT = "train synthetic-demo --set feature_map=nystroem --set n_components=50 --where"
 PLANNED = "shards, features in double precision"
-"""What is said of a fit on a cluster."""
+"""Output of a fit on a cluster."""
 
 PAGES = ("", "train")
 OPEN_TO_ALL = '[server]\naddress = "0.0.0.0"\n'
@@ -278,7 +278,7 @@ AT_ONCE = 2
 
 
 def trials(everything: bool) -> Iterator[tuple[str, str, list[str]]]:
-    """What is tried: (in words, Python, pins). The lowest versions on the first, the newest on the last."""
+    """List (name, Python, pins): the first Python gets the lowest versions, the last the newest."""
     found = list(pythons())
     old = [one for one in found if one[0] in TESTED]
     for version, program in old if everything else old[:1]:

@@ -9,7 +9,7 @@ from contextlib import closing
 from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.contestants import Contestant, Run, contestants
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
-from rankviz.command.output import note, print_json, print_table, rows, say
+from rankviz.command.output import note, print_json, print_table, print_text, rows
 from rankviz.command.runs import named_runs, one_run
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
@@ -53,12 +53,12 @@ def run(chosen: Namespace) -> int:
         )
         return 0
     if chosen.format in PRINTED:
-        say(PRINTED[chosen.format](result, chosen.part))
+        print_text(PRINTED[chosen.format](result, chosen.part))
         return 0
     print_table(result.standings)
-    say()
+    print_text()
     for _, row in result.deltas.iterrows():
-        say(f"{result.sentence(row['label'], row['metric'])}.")
+        print_text(f"{result.sentence(row['label'], row['metric'])}.")
     for text in result.notes:
         note(text)
     return 0

@@ -17,7 +17,7 @@ OWNER = "command line"
 """Owner of the runs that commands make; every visitor of the app on this machine may see them."""
 
 
-def say(text: str = "") -> None:
+def print_text(text: str = "") -> None:
     """Print a line on standard output."""
     sys.stdout.write(f"{text}\n")
 
@@ -29,7 +29,7 @@ def note(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; NaN and infinity become null."""
-    say(json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False))
+    print_text(json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False))
 
 
 def _plain(value: Any) -> Any:
@@ -50,7 +50,7 @@ def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 def print_table(table: pd.DataFrame) -> None:
     """Print a table as text."""
     with pd.option_context("display.width", None, "display.max_columns", None, "display.max_rows", None):
-        say(table.to_string(float_format=lambda value: f"{value:.4g}"))
+        print_text(table.to_string(float_format=lambda value: f"{value:.4g}"))
 
 
 class Bar:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rankviz.command.output import OWNER, note, print_json, print_table, rows, say
+from rankviz.command.output import OWNER, note, print_json, print_table, print_text, rows
 from rankviz.command.values import parse_number, parse_pair
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
@@ -49,9 +49,9 @@ def _list_studies(store: RunStore, *, as_json: bool) -> None:
         )
         return
     for status in found:
-        say(f"{status.id}  {status.study.title}: {status.in_words}")
+        print_text(f"{status.id}  {status.study.title}: {status.in_words}")
     if not found:
-        say("No studies yet: `rankviz sweep` makes one.")
+        print_text("No studies yet: `rankviz sweep` makes one.")
 
 
 def _list_runs(store: RunStore, chosen: Namespace) -> None:
@@ -75,13 +75,13 @@ def _list_runs(store: RunStore, chosen: Namespace) -> None:
         print_json(rows(table.drop(columns=["own", "star", "note", "shared", "tags"]).reset_index()))
         return
     if table.empty:
-        say("No such runs: `rankviz train` makes one.")
+        print_text("No such runs: `rankviz train` makes one.")
         return
     metrics = [_column(table, name) for name in chosen.metric] or [name for name in METRICS if name in table]
     table = table.assign(state=table["state"].replace(IMPORTED, NOT_MADE_HERE))
     print_table(table[[*_differing(table), *metrics]])
     if len(table) < total:
-        say(f"{len(table):,} of {total:,} runs; --limit 0 lists all.")
+        print_text(f"{len(table):,} of {total:,} runs; --limit 0 lists all.")
 
 
 def _filtered(table: pd.DataFrame, where: list[str], data: str | None) -> pd.DataFrame:
@@ -148,4 +148,4 @@ def _import(store: RunStore, chosen: Namespace) -> None:
 
 
 def _print_moved(file: str, number: int, *, as_json: bool) -> None:
-    print_json({"file": file, "runs": number}) if as_json else say(f"{counted(number, 'run')}: {file}")
+    print_json({"file": file, "runs": number}) if as_json else print_text(f"{counted(number, 'run')}: {file}")

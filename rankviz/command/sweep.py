@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from rankviz.command.output import OWNER, Bar, note, print_json, print_table, rows, say
+from rankviz.command.output import OWNER, Bar, note, print_json, print_table, print_text, rows
 from rankviz.command.values import (
     base_spec,
     chosen_roots,
@@ -88,9 +88,9 @@ def _plan(design: Design, chosen: Namespace) -> int:
     if chosen.json:
         print_json({"runs": predicted.runs, "families": predicted.families, "seconds": predicted.seconds})
     else:
-        say(f"{predicted} on one process of this machine.")
+        print_text(f"{predicted} on one process of this machine.")
         for text in design.plan.notes:
-            say(text)
+            print_text(text)
     return 0
 
 
@@ -127,7 +127,7 @@ def _run_study(store: RunStore, chosen: Namespace, submit: Callable[[], str]) ->
         if not chosen.detach:
             return _watch(execution, store, study, chosen)
         LocalWorkers(store, chosen.workers).maintain()
-    print_json({"study": study}) if chosen.json else say(study)
+    print_json({"study": study}) if chosen.json else print_text(study)
     return 0
 
 
@@ -187,11 +187,11 @@ def _print_choice(table: pd.DataFrame, status: StudyStatus, *, as_json: bool) ->
             }
         )
         return
-    say(f"Study {status.id}. By {choice}:")
+    print_text(f"Study {status.id}. By {choice}:")
     for fold, cell in found.settings.items():
-        say(f"{fold}: " + ", ".join(f"{name} = {value}" for name, value in cell.items()))
+        print_text(f"{fold}: " + ", ".join(f"{name} = {value}" for name, value in cell.items()))
     print_table(found.chosen)
-    say("The test part, of what was chosen only:")
+    print_text("The test part, of what was chosen only:")
     print_table(found.test_means.to_frame("mean over folds"))
     for text in found.notes:
         note(text)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pandas as pd
 
-from rankviz.command.output import OWNER, Bar, note, print_json, print_table, say
+from rankviz.command.output import OWNER, Bar, note, print_json, print_table, print_text
 from rankviz.command.values import base_spec, chosen_roots, with_digests
 from rankviz.common.progress import Progress
 from rankviz.datasets.types import Fold
@@ -102,7 +102,7 @@ def _print_metrics(records: list[RunRecord], *, as_json: bool) -> None:
             ]
         )
         return
-    say(
+    print_text(
         str(describe(records[0].spec))
         if len(records) == 1
         else f"{describe(records[0].spec)} and other folds"

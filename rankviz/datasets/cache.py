@@ -124,7 +124,7 @@ def _load(entry: Path, source: dict[str, Any]) -> tuple[RankingData, str | None]
     except _NOT_AN_ENTRY:
         return None
     with contextlib.suppress(OSError):
-        os.utime(entry)  # `_drop_oldest` goes by it
+        os.utime(entry)  # `_drop_oldest` reads it
     return data, about["note"]
 
 

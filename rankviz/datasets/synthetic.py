@@ -8,7 +8,7 @@ All steps are vectorised over documents. For document i of query q, with k = min
 3. Linear part: ℓ_i = v·x_i with v ~ N(0, I_d).
 4. Smooth part: u = Wᵀ(x_i − x̄), each coordinate with unit variance, and g_i = Σ_j a_j cos(ω_j·u + b_j) with
    64 random frequencies, a draw from a Gaussian process with an RBF kernel of length scale 1.6 on the
-   k-dimensional subspace. What a linear model of x can explain of g (least squares) is taken away.
+   k-dimensional subspace. The part of g that a linear model of x explains (least squares) is removed.
 5. Latent relevance: s_i = √(1 − ν) ℓ_i + √ν g_i + σ e_i + 0.8 b_q, with ℓ and g standardised, e and b
    standard normal: ν is `nonlinearity`, σ is `noise`, b_q makes some queries richer in relevant documents
    than others, some without any.

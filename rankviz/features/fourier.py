@@ -41,7 +41,7 @@ class FrequencyChoice(Protocol):
 
     @property
     def meaning(self) -> str:
-        """How it draws, for help texts."""
+        """The method of drawing, for help texts."""
         ...
 
     @property
@@ -179,10 +179,10 @@ class FittedFourier:
         def factor(values: FloatArray, feature: int, terms: slice) -> NDArray[np.complex128]:
             return _turned(values[:, None] * self.frequencies[feature, terms])
 
-        def course(feature: int) -> Smooth:
+        def profile(feature: int) -> Smooth:
             return Smooth(np.abs(self.frequencies[feature]), wave_bound)
 
-        return ProductForm(waves, factors, factor, course)
+        return ProductForm(waves, factors, factor, profile)
 
     def leading(self, m: int) -> FittedFourier:
         """Return the map of the first m frequencies."""

@@ -3,8 +3,8 @@
 A kernel may declare properties of its functions of single features. They are used to find the turning points
 of sums of such functions.
 
-To add a kernel, derive a frozen dataclass from `Kernel`. `RankSVM(kernel=...)` takes the object. Enter
-the class in `KERNELS` of `rankviz.features.kernels` to give it a name, for runs, files and the app.
+To add a kernel, derive a frozen dataclass from `Kernel`. `RankSVM(kernel=...)` takes the object. An entry
+`NAME: KernelKind(Class, settings)` in `KERNELS` of `rankviz.features.kernels` names it for runs and the app.
 
 See docs/decisions/0031-contracts-of-extensions.md.
 """
@@ -59,7 +59,7 @@ class Tents:
     centres: FloatArray
 
 
-Course = Straight | Smooth | Tents
+Profile = Straight | Smooth | Tents
 
 
 def wave_bound(n: int) -> float:
@@ -140,13 +140,13 @@ class ByFeature:
         Entrywise, with x and z broadcast.
     multiplied : bool
         True if they are multiplied, as in exp(−γ‖x − z‖²); False if added, as in ⟨x, z⟩.
-    course : (kernel, z) -> Course, or None
-        Course of k(x, z_i) along x, for values z (m,) of one feature; None if unknown.
+    profile : (kernel, z) -> Profile, or None
+        Profile of k(x, z_i) along x, for values z (m,) of one feature; None if unknown.
     """
 
     function: Callable[[Any, FloatArray, FloatArray], FloatArray]
     multiplied: bool
-    course: Callable[[Any, FloatArray], Course] | None = None
+    profile: Callable[[Any, FloatArray], Profile] | None = None
 
 
 class KernelFacts(Protocol):

@@ -118,13 +118,13 @@ def city_blocks(Z: FloatArray) -> Fill:
     return lambda X, block: shared(work, X, block)
 
 
-GAUSSIAN = Spectrum(
+GAUSSIAN_SPECTRUM = Spectrum(
     column=lambda d, rng: rng.standard_normal(d),
     length=lambda d, rng: float(np.sqrt(rng.chisquare(d))),
 )
 """ω ~ N(0, I); its length is χ-distributed with d degrees of freedom."""
 
-CAUCHY = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
+CAUCHY_SPECTRUM = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
 """Independent entries with density 1/(π(1 + ω²)); not rotation-invariant, as ‖·‖₁ depends on the axes."""
 
 
@@ -142,11 +142,11 @@ class RBF(Kernel):
     label: ClassVar[str] = "RBF"
     formula: ClassVar[str] = "exp(−γ‖x − z‖²)"
     shift_invariant: ClassVar[bool] = True
-    spectrum: ClassVar[Spectrum | None] = GAUSSIAN
+    spectrum: ClassVar[Spectrum | None] = GAUSSIAN_SPECTRUM
     by_feature: ClassVar[ByFeature | None] = ByFeature(
         lambda kernel, x, z: np.exp(-kernel.gamma * (x - z) ** 2),
         multiplied=True,
-        course=lambda kernel, z: Smooth(np.full(len(z), kernel.frequency_scale), bell_bound),
+        profile=lambda kernel, z: Smooth(np.full(len(z), kernel.frequency_scale), bell_bound),
     )
 
     @property
@@ -212,11 +212,11 @@ class Laplacian(Kernel):
     label: ClassVar[str] = "Laplacian"
     formula: ClassVar[str] = "exp(−γ‖x − z‖₁)"
     shift_invariant: ClassVar[bool] = True
-    spectrum: ClassVar[Spectrum | None] = CAUCHY
+    spectrum: ClassVar[Spectrum | None] = CAUCHY_SPECTRUM
     by_feature: ClassVar[ByFeature | None] = ByFeature(
         lambda kernel, x, z: np.exp(-kernel.gamma * np.abs(x - z)),
         multiplied=True,
-        course=lambda kernel, z: Tents(kernel.gamma, z),
+        profile=lambda kernel, z: Tents(kernel.gamma, z),
     )
 
     @property
@@ -312,7 +312,7 @@ class LinearKernel(_OfProducts):
     label: ClassVar[str] = "linear"
     formula: ClassVar[str] = "⟨x, z⟩"
     by_feature: ClassVar[ByFeature | None] = ByFeature(
-        lambda kernel, x, z: x * z, multiplied=False, course=lambda kernel, z: Straight()
+        lambda kernel, x, z: x * z, multiplied=False, profile=lambda kernel, z: Straight()
     )
 
     def apply(self, arguments: FloatArray, out: FloatArray) -> None:

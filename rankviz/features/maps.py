@@ -25,7 +25,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
-from rankviz.features.kernel_base import Course, Kernel
+from rankviz.features.kernel_base import Kernel, Profile
 from rankviz.features.kernels import KERNELS
 from rankviz.features.operator import Basis, FeatureOperator
 
@@ -119,12 +119,12 @@ class SumForm:
     ----------
     differences : (a, b) -> f_l(a_l) − f_l(b_l)
         For two documents (d,) -> (d,).
-    course : l -> Course, or None
-        Course of f_l; None if unknown.
+    profile : l -> Profile, or None
+        Profile of f_l; None if unknown.
     """
 
     differences: Callable[[FloatArray, FloatArray], FloatArray]
-    course: Callable[[int], Course] | None = None
+    profile: Callable[[int], Profile] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +138,14 @@ class ProductForm:
         For a document (d,) and a slice of the m terms -> (terms, d).
     factor : (values, l, terms) -> k_il(values)
         For values (s,) of one feature -> (s, terms).
-    course : l -> Course, or None
-        Course of all k_il along feature l; None if unknown.
+    profile : l -> Profile, or None
+        Profile of all k_il along feature l; None if unknown.
     """
 
     coefficients: NDArray[Any]
     factors: Callable[[FloatArray, slice], NDArray[Any]]
     factor: Callable[[FloatArray, int, slice], NDArray[Any]]
-    course: Callable[[int], Course] | None = None
+    profile: Callable[[int], Profile] | None = None
 
 
 Form = SumForm | ProductForm
@@ -178,10 +178,10 @@ class Expansion:
                 f"the {self.kernel.label} kernel {self.kernel.formula} is neither a product nor a sum of "
                 f"functions of single features; choose kernel={able}"
             )
-        course = None if declared.course is None else self._course
+        profile = None if declared.profile is None else self._profile
         if not declared.multiplied:
-            return SumForm(self._differences, course)
-        return ProductForm(self.coefficients, self._factors, self._factor, course)
+            return SumForm(self._differences, profile)
+        return ProductForm(self.coefficients, self._factors, self._factor, profile)
 
     def _factors(self, x: FloatArray, terms: slice) -> FloatArray:
         return self._of_features(x, self.documents[terms])
@@ -189,10 +189,10 @@ class Expansion:
     def _factor(self, values: FloatArray, feature: int, terms: slice) -> FloatArray:
         return self._of_features(values[:, None], self.documents[terms, feature])
 
-    def _course(self, feature: int) -> Course:
+    def _profile(self, feature: int) -> Profile:
         assert self.kernel.by_feature is not None
-        assert self.kernel.by_feature.course is not None
-        return self.kernel.by_feature.course(self.kernel, self.documents[:, feature])
+        assert self.kernel.by_feature.profile is not None
+        return self.kernel.by_feature.profile(self.kernel, self.documents[:, feature])
 
     def _differences(self, a: FloatArray, b: FloatArray) -> FloatArray:
         kernels = self._of_features(a, self.documents) - self._of_features(b, self.documents)

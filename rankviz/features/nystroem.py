@@ -34,7 +34,7 @@ class LandmarkChoice(Protocol):
 
     @property
     def meaning(self) -> str:
-        """How it chooses, for help texts."""
+        """The method of choice, for help texts."""
         ...
 
     @property

@@ -139,7 +139,7 @@ class MapSettings:
 
 
 @dataclass(frozen=True)
-class Kept:
+class MapMemory:
     """Memory of training with a map, in counts of numbers.
 
     Attributes
@@ -177,7 +177,7 @@ class MapKind:
     make : MapSettings -> FeatureMap
     fitted : tuple of types
         Types of its fitted maps; models are stored under their names.
-    kept : Kept
+    memory : MapMemory
         Its memory.
     settings : tuple of Setting
         Its settings.
@@ -206,7 +206,7 @@ class MapKind:
     in_a_sentence: str
     make: Callable[[MapSettings], FeatureMap]
     fitted: tuple[type[FittedMap], ...]
-    kept: Kept
+    memory: MapMemory
     settings: tuple[Setting, ...] = ()
     expands: bool = False
     has_form: Callable[[KernelFacts | None], bool] = lambda kernel: False
@@ -320,7 +320,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         "the linear model",
         lambda s: Linear(),
         (FittedLinear,),
-        Kept(lambda m, n, d: d, base=False),
+        MapMemory(lambda m, n, d: d, base=False),
         has_form=lambda kernel: True,
         is_identity=True,
         meaning="the features themselves",
@@ -331,7 +331,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         "Nyström",
         lambda s: Nystroem(s.n_components, s.kernel, s.rank, s.seed, LANDMARKS[s.landmarks]),
         (FittedNystroem,),
-        Kept(lambda m, n, d: min(m, n), factor=True),
+        MapMemory(lambda m, n, d: min(m, n), factor=True),
         (N_COMPONENTS, KERNEL, SEED, RANK, LANDMARK_CHOICE),
         expands=True,
         has_form=_made_of_features,
@@ -343,7 +343,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         "random Fourier",
         lambda s: RandomFourier(s.n_components, s.kernel, s.seed, FREQUENCIES[s.frequencies]),
         (FittedFourier,),
-        Kept(lambda m, n, d: m),
+        MapMemory(lambda m, n, d: m),
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
         has_form=lambda kernel: True,
         draws_by=FREQUENCY_CHOICE,
@@ -358,7 +358,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         "the exact kernel",
         lambda s: ExactKernel(s.kernel),
         (FittedKernelPCA, FittedExact),
-        Kept(lambda m, n, d: n, factor=True, own_space_beyond=lambda: exact.SMALL),
+        MapMemory(lambda m, n, d: n, factor=True, own_space_beyond=lambda: exact.SMALL),
         (KERNEL,),
         expands=True,
         has_form=_made_of_features,
@@ -395,10 +395,10 @@ def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
         return
     kernel = kernel_facts(values.get(KERNEL.name, KERNEL.default))
     if not kind.takes(kernel):
-        raise _mismatch("feature_map", feature_map, FEATURE_MAPS, kernel, taken(kind))
+        raise _mismatch("feature_map", feature_map, FEATURE_MAPS, kernel, supported_kernels(kind))
     for setting, value in active(kind.settings, lambda setting: values.get(setting.name, setting.default)):
         if setting is not KERNEL and setting.options and not goes_with(setting.options[value], kernel):
-            kernels = taken(kind, setting.options[value])
+            kernels = supported_kernels(kind, setting.options[value])
             raise _mismatch(str(setting.parameter), value, setting.options, kernel, kernels)
 
 
@@ -420,7 +420,7 @@ def needs_of(option: object, kernel: KernelFacts) -> str:
     return f"needs a kernel that is {asked}, and the {kernel.label} kernel {missing}"
 
 
-def taken(*options: object) -> list[str]:
+def supported_kernels(*options: object) -> list[str]:
     """List the kernels that all of these options (maps, sampling methods) support."""
     return [name for name, kernel in KERNELS.items() if all(goes_with(option, kernel) for option in options)]
 

@@ -43,7 +43,7 @@ class Loss(ABC):
     by_continuation : bool
         True if it is the limit of smoothed hinges (see `rankviz.learning.hinge`).
     unlisted : str
-        For a loss that lists its pairs, the name of the closest one that does not; "" without one.
+        Name of the most similar loss that needs no list of pairs; "" without one.
     """
 
     label: str

@@ -63,12 +63,12 @@ class TrainingSizes:
     @property
     def in_kernel_space(self) -> bool:
         """True if the exact kernel is solved without a factor (see `rankviz.features.exact`)."""
-        return self.kind.kept.in_kernel_space(self.n)
+        return self.kind.memory.in_kernel_space(self.n)
 
     @property
     def width(self) -> int:
         """Columns of the stored feature matrix."""
-        return self.kind.kept.width(self.m, self.n, self.d)
+        return self.kind.memory.width(self.m, self.n, self.d)
 
     @property
     def bytes(self) -> int:
@@ -79,13 +79,13 @@ class TrainingSizes:
     @property
     def base_bytes(self) -> int:
         """Bytes of stored features among these; shards can store them in other ways."""
-        stored = self.kind.kept.base and not self.in_kernel_space
+        stored = self.kind.memory.base and not self.in_kernel_space
         return 8 * self.n * self.width if stored else 0
 
     @property
     def copy_bytes(self) -> int:
         """Additional bytes for products in single precision, used if memory allows."""
-        nested = not self.in_kernel_space and self.kind.kept.base
+        nested = not self.in_kernel_space and self.kind.memory.base
         return copy_bytes(self.n, self.width) if nested else 0
 
     def _beside_kernel(self) -> int:
@@ -95,7 +95,7 @@ class TrainingSizes:
 
     def _features(self) -> int:
         """Return entries: the base, plus its computation or the preconditioner, whichever is larger."""
-        k, kept = self.width, self.kind.kept
+        k, kept = self.width, self.kind.memory
         base = self.n * k if kept.base else 0
         inputs = 8 * self.n if kept.factor else 0  # hashes of documents
         inputs = max(inputs, self._scratch(k) if kept.base else 0)
@@ -195,7 +195,7 @@ def room_for(
         pairs = int(count_pairs(data.y, data.ptr).sum())
     _refuse_long_lists(pairs, budget, loss, solver)
     sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
-    formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.kept.base else 0.0
+    formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.memory.base else 0.0
     check_fits(sizes, budget, formed, "" if listed else _in_shards(sizes, budget))
     return Room(sizes.bytes + int(formed), budget - sizes.bytes)
 

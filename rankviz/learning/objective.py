@@ -1,4 +1,4 @@
-"""What solvers see: objectives ½‖w‖² + C·risk, their points and rays; and what they return.
+"""Define the interface of solvers: objectives ½‖w‖² + C·risk, their points and rays, and results.
 
 An `Objective` has points with value and gradient, Hessian products, rays for line searches, and
 preconditioners. A solver returns weights, a final status, and one record per iteration. It never prints.

@@ -34,8 +34,8 @@ from rankviz.models.ranksvm import RankSVM
 
 
 @dataclass(frozen=True)
-class Offers:
-    """Offers of a fitted model besides scores; pages read them to see if they apply.
+class Capabilities:
+    """Capabilities of a fitted model besides scores; pages read them to see if they apply.
 
     Attributes
     ----------
@@ -101,9 +101,9 @@ WORDS = {
     "query_weights": "weights of queries in training",
     "refits": "training that goes on from its weights",
 }
-"""Offers in words, after "it has no"."""
+"""Capabilities in words, after "it has no"."""
 
-assert set(WORDS) == {field.name for field in fields(Offers)}
+assert set(WORDS) == {field.name for field in fields(Capabilities)}
 
 
 Values = Mapping[str, Any]
@@ -122,8 +122,8 @@ class Method:
         Its estimator.
     settings : tuple of Setting
         Its settings; their choices may add more.
-    offers : settings -> Offers
-        Offers of a fitted model besides scores.
+    offers : settings -> Capabilities
+        Capabilities of a fitted model besides scores.
     check : settings -> None
         Raises `SettingError` for an invalid combination, with a remedy.
     varying : settings -> names
@@ -142,7 +142,7 @@ class Method:
     label: str
     make: Callable[..., Ranker]
     settings: tuple[Setting, ...]
-    offers: Callable[[Values], Offers] = lambda values: Offers()
+    offers: Callable[[Values], Capabilities] = lambda values: Capabilities()
     check: Callable[[Values], None] = lambda values: None
     varying: Callable[[Values], frozenset[str]] = lambda values: frozenset()
     minimises: str = ""
@@ -174,10 +174,10 @@ class Method:
         return self.make(**{setting.parameter: value for setting, value in declared if setting.parameter})
 
 
-def _offers(values: Values) -> Offers:
+def _offers(values: Values) -> Capabilities:
     """Return the offers of a pairwise model on a feature map."""
     kind = FEATURE_MAPS[values["feature_map"]]
-    return Offers(
+    return Capabilities(
         weights=True,
         input_weights=kind.is_identity,
         expansion=kind.expands,
@@ -192,7 +192,7 @@ def _offers(values: Values) -> Offers:
     )
 
 
-def _rank_svm_offers(values: Values) -> Offers:
+def _rank_svm_offers(values: Values) -> Capabilities:
     falling = LOSSES[values["loss"]].falling
     return replace(_offers(values), positive_duals=falling, query_weights=True, refits=True)
 

@@ -88,7 +88,7 @@ class Shape:
     def sizes(self, training: TrainingSizes) -> Sizes:
         """Return the sizes that determine the work of training."""
         columns, in_kernel_space = training.width, training.in_kernel_space
-        factored = training.kind.kept.factor
+        factored = training.kind.memory.factor
         landmarks = first_landmarks(self.n) if in_kernel_space else 0
         more = self.queries, self.entries, in_kernel_space, factored, self.d, landmarks
         return Sizes(self.n, columns, *more)
@@ -244,7 +244,7 @@ def estimate(
     shape = fold if isinstance(fold, Shape) else Shape.of(fold)
     rates, sizes = measured_rates() if rates is None else rates, shape.training(spec)
     work = spec.kind.work(spec.values, shape.sizes(sizes))
-    evaluation = min(shape.largest_part * sizes.width, PREDICT_ENTRIES) if sizes.kind.kept.base else 0
+    evaluation = min(shape.largest_part * sizes.width, PREDICT_ENTRIES) if sizes.kind.memory.base else 0
     data = 8 * shape.documents * shape.d * (1 if spec.normalisation == DataSpec.normalisation else 2)
     data += work.memory
     budget = default_budget() if budget is None else budget
@@ -324,7 +324,7 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
 
 
 def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, work: Work, rates: Rates) -> dict[str, float]:
-    k, with_factor = sizes.width, sizes.kind.kept.factor
+    k, with_factor = sizes.width, sizes.kind.memory.factor
     features, factor = shape.n * k * _entry(sizes, rates), 0.0
     if with_factor:
         factor = 2.0 * k**3 / rates.flops + 40 * shape.n * shape.d * 8 / rates.memory
@@ -381,7 +381,7 @@ def _spread(shape: Shape, k: int, rates: Rates) -> float:
 
 def _entry(sizes: TrainingSizes, rates: Rates) -> float:
     """Return the seconds of one entry of the base, a kernel value or a cosine; 0 if the base is X itself."""
-    if not sizes.kind.kept.base:
+    if not sizes.kind.memory.base:
         return 0.0
     cost = sizes.kind.entry_cost(usual_kernel(sizes.kernel), sizes.d)
     own = 2 * cost.products / rates.flops + cost.exp / rates.exp + cost.cos / rates.cos

@@ -158,7 +158,7 @@ def _notes(
 
 @dataclass(frozen=True)
 class Choice:
-    """How a sweep chooses among its cells: arguments of `rankviz.runs.select`, kept with its study.
+    """A sweep's choice among its cells: arguments of `rankviz.runs.select`, kept with its study.
 
     Attributes
     ----------

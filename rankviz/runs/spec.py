@@ -16,7 +16,7 @@ from rankviz.common.settings import Setting, instance, json_object, one_of
 from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank_settings import DUAL_SOLVER, FACTOR_SOLVER
-from rankviz.models.methods import METHODS, USUAL, Method, Offers
+from rankviz.models.methods import METHODS, USUAL, Capabilities, Method
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class RunSpec:
         return METHODS[self.method]
 
     @property
-    def offers(self) -> Offers:
+    def offers(self) -> Capabilities:
         """Capabilities of its fitted model beside scores."""
         return self.kind.offers(self._values)
 

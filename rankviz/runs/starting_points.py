@@ -88,14 +88,14 @@ def _of_data(fold: Fold) -> StartingPoint:
     distances = _distances(fold.train.X)
     if not len(distances):
         return NO_START
-    gamma = offered(GAMMA, 1.0 / float(np.median(distances)))
+    gamma = nearest_power(GAMMA, 1.0 / float(np.median(distances)))
     found = StartingPoint({GAMMA.name: gamma}, source="γ by the median heuristic")
     C = _linear_C(fold)
     if C is None:
         return found
     gain = float(np.mean(distances) / 2 / np.mean(-np.expm1(-gamma * distances)))
     source = f"γ by the median heuristic, C by {len(LINEAR_CS)} linear fits"
-    return StartingPoint({**found.values, LOSS_WEIGHT.name: offered(LOSS_WEIGHT, C * gain)}, C, source)
+    return StartingPoint({**found.values, LOSS_WEIGHT.name: nearest_power(LOSS_WEIGHT, C * gain)}, C, source)
 
 
 def _distances(X: FloatArray) -> FloatArray:
@@ -121,7 +121,7 @@ def _linear_C(fold: Fold) -> float | None:
     return max(sorted(means), key=lambda C: means[C])
 
 
-def offered(setting: Setting, value: float) -> float:
+def nearest_power(setting: Setting, value: float) -> float:
     """Return the nearest power to a value among those that a setting's control offers."""
     assert isinstance(setting.offer, Powers)
     base = float(setting.offer.base)

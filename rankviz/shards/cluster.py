@@ -209,7 +209,7 @@ class OnCluster:
         """True if the scheduler is connected."""
         return bool(self._client.status == "running")
 
-    def told(self) -> list[dict[str, Any]]:
+    def list_workers(self) -> list[dict[str, Any]]:
         """List for each worker its address, threads, memory used and allowed in bytes, and running tasks."""
         return [
             {

@@ -116,7 +116,7 @@ def _reporting(store: RunStore, name: str, cluster: OnCluster) -> Iterator[None]
         came, left, reported, last = 0, 0, dict[str, object](), 0.0
         while True:
             with suppress(SettingError, StoreOutOfReach):
-                found = [_rounded(worker) for worker in cluster.told()]
+                found = [_rounded(worker) for worker in cluster.list_workers()]
                 names = {worker["address"] for worker in found}
                 if before is not None:
                     came += len(names - before)

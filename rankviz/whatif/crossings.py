@@ -49,8 +49,8 @@ def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Lin
         return lambda feature: _by_products(form, factors, other, feature)
 
     def by_scores(feature: int) -> Line:
-        course = None if form is None or form.course is None else form.course(feature)
-        make = straight_line if isinstance(course, Straight) else scanned_line
+        profile = None if form is None or form.profile is None else form.profile(feature)
+        make = straight_line if isinstance(profile, Straight) else scanned_line
         return make(_by_scores(model, a, other, feature))
 
     return by_scores
@@ -93,11 +93,11 @@ def _by_products(form: ProductForm, factors: np.ndarray, other: float, feature: 
     def margin(values: FloatArray) -> FloatArray:
         return sums(values)[0]
 
-    match None if form.course is None else form.course(feature):
-        case Smooth() as course:
-            return smooth_line(sums, weights, course, other)
-        case Tents() as course:
-            return tents_line(margin, weights, course, other)
+    match None if form.profile is None else form.profile(feature):
+        case Smooth() as profile:
+            return smooth_line(sums, weights, profile, other)
+        case Tents() as profile:
+            return tents_line(margin, weights, profile, other)
         case _:
             return scanned_line(margin)
 

@@ -125,11 +125,11 @@ def tents_line(margin: Margin, weights: FloatArray, tents: Tents, other: float) 
     return Line(margin, look)
 
 
-def smooth_line(sums: Sums, weights: NDArray[np.generic], course: Smooth, other: float) -> Line:
+def smooth_line(sums: Sums, weights: NDArray[np.generic], profile: Smooth, other: float) -> Line:
     """Return the line of Re Σ_i weights_i·k_i − other."""
     largest = np.abs(weights)
     noise = TOLERANCE * (float(largest.sum()) + abs(other))
-    width = _panel_width(largest, course)
+    width = _panel_width(largest, profile)
     most = min(PANELS, max(FIRST, ENTRIES // (NODES * max(len(weights), 1))))
 
     def look(low: float, high: float) -> ScanGrid:
@@ -161,16 +161,16 @@ def _decayed(terms: FloatArray, decays: FloatArray) -> FloatArray:
     return np.fromiter(found, np.float64, len(terms))
 
 
-def _panel_width(sizes: FloatArray, course: Smooth) -> float:
+def _panel_width(sizes: FloatArray, profile: Smooth) -> float:
     """Return the width of panels whose polynomials are accurate to rounding."""
-    top = float(course.rates.max(initial=0.0))
+    top = float(profile.rates.max(initial=0.0))
     if top == 0.0 or not sizes.any():
         return math.inf
     with np.errstate(under="ignore"):
-        share = float(sizes @ (course.rates / top) ** NODES / sizes.sum())
+        share = float(sizes @ (profile.rates / top) ** NODES / sizes.sum())
     if share == 0.0:
         return math.inf
-    error = TOLERANCE * 2.0 ** (NODES - 1) * math.factorial(NODES) / (course.factor(NODES) * share)
+    error = TOLERANCE * 2.0 ** (NODES - 1) * math.factorial(NODES) / (profile.factor(NODES) * share)
     return float(2 * error ** (1 / NODES) / top)
 
 

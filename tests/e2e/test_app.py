@@ -212,7 +212,7 @@ def test_a_broken_file_is_told_in_a_sentence(
 
 @pytest.mark.parametrize(
     ("page_name", "label"),
-    [("what_if", "Query"), ("why", "Query"), ("weights", "Query of the training part")],
+    [("what_if", "Query"), ("why", "Query"), ("weights", "Training query")],
 )
 def test_an_address_after_a_change_of_fold_shows_the_same_query(
     server: Server, page: Page, page_name: str, label: str

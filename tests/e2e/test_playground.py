@@ -155,9 +155,9 @@ def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -
     expect(answer(page)).to_have_text(re.compile("No documents:"))
     page.get_by_role("button", name="Click, then place it in the plane").click()
     page.mouse.click(*at(page, 0.5, 0.5))
-    expect(answer(page)).to_have_text(re.compile("No pairs: add a document with another grade"))
+    expect(answer(page)).to_have_text(re.compile("No pairs: add a document of another grade"))
     page.mouse.click(*at(page, -0.5, 0.5))
-    expect(answer(page)).to_have_text(re.compile("No pairs: no query has two grades"))
+    expect(answer(page)).to_have_text(re.compile("No pairs: change a grade"))
     page.get_by_role("button", name="Grade 3").click()
     expect(answer(page)).to_have_text(
         "After training, the linear model orders the only pair; no linear model orders more."

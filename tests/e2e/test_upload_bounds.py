@@ -135,7 +135,7 @@ def test_of_two_files_at_once_one_is_held_where_memory_has_room_for_one(
     refused = [error(one).count() for one in pages]
     assert sorted(refused) == [0, 1]
     second, first = (pages[at] for at in (refused.index(1), refused.index(0)))
-    expect(error(second)).to_contain_text("Uploads of all visitors take 1 MB of")
+    expect(error(second)).to_contain_text("Uploads take 1 MB of")
     expect(button(second)).to_be_disabled()
     expect(form(second).get_by_test_id("stFileUploaderFile")).to_have_count(0)
     add(first)

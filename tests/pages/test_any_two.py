@@ -113,9 +113,9 @@ def test_what_both_share_is_said_once() -> None:
 
 def test_a_pair_of_one_map_is_called_by_what_differs() -> None:
     pair = Pair(execute(SPEC), execute(SMALL_C))
-    assert pair.names == pair.told == pair.labels == PAIRS["two C"][2]
+    assert pair.names == pair.names_in_text == pair.labels == PAIRS["two C"][2]
     other = Pair(execute(LINEAR), execute(SPEC))
-    assert other.told == ("the linear model", "Nyström")
+    assert other.names_in_text == ("the linear model", "Nyström")
     assert other.names == ("linear", "Nyström")
 
 

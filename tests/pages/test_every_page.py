@@ -38,6 +38,7 @@ def test_ends_of_the_settings(page: str, ends: dict[str, object], open_link: Ope
     app = open_link(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
     assert app.session_state["c"] == ends["c"]
     assert shown(app)
+    assert all(element.proto.alt for element in app.get("plotly_chart")), "a figure without a description"
 
 
 @pytest.mark.parametrize("page", PAGES)

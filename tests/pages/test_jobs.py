@@ -17,6 +17,7 @@ from rankviz import RunSpec
 from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
+from ui.shell.words import MORE_TO_COME
 from ui.work import watching
 from ui.work.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow
 from ui.work.run_store import run_store
@@ -80,7 +81,7 @@ def test_pages_of_many_runs_show_those_that_are_there(
     app = open_page(name, c=-4, m=10, **asked)
     assert figures(app)
     assert said in words(app)
-    assert "More points appear as runs finish." in words(app)
+    assert MORE_TO_COME in words(app)
     assert [one for one in app.button if "background" in one.label], "the rest is offered"
 
 

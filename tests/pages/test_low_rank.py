@@ -193,12 +193,12 @@ def test_nothing_to_show_has_its_reason() -> None:
     ("k", "shuffled", "allowed", "share", "said"),
     [
         (2, 3, 20, 0.9, "in any order** (3 against 2)"),
-        (2, 3, 20, 0.9, "A larger share shows the effect of the order"),
+        (2, 3, 20, 0.9, "Try a larger share"),
         (2, 9, 20, 0.9, "4.5 times as many"),
         (4, 7, 7, 0.999, "Of 7 possible singular values, α needs 4, shuffled 7 (medians)"),
         (4, 7, 7, 0.999, "its order saves 3, its values alone 0."),
         (7, 7, 8, 0.9, "its order saves none."),
-        (1, 1, 1, 0.9, "no rank above 1"),
+        (1, 1, 1, 0.9, "allow only rank 1"),
     ],
 )
 def test_shuffled_values_are_said_to_matter_only_where_they_differ(
@@ -212,9 +212,9 @@ def test_shuffled_values_are_said_to_matter_only_where_they_differ(
 
 def test_no_larger_share_is_spoken_of_where_there_is_none(open_page: Opener) -> None:
     needs = pd.DataFrame({"k": [2], "k_shuffled": [3], "largest_rank": [20]})
-    assert "A larger share" not in what_shuffled_says(needs, 0.999)
+    assert "Try a larger share" not in what_shuffled_says(needs, 0.999)
     text = words(open_page("low_rank", t="99.9 %"))
-    assert "A larger share" not in text
+    assert "Try a larger share" not in text
     assert "Of 7 possible singular values, α needs 4, shuffled 7 (medians)" in text
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.models.methods import METHODS
-from ui.controls.models import alternatives, offered, reason
+from ui.controls.models import alternatives, reason, supports
 
 SPEC = RunSpec("synthetic-demo", n_components=50)
 
@@ -18,11 +18,11 @@ def script(text: str, names: tuple[str, ...]) -> None:
     import streamlit as st
 
     from rankviz import RunSpec
-    from ui.controls.models import offered
+    from ui.controls.models import supports
 
     menus = {"feature_map": "map", "method": "method"}
     chosen = {name: st.session_state[key] for name, key in menus.items() if key in st.session_state}
-    st.session_state["offered"] = offered(RunSpec.from_json(text).but(**chosen), *names)
+    st.session_state["offered"] = supports(RunSpec.from_json(text).but(**chosen), *names)
 
 
 def asked(spec: RunSpec, *names: str) -> AppTest:
@@ -73,4 +73,4 @@ def test_only_what_goes_together_is_offered() -> None:
     assert not list(alternatives(SPEC.linear(1.0), "components", "input_weights"))
     assert "no weights of the input features" in reason(SPEC, ["input_weights"])
     with pytest.raises(AttributeError):
-        offered(SPEC, "no such thing")
+        supports(SPEC, "no such thing")

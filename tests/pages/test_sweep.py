@@ -326,7 +326,7 @@ def test_an_extended_study_has_the_cells_of_both(started: AppTest) -> None:
     app.session_state["view"] = "More cells"
     before = study_of(app)
     app = press(app.run(), "ask-for-more")
-    assert "all cells on these axes are made" in app.warning[0].value
+    assert "all cells are made" in app.warning[0].value
     assert study_of(app) == before
 
 

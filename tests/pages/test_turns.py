@@ -123,7 +123,7 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
             raise StopRequested
 
     def visit(number: int) -> None:
-        with suppress(StopRequested), turns.taken(lambda: wait_as(number)):
+        with suppress(StopRequested), turns.turn(lambda: wait_as(number)):
             served.append(number)
             if number == 0:
                 came.append(0)

@@ -147,7 +147,7 @@ def test_a_query_may_count_more_and_once_again(open_page: Opener) -> None:
 
 def test_a_query_of_the_validation_part_trains_nothing(open_page: Opener) -> None:
     app = open_page("what_if", m=50, part="validation", changes="g_v0_0_0__g_v0_1_0__o_v0_2")
-    assert "does not learn from this query" in words(app)
+    assert "Not a training query" in words(app)
     assert NOT_TRAINED in app.header[0].value
     assert not [one for one in app.selectbox if one.label == "Query weight"]
 

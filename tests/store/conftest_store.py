@@ -34,7 +34,7 @@ def states(store: RunStore, study: str) -> dict[str, int]:
     return dict(store.studies.status(study).counts)
 
 
-def taken(store: RunStore, worker: str) -> LeasedFamily:
+def take_lease(store: RunStore, worker: str) -> LeasedFamily:
     """What a worker takes, which there must be."""
     lease = store.queue.take(worker)
     assert lease is not None

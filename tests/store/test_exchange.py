@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_store import save_all, taken
+from conftest_store import save_all, take_lease
 from sqlalchemy import func, select, update
 
 from rankviz import RunRecord, RunSpec
@@ -87,7 +87,7 @@ def test_it_never_fills_a_study(store: RunStore, lie: RunSpec, made: Made, owner
     study = store.studies.submit(Study(owner, "a grid"), list(made))
     assert store.studies.status(study).counts == {QUEUED: len(made)}
     for _ in range(2):
-        save_all(store, taken(store, "w"), made)
+        save_all(store, take_lease(store, "w"), made)
     table = store.listing.of_study(study, owner)
     assert set(table["state"]) == {DONE}
     expected = made[lie].metrics["vali"]["NDCG@10"].mean()
@@ -99,7 +99,7 @@ def test_it_never_fills_a_study(store: RunStore, lie: RunSpec, made: Made, owner
 
 def test_a_job_is_not_done_by_it(store: RunStore, lie: RunSpec, made: Made) -> None:
     study = store.studies.submit(Study("me", "a job", "job", background=False), [lie])
-    assert taken(store, "w").specs == (lie,)
+    assert take_lease(store, "w").specs == (lie,)
     assert store.records.save(made[lie])
     assert store.studies.status(study).done == 1
 

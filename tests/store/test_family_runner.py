@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest_jobs import FOLD, SPEC, ended
-from conftest_store import taken
+from conftest_store import take_lease
 
 from rankviz import Progress, RunSpec, execute
 from rankviz.runs.estimate import LAPTOP, Shape, estimate
@@ -52,7 +52,7 @@ def test_the_records_are_those_of_execute(store: RunStore, submit: Submit) -> No
 
 def test_news_tell_what_is_made_how_far_it_is_and_what_is_left(store: RunStore, submit: Submit) -> None:
     submit()
-    keeper = LeaseKeeper(store.queue, taken(store, "w"))
+    keeper = LeaseKeeper(store.queue, take_lease(store, "w"))
     keeper.begin_run(SPEC)
     assert keeper._news == {"digest": SPEC.hash, "stage": "data", "fraction": 0.0, "remaining": None}
     shape = Shape(n=4000, d=20, pairs=60_000, documents=7000, largest_part=4000)
@@ -77,7 +77,7 @@ def test_a_worker_tells_at_once_and_hears_of_a_stop(
     store: RunStore, jobs: WatchedStudies, submit: Submit
 ) -> None:
     job = submit()
-    with LeaseKeeper(store.queue, taken(store, "w")) as keeper:
+    with LeaseKeeper(store.queue, take_lease(store, "w")) as keeper:
         keeper.begin_run(SPEC)
         keeper(Progress("newton", None, None))
         deadline = time.monotonic() + 60
@@ -124,7 +124,7 @@ def test_a_report_by_time_never_replaces_a_later_one(
     monkeypatch.setattr(family_runner, "REPORT_SECONDS", 0.0)
     monkeypatch.setattr(Queue, "renew", slowly)
     job = submit((SPEC, other))
-    with LeaseKeeper(store.queue, taken(store, "w")) as keeper:
+    with LeaseKeeper(store.queue, take_lease(store, "w")) as keeper:
         keeper.begin_run(SPEC)
         assert begun.wait(60)
         keeper.note_run(other)
@@ -138,7 +138,7 @@ def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(
 ) -> None:
     bounded(job_seconds=1e-9)
     submit()
-    with LeaseKeeper(store.queue, taken(store, "w")) as keeper, pytest.raises(StudyTimeSpent):
+    with LeaseKeeper(store.queue, take_lease(store, "w")) as keeper, pytest.raises(StudyTimeSpent):
         keeper(Progress("newton", None, None))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from conftest_jobs import wait_for
-from conftest_store import GRID, save_all, taken
+from conftest_store import GRID, save_all, take_lease
 from sqlalchemy import event
 
 from rankviz import RunRecord, RunSpec
@@ -35,7 +35,7 @@ def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(
     store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
 ) -> None:
     study = store.studies.submit(GRID, specs)
-    save_all(store, taken(store, "a worker"), made)
+    save_all(store, take_lease(store, "a worker"), made)
     digests = [spec.hash for spec in specs]
     for shared in (False, True, False):
         store.studies.share(study, "me", shared)
@@ -61,7 +61,7 @@ def test_runs_that_are_made_get_their_metrics(
 ) -> None:
     study = store.studies.submit(GRID, specs)
     assert "vali:MAP" not in store.listing.of_study(study, "me")
-    save_all(store, taken(store, "a worker"), made)
+    save_all(store, take_lease(store, "a worker"), made)
     for table in (store.listing.of_study(study, "me"), store.listing.seen_by("me")):
         assert table["vali:MAP"].notna().tolist() == (table["state"] == "done").tolist()
         assert table["seconds"].notna().sum() == 3

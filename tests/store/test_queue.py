@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest_store import GRID, end_of_lease, save_all, states, taken
+from conftest_store import GRID, end_of_lease, save_all, states, take_lease
 from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
@@ -19,7 +19,7 @@ from rankviz.store.tables import workers
 
 def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> None:
     store.studies.submit(GRID, specs)
-    first, second = taken(store, "w1"), taken(store, "w2")
+    first, second = take_lease(store, "w1"), take_lease(store, "w2")
     assert {len(first.specs), len(second.specs)} == {3}
     assert {*first.specs, *second.specs} == set(specs)
     assert store.queue.take("w3") is None
@@ -27,18 +27,18 @@ def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> N
 
 def test_runs_come_in_the_order_of_their_family(store: RunStore, specs: list[RunSpec]) -> None:
     store.studies.submit(GRID, specs[:3][::-1])
-    assert [spec.C for spec in taken(store, "w").specs] == [1.0, 0.5, 0.25]
+    assert [spec.C for spec in take_lease(store, "w").specs] == [1.0, 0.5, 0.25]
 
 
 def test_a_lease_that_has_ended_goes_to_another(
     store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
 ) -> None:
     study = store.studies.submit(GRID, specs[:3])
-    lost = taken(store, "w1")
+    lost = take_lease(store, "w1")
     assert store.records.save(made[specs[0]])
     assert store.queue.take("w2") is None
     end_of_lease(store, lost)
-    again = taken(store, "w2")
+    again = take_lease(store, "w2")
     assert again.specs == tuple(specs[1:3])
     assert not store.queue.renew(lost, {})
     assert store.queue.renew(again, {})
@@ -49,9 +49,9 @@ def test_a_late_worker_loses_nothing_and_doubles_nothing(
     store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
 ) -> None:
     study = store.studies.submit(GRID, specs[:3])
-    late = taken(store, "w1")
+    late = take_lease(store, "w1")
     end_of_lease(store, late)
-    again = taken(store, "w2")
+    again = take_lease(store, "w2")
     assert store.records.save(made[specs[0]])  # by the late one
     store.queue.release(late)
     assert states(store, study) == {"done": 1, "leased": 2}  # which the other makes
@@ -72,11 +72,11 @@ def test_the_lease_of_a_process_that_has_ended_goes_to_another_at_once(
     store.studies.submit(GRID, specs[:3])
     for name, child in zip(("w1", "w2"), children, strict=True):
         store.queue.register(name, ProcessId.of(child.pid))
-    taken(store, "w1")
+    take_lease(store, "w1")
     assert not store.queue.has_work_for("w2")
     children[0].communicate(b"\n")
     assert store.queue.has_work_for("w2")
-    assert len(taken(store, "w2").specs) == 3
+    assert len(take_lease(store, "w2").specs) == 3
     children[1].communicate(b"\n")
 
 
@@ -85,11 +85,11 @@ def test_the_run_of_which_workers_die_is_lost_and_the_others_are_made(
 ) -> None:
     study = store.studies.submit(Study("me", "a grid", tries=2), specs[:3])
     for worker in ("w1", "w2"):
-        lease = taken(store, worker)
+        lease = take_lease(store, worker)
         assert lease.specs == tuple(specs[:3])
         assert store.queue.renew(lease, {"digest": specs[1].hash})
         end_of_lease(store, lease)
-    left = taken(store, "w3")
+    left = take_lease(store, "w3")
     assert left.specs == (specs[0], specs[2])
     save_all(store, left, made)
     status = store.studies.status(study)
@@ -105,7 +105,7 @@ def test_what_two_studies_want_is_made_once(
 ) -> None:
     first = store.studies.submit(GRID, specs[:2])
     second = store.studies.submit(GRID, specs[1:3])
-    one, other = taken(store, "w1"), taken(store, "w2")
+    one, other = take_lease(store, "w1"), take_lease(store, "w2")
     assert one.specs == tuple(specs[:2])
     assert other.specs == (specs[2],)
     save_all(store, one, made)
@@ -120,21 +120,21 @@ def test_what_was_made_is_not_made_again(
     store.records.keep([made[specs[0]]], "somebody")
     study = store.studies.submit(GRID, specs[:2])
     assert states(store, study) == {"done": 1, "queued": 1}
-    assert taken(store, "w").specs == (specs[1],)
+    assert take_lease(store, "w").specs == (specs[1],)
 
 
 def test_visitors_take_turns(store: RunStore, base: RunSpec) -> None:
     many = [base.but(seed=seed) for seed in range(5)]
     store.studies.submit(Study("greedy", "many"), many)
     store.studies.submit(Study("modest", "one"), [base.but(seed=9)])
-    assert [taken(store, f"w{n}").owner for n in range(3)] == ["greedy", "modest", "greedy"]
+    assert [take_lease(store, f"w{n}").owner for n in range(3)] == ["greedy", "modest", "greedy"]
 
 
 def test_a_study_that_is_stopped_cancels_what_waits_and_lets_go_of_what_is_made(
     store: RunStore, specs: list[RunSpec]
 ) -> None:
     study = store.studies.submit(GRID, specs)
-    lease = taken(store, "w1")
+    lease = take_lease(store, "w1")
     assert store.queue.renew(lease, {})
     store.studies.stop(study, "me")
     assert states(store, study) == {"leased": 3, "cancelled": 3}
@@ -144,18 +144,18 @@ def test_a_study_that_is_stopped_cancels_what_waits_and_lets_go_of_what_is_made(
     assert store.queue.take("w2") is None
     store.studies.resume(study, "me")
     assert states(store, study) == {"queued": 6}
-    assert {*taken(store, "w1").specs, *taken(store, "w2").specs} == set(specs)
+    assert {*take_lease(store, "w1").specs, *take_lease(store, "w2").specs} == set(specs)
 
 
 def test_a_stop_does_not_take_runs_from_another_study(store: RunStore, specs: list[RunSpec]) -> None:
     mine = store.studies.submit(GRID, specs[:3])
     theirs = store.studies.submit(Study("you", "the same"), specs[:3])
-    lease = taken(store, "w1")
+    lease = take_lease(store, "w1")
     store.studies.stop(mine, "me")
     assert store.queue.renew(lease, {})
     store.queue.release(lease)
     assert states(store, theirs) == {"queued": 3}
-    assert taken(store, "w2").study == theirs
+    assert take_lease(store, "w2").study == theirs
 
 
 def test_a_study_that_is_paused_waits(store: RunStore, specs: list[RunSpec]) -> None:
@@ -167,7 +167,7 @@ def test_a_study_that_is_paused_waits(store: RunStore, specs: list[RunSpec]) -> 
     assert not status.live
     assert status.in_words == "0 of 3 runs made, paused."
     store.studies.resume(study, "me")
-    assert len(taken(store, "w").specs) == 3
+    assert len(take_lease(store, "w").specs) == 3
 
 
 @pytest.mark.parametrize("ended", ["failed", "cancelled"])
@@ -182,12 +182,12 @@ def test_runs_that_ended_without_a_record_are_tried_again_for_a_new_study(
     assert states(store, study) == {ended: 1}
     again = store.studies.submit(GRID, specs[:1])
     assert states(store, again) == {"queued": 1}
-    assert taken(store, "w").specs == (specs[0],)
+    assert take_lease(store, "w").specs == (specs[0],)
 
 
 def test_a_family_is_made_as_a_whole(store: RunStore, specs: list[RunSpec], root: Path) -> None:
     study = store.studies.submit(Study("me", "a grid", roots=(str(root),)), specs[:3])
-    FamilyRunner(store).make(taken(store, "w"))
+    FamilyRunner(store).make(take_lease(store, "w"))
     assert states(store, study) == {"done": 3}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from conftest_jobs import FOLD, SPEC
-from conftest_store import GRID, taken
+from conftest_store import GRID, take_lease
 from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -170,7 +170,7 @@ def test_what_was_deleted_can_be_restored_for_a_while_and_goes_then(
 
 def test_a_run_that_is_being_made_is_not_purged(store: RunStore, specs: list[RunSpec]) -> None:
     study = store.studies.submit(GRID, specs[:1])
-    taken(store, "w")
+    take_lease(store, "w")
     with store.database.writing() as connection:
         connection.execute(marks.delete())
         assert purge(connection) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import FOLD, MANY, SPEC, ended, states, wait_for
-from conftest_store import end_of_lease, taken
+from conftest_store import end_of_lease, take_lease
 from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec, execute
@@ -59,7 +59,7 @@ def test_jobs_wait_while_all_workers_are_at_work(
 ) -> None:
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0, 3.0)]
     assert states(jobs, ids) == ["running", "running", "running"], "a worker for them is about to begin"
-    lease = taken(store, "w")
+    lease = take_lease(store, "w")
     assert states(jobs, ids) == ["running", "queued", "queued"]
     assert lease.study == ids[0]
     assert [status.id for status in jobs.of("me")] == ids[::-1]
@@ -73,7 +73,7 @@ def test_a_job_that_is_stopped_keeps_what_is_finished(
     store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord
 ) -> None:
     job = submit((SPEC, SPEC.but(C=0.25)))
-    lease = taken(store, "w")
+    lease = take_lease(store, "w")
     store.records.save(record)
     jobs.stop(job, "me")
     assert (jobs.status(job).state, jobs.status(job).stopping) == ("running", True)
@@ -109,7 +109,7 @@ def test_a_worker_that_does_not_stop_is_ended(
     store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process, job = sleeping(store, tmp_path), submit()
-    taken(store, "sleeper")
+    take_lease(store, "sleeper")
     jobs.stop(job, "me")
     assert jobs.status(job).stopping
     assert process.alive()
@@ -124,7 +124,7 @@ def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
 ) -> None:
     monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     process, mine, theirs = sleeping(store, tmp_path), submit(), submit(owner="you")
-    taken(store, "sleeper")
+    take_lease(store, "sleeper")
     jobs.stop(mine, "me")
     assert jobs.status(theirs).state == "running"
     assert process.alive()
@@ -188,7 +188,7 @@ def test_a_job_that_was_asked_to_stop_does_not_count(
 ) -> None:
     bounded(live_jobs=1, live_jobs_each=1)
     job = submit()
-    taken(store, "w")
+    take_lease(store, "w")
     jobs.stop(job, "me")
     assert jobs.status(job).live
     assert submit((SPEC.but(C=2.0),))
@@ -269,7 +269,7 @@ def test_the_run_of_which_a_worker_died_fails_its_job(
     store: RunStore, jobs: WatchedStudies, submit: Submit
 ) -> None:
     job = submit()
-    end_of_lease(store, taken(store, "w"))
+    end_of_lease(store, take_lease(store, "w"))
     status = ended(jobs, job) if store.queue.take("other") is None else None
     assert status is not None
     assert (status.state, status.finished) == ("failed", ())
@@ -281,7 +281,7 @@ def test_what_two_jobs_want_tells_both_how_far_it_is(
     store: RunStore, jobs: WatchedStudies, submit: Submit
 ) -> None:
     first, second = submit(), submit((SPEC.but(C=2.0), SPEC), owner="you")
-    lease = taken(store, "w")
+    lease = take_lease(store, "w")
     assert store.queue.renew(lease, {"digest": SPEC.hash, "stage": "newton", "fraction": None})
     assert jobs.status(first).current == jobs.status(second).current == SPEC
     assert jobs.status(second).state == "running"
@@ -302,7 +302,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
     bounded(job_seconds=600.0)
     job = submit((SPEC, SPEC.but(C=0.25)))
     monkeypatch.setattr(LeaseKeeper, "yield_if_awaited", time_is_up)  # after the first run
-    FamilyRunner(store).make(taken(store, "w"))
+    FamilyRunner(store).make(take_lease(store, "w"))
     status = jobs.status(job)
     assert (status.state, len(status.finished)) == ("failed", 1)
     assert status.reason == (
@@ -317,11 +317,11 @@ def test_seconds_count_over_all_turns(
 ) -> None:
     bounded(job_seconds=100.0)
     job = submit()
-    lease = taken(store, "w")
+    lease = take_lease(store, "w")
     with store.database.writing() as connection:
         connection.execute(text("UPDATE families SET since = since - 60"))
     store.queue.release(lease)
-    assert taken(store, "w").seconds == pytest.approx(40.0, abs=5.0)
+    assert take_lease(store, "w").seconds == pytest.approx(40.0, abs=5.0)
     assert jobs.status(job).live
 
 
@@ -337,7 +337,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
     monkeypatch.setattr(queue, "TIME_PATIENCE", 0.0)
     bounded(job_seconds=1e-6)
     process, job = sleeping(store, tmp_path), submit()
-    taken(store, "sleeper")
+    take_lease(store, "sleeper")
     assert ended(jobs, job).reason.startswith("Stopped after ")
     assert wait_for(lambda: not process.alive())
 
@@ -383,7 +383,7 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     execution = LocalWorkers(store, 1)
     store.studies.submit(Study("me", "a grid"), specs)
     process = sleeping(store, tmp_path)
-    taken(store, "sleeper")
+    take_lease(store, "sleeper")
     execution.maintain()
     assert started == [], "what waits yet can wait longer"
     WatchedStudies(execution).submit([SPEC], owner="you", title="A job", roots=[])
@@ -397,7 +397,7 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
 def test_jobs_go_first_and_visitors_in_turn(store: RunStore, submit: Submit, specs: list[RunSpec]) -> None:
     store.studies.submit(Study("me", "a grid"), specs)  # two families, which wait longest
     mine, theirs = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0)], submit(owner="you")
-    order = [taken(store, f"w{number}").study for number in range(3)]
+    order = [take_lease(store, f"w{number}").study for number in range(3)]
     assert order == [mine[0], theirs, mine[1]]
 
 
@@ -407,11 +407,11 @@ def test_a_sweep_gives_way_only_to_what_nobody_makes(
 ) -> None:
     monkeypatch.setattr("rankviz.store.queue.WAIT_SECONDS", -1.0)
     store.studies.submit(Study("you", "a grid"), specs[:3])
-    lease = taken(store, "w")
+    lease = take_lease(store, "w")
     assert not store.queue.must_yield(lease)
     submit()
     assert store.queue.must_yield(lease)
-    job = taken(store, "w2")
+    job = take_lease(store, "w2")
     assert not store.queue.must_yield(lease)
     store.studies.submit(Study("another", "a grid"), specs[3:])
     assert not store.queue.must_yield(lease), "that can wait too"
@@ -433,7 +433,7 @@ def test_a_record_that_cannot_be_read_is_made_again(
     assert store.records.find([SPEC]) == {}
     job = submit()
     assert jobs.status(job).finished == ()
-    FamilyRunner(store).make(taken(store, "w"))
+    FamilyRunner(store).make(take_lease(store, "w"))
     assert ended(jobs, job).state == "finished"
     assert set(store.records.find([SPEC])) == {SPEC}
 
@@ -448,7 +448,7 @@ def test_what_cannot_be_read_stops_nobody_else(
     store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, place: str, content: str
 ) -> None:
     process, damaged = sleeping(store, tmp_path), submit()
-    lease = taken(store, "sleeper")
+    lease = take_lease(store, "sleeper")
     if place in ("studies.roots", "runs.spec"):
         store.queue.release(lease)
     table, column = place.split(".")
@@ -475,7 +475,7 @@ def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
     with monkeypatch.context() as away:
         away.setattr(LocalWorkers, "_missing", lambda *_: 0)
         job = submit()
-        end_of_lease(store, taken(store, "w"))  # there is something to be written down
+        end_of_lease(store, take_lease(store, "w"))  # there is something to be written down
         away.setattr(execution_module, "LOOK_SECONDS", 0.0)
 
         def full(*_: object) -> None:

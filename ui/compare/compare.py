@@ -56,9 +56,9 @@ TESTS_COLUMNS = {
     "difference": ("difference", "Mean over queries, model minus baseline."),
     "low": ("low, 95 %", "Lower end of the paired interval."),
     "high": ("high, 95 %", "Upper end of the paired interval."),
-    "better": ("better", "Queries with a gain."),
-    "worse": ("worse", "Queries with a loss."),
-    "even": ("even", "Queries without a difference."),
+    "better": ("better", "Gains."),
+    "worse": ("worse", "Losses."),
+    "even": ("even", "No difference."),
     "randomisation": ("p, randomisation", f"{words.ABOUT_P} Random signs, 9,999 times."),
     "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
     "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
@@ -89,7 +89,6 @@ def differences(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.deltas_figure(table[table["metric"] == asked.metric]),
         table,
         key="compared-deltas",
-        alt=words.DELTAS_ALT.format(metric=asked.metric, baseline=found.baseline),
         caption=words.DIFFERENCES.format(metric=asked.metric, baseline=escaped(found.baseline), about=about),
         answer=words.headline(found, asked.metric),
     )
@@ -117,7 +116,6 @@ def example() -> None:
         model_comparison.deltas_figure(table),
         table,
         key="compared-example",
-        alt=words.DELTAS_ALT.format(metric=metric, baseline=found.baseline),
         caption=words.DIFFERENCES.format(metric=metric, baseline=escaped(found.baseline), about=about),
         answer=words.EXAMPLE,
     )
@@ -141,7 +139,6 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
         model_comparison.metrics_figure(table),
         table,
         key="compared-alone",
-        alt="Means with intervals.",
         caption=words.MEANS.format(about=words.about([one], part)),
         answer=words.ALONE.format(label=escaped(one.label)),
     )
@@ -154,7 +151,6 @@ def metrics(found: Comparison, part: str) -> None:
         model_comparison.metrics_figure(table),
         table,
         key="compared-metrics",
-        alt="Means by metric.",
         caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
     )
     number = st.column_config.NumberColumn
@@ -182,7 +178,6 @@ def by_cutoff(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.curve_figure(banded, metric),
         table,
         key="compared-cutoffs",
-        alt=words.CUTOFFS_ALT.format(metric=metric),
         caption=words.CUTOFFS.format(most=MOST_BANDS, about=words.about(found.matched.contestants, part)),
     )
 
@@ -195,7 +190,6 @@ def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.time_figure(table, asked.metric),
         table,
         key="compared-time",
-        alt=words.TIMES_ALT.format(metric=asked.metric),
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
         answer=escaped(told.sentence()),
     )
@@ -244,7 +238,6 @@ def slices(found: Comparison, asked: Asked, part: str) -> None:
         model_comparison.slices_figure(table, asked.metric),
         table,
         key="compared-slices",
-        alt=words.SLICES_ALT.format(metric=asked.metric),
         caption=words.SLICES.format(
             baseline=escaped(asked.baseline), about=words.about(found.matched.contestants, part)
         ),
@@ -312,7 +305,6 @@ def win_and_loss(found: Comparison, asked: Asked, part: str) -> None:
         per_query.difference_figure(table, asked.metric, colour),
         table,
         key="compared-queries",
-        alt=f"{asked.metric} differences, sorted.",
         caption=words.QUERY_BARS.format(
             metric=asked.metric,
             other=escaped(other.label),

@@ -14,25 +14,25 @@ from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
 
-METRIC_HELP = "Also chooses the cell of a study without its own metric."
+METRIC_HELP = "Also chooses the cell of a study without a metric."
 FURTHER_HELP = "p-values are corrected for all models × metrics."
 TEST_HELP = "Decides significance."
 BASELINE_HELP = "All others are compared with it."
 REMOVE_HELP = "Removes the study's model."
-CLEAR_HELP = "Removes all models here; runs are kept."
-NO_STORE = "Models cannot be compared now."
-EXAMPLE = "Example: two kernel approximations against the linear model"
+CLEAR_HELP = "Runs are kept."
+NO_STORE = "Cannot compare now."
 NO_MODELS = "No models to compare yet."
-HOW_TO_FILL = "Choose models from your runs, or add the current one by **Compare this model** in the sidebar."
+HOW_TO_FILL = "Choose from your runs, or press **Compare this model** in the sidebar."
+EXAMPLE = "Example: two kernel approximations against the linear model"
 SEND_TWO_HELP = "The sidebar's model; missing runs are trained."
 SEEDS_HELP = "From the sidebar's seed on."
-FIRST_RUNS = "The first {most} of {all} runs are compared."
-OPENING = "Opening runs …"
+FIRST_RUNS = "Compared: {most} of {all} runs."
+OPENING = "Opening …"
 TOO_MANY = "{found} models are too many: choose up to {most}"
 COMMON_FOLDS = "Some models have no run on {left_out}; compared on {common}."
-UNREADABLE = "this version cannot read a run: remove it or train it again"
+UNREADABLE = "a run cannot be read: remove or train it again"
 NO_RUNS = "No runs yet: train a model first."
-LATEST = "The latest {shown} of {found:,} models; search for others."
+LATEST = "The latest {shown} of {found:,} models."
 SEARCH_HELP = "Finds rows with all words."
 STUDY_HELP = "Adds the cell chosen on validation."
 SLICES_HELP = "Groups of about the same size."
@@ -43,9 +43,9 @@ SLICES = (
     "Hollow: interval contains 0. {about}."
 )
 UNKNOWN_QUERY = "query {query} is not among the {known} compared queries (see “Win and loss”)"
-READING = "Reading the data …"
+READING = "Reading …"
 DATA_CHANGED = "files of {fold} of {dataset} changed after training; use other slices"
-CHOOSING = "Choosing on validation …"
+CHOOSING = "Choosing …"
 DIFFERENCES = (
     "Mean {metric} difference to {baseline} over queries; paired 95 % intervals. Full: significant (Holm's "
     "correction). {about}."
@@ -53,7 +53,7 @@ DIFFERENCES = (
 MEANS = "Means over queries with 95 % intervals. {about}."
 ALONE = "{label} is the only model here: add another one."
 METRICS_MEANS = (
-    "Means over queries with 95 % intervals; dashed: baseline. Compare models by the paired intervals above. "
+    "Means over queries with 95 % intervals; dashed: baseline. Compare by the paired intervals above. "
 )
 FOLD_SD_HELP = "Standard deviation over folds."
 SEED_SD_HELP = "Standard deviation over seeds, pooled over folds."
@@ -63,7 +63,7 @@ TIMES = (
     "(breiman1984). "
 )
 SETTINGS_SHOWN = "Only settings that differ; dash: not used."
-ABOUT_P = "Probability of such a difference if both models were equal."
+ABOUT_P = "Probability of this difference between equal models."
 EFFECT_HELP = "Mean difference / standard deviation (Cohen's d)."
 HOLM_HELP = "Corrected: below 0.05, the chance of any false positive is at most 5 %."
 BH_HELP = "Corrected: below 0.05, at most 5 % false positives on average (benjamini1995)."
@@ -74,15 +74,9 @@ CORRECTED = "Corrected for the {family} comparisons of this table."
 TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
 
-ON_VALIDATION = (
-    "Validation scores are optimistic: settings were chosen on them. To judge, reveal the test part once."
-)
+ON_VALIDATION = "Validation scores are optimistic. To judge, reveal the test part once."
 UNSEEN = "{runs} left out: private or deleted."
 UNMADE = "{runs} left out: not trained, or failed."
-SLICES_ALT = "{metric} differences by slice."
-DELTAS_ALT = "{metric} differences to {baseline}."
-TIMES_ALT = "Training seconds against {metric}."
-CUTOFFS_ALT = "{metric} at every cut-off."
 
 
 def about(models: Sequence[Contestant], part: str) -> str:

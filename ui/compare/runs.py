@@ -24,12 +24,11 @@ from ui.compare import runs_filters as filters
 from ui.compare import runs_words as words
 from ui.compare.runs_actions import CHOSEN, TIMES_CHOSEN, chosen_of
 from ui.compare.runs_filters import PARTS, Columns, metrics, of_parts
-from ui.compare.runs_words import FIRST_LISTED, NONE_MATCHES, POINTS_ALT, best_of, made_here
+from ui.compare.runs_words import FIRST_LISTED, NONE_MATCHES, best_of, made_here
 from ui.controls import imported
 from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.shell.figures import show_answer, show_figure, show_table
-from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work.run_store import run_store, show_store_notice
 
@@ -235,7 +234,7 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
         actions.deleted_note()
         actions.import_form()
         return
-    imported.say()
+    imported.report()
     top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
     with row:
         what = _what_is_listed(shown, columns)
@@ -262,7 +261,6 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         data,
         answer=answer,
         key="many-runs",
-        alt=POINTS_ALT.format(metric=shown.metric, title=escaped(title)),
         caption=words.POINTS.format(metric=shown.metric, some=some),
     )
 

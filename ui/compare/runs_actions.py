@@ -201,7 +201,7 @@ def _open(spec: RunSpec, brought: bool) -> None:
         on_click=train_again if brought else open_run,
         args=(spec,),
         disabled=bool(why),
-        help=escaped(why) if why else does or "With its settings.",
+        help=escaped(why) if why else does or "Its settings.",
     )
 
 
@@ -282,7 +282,7 @@ def _take_in(ids: Sequence[str]) -> None:
     """Import the runs of files, report files that cannot be read, and rerun without them."""
     _forget()
     number, why = 0, list[str]()
-    with st.spinner("Reading runs …"):
+    with st.spinner("Reading …"):
         for upload in upload_memory.uploads(ids):
             try:
                 number += store_upload(upload)

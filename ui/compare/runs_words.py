@@ -25,19 +25,18 @@ POINTS = (
     "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
     "fold.{some}"
 )
-PARTS_HELP = "Test results used for choices are optimistic, so looks are counted."
+PARTS_HELP = "Looks are counted: test results must not guide choices."
 
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."
 NO_DATA = "Its data are not here."
-OTHER_DATA = "This name has different data here."
+OTHER_DATA = "The data differ here."
 SEARCH_HELP = "Finds runs with all words."
 EXPORT_HELP = "All results, for import into rankviz; up to {MOST_TAKEN:,} at once."
 IMPORT_HELP = "At most {limit} MB. Imported runs are private and marked “{NOT_MADE_HERE}”."
 NOT_IMPORTED = "{why} Nothing was imported from this file."
 FROM_FILE = "{runs} imported. “Train again” verifies one."
 NONE_MATCHES = "None of {runs} matches."
-POINTS_ALT = "Validation {metric} against {title}."
 FIRST_LISTED = " The list shows {MOST_LISTED:,}, {first} first; “All” selects all."
 
 

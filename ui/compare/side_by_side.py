@@ -88,7 +88,6 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
         ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
         key=key,
-        alt=words.LISTS_ALT.format(query=query, k=k),
         caption=words.LISTS.format(query=query, k=k, n=len(documents), values=values, about=what.about),
         on_select=selection.on_document_click(key),
     )
@@ -120,7 +119,6 @@ def _points(
         ranked_list.scatter_figure(documents, *names, scale, chosen, height),
         documents,
         key=key,
-        alt=words.SCORES_ALT.format(query=query, left=names[0], right=names[1]),
         caption=words.SCORES.format(documents=len(documents), query=query, said=said, about=what.about),
         on_select=selection.on_document_click(key),
     )
@@ -193,40 +191,39 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = Compared(pair, data, part, metric, table)
-    picked = selection.picked(table)
-    answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(picked), pair)
+    selected = selection.selected(table)
+    answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(selected), pair)
     show_answer(answer)
     charts = st.container()  # drawn last, because they mark the query chosen below
     if is_on(ALONE):
         widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
-        _against(what, picked, picked[0] if picked else widest, selection.CLICK)
+        _against(what, selected, selected[0] if selected else widest, selection.CLICK)
     if note:
         st.markdown(note)
-    tool = selection.toolbar(len(picked), len(table), list(selection.TOOLS), words.HOW)
+    tool = selection.toolbar(len(selected), len(table), list(selection.TOOLS), words.HOW)
     _where_to_look(table, metric)
     close_other_tab()
     one, every = st.tabs(["One query", "All queries"], key=VIEW, bind="query-params")
     with one:
         chosen = one_query(what)
     with every:
-        _all_queries(what, picked)
+        _all_queries(what, selected)
     against, ordered = charts.columns([3, 2], gap="medium")
     with against:
-        _against(what, picked, chosen, tool)
+        _against(what, selected, chosen, tool)
     with ordered:
-        _in_order(what, picked, chosen, tool)
+        _in_order(what, selected, chosen, tool)
 
 
-def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+def _against(what: Compared, selected: list[int], chosen: int, tool: str) -> None:
     """Draw one model's metric against the other's."""
-    table, names = what.table, what.pair.names
+    table = what.table
     even = int((table["difference"] == 0).sum())
     _chart(
         what,
-        per_query.scatter_figure(table, what.pair.sides, what.metric, picked, chosen),
+        per_query.scatter_figure(table, what.pair.sides, what.metric, selected, chosen),
         tool,
         name="ndcg-per-query",
-        alt=words.SCATTER_ALT.format(metric=what.metric, left=names[0], right=names[1]),
         caption=words.AGAINST.format(
             even=even,
             all=len(table),
@@ -237,23 +234,22 @@ def _against(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
     )
 
 
-def _in_order(what: Compared, picked: list[int], chosen: int, tool: str) -> None:
+def _in_order(what: Compared, selected: list[int], chosen: int, tool: str) -> None:
     """Draw the differences in order, and the agreement of rankings."""
     _chart(
         what,
-        per_query.strip_figure(what.table, what.pair.sides, what.metric, picked, chosen),
+        per_query.strip_figure(what.table, what.pair.sides, what.metric, selected, chosen),
         tool,
         name="ndcg-differences",
-        alt=words.IN_ORDER_ALT.format(metric=what.metric),
         caption=words.IN_ORDER.format(without=_no_tau(what.table), about=what.about),
     )
 
 
-def _chart(what: Compared, figure: Any, tool: str, *, name: str, alt: str, caption: str) -> None:
+def _chart(what: Compared, figure: Any, tool: str, *, name: str, caption: str) -> None:
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     key = selection.chart_key(name)
     take = selection.on_chart(key, what.table)
-    show_figure(figure, what.table, key=key, alt=alt, caption=caption, on_select=take)
+    show_figure(figure, what.table, key=key, caption=caption, on_select=take)
 
 
 def _no_tau(table: pd.DataFrame) -> str:
@@ -286,17 +282,17 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
             )
 
 
-def _all_queries(what: Compared, picked: list[int]) -> None:
+def _all_queries(what: Compared, selected: list[int]) -> None:
     """Draw the table of queries; ticked rows are the selected ones."""
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
     )
     only = Bound().switch("onlypicked", "Selected queries only", help="Hides other queries.")
-    shown = ranked[ranked["query"].isin(picked)] if only and picked else ranked
+    shown = ranked[ranked["query"].isin(selected)] if only and selected else ranked
     queries = [int(query) for query in shown["query"]]
     # rows that disappear when unticked would make a new table each time
     key = (selection.chart_key if only else selection.table_key)(f"queries-{what.metric}")
-    ticked = [row for row, query in enumerate(queries) if query in set(picked)]
+    ticked = [row for row, query in enumerate(queries) if query in set(selected)]
     show_table(
         shown.drop(columns="size"),
         hide_index=True,
@@ -327,13 +323,13 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
     }
 
 
-@st.cache_resource(max_entries=64, show_spinner="Comparing rankings …")
+@st.cache_resource(max_entries=64, show_spinner="Comparing …")
 def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: RankingData) -> pd.DataFrame:
     return ranking_errors(_pair.left, _pair.right, _data, part)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _reading(
-    left: RunSpec, right: RunSpec, part: str, metric: str, picked: tuple[int, ...], _pair: Pair
+    left: RunSpec, right: RunSpec, part: str, metric: str, selected: tuple[int, ...], _pair: Pair
 ) -> tuple[str, str]:
-    return reading(_pair, part, metric, picked)
+    return reading(_pair, part, metric, selected)

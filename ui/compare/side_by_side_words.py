@@ -20,13 +20,13 @@ from ui.shell.figures import sentence
 from ui.shell.texts import describe, escaped
 
 FIRST_HELP = "The table below has all documents."
-SCORES_HELP = "Both subtract the query's mean; standardised also divides by the standard deviation."
+SCORES_HELP = "Minus the query's mean; standardised: divided by the standard deviation."
 LISTS = (
     "Query {query}, first {k} of {n} documents. Markers: grade; ▲▼: ranks gained or lost. {values}. Click a "
     "document to mark it. {about}."
 )
 WHICH = "linear: with the linear baseline's C."
-HOW = "Click a point, or draw around points with box or lasso."
+HOW = "Click, or draw around points."
 METRIC_HELP = "Per query, for both models."
 SAME = "Both sides are {model}. Choose another, or pin it and change a setting."
 AGAINST = (
@@ -39,14 +39,10 @@ ALL = (
     "{about}."
 )
 
-CAUTION = "You chose these queries by their results; that proves nothing about others."
-LISTS_ALT = "Both rankings of query {query}, first {k}."
+CAUTION = "Chosen by their results: no evidence about other queries."
 STANDARDISED = "scores minus their mean, divided by their standard deviation"
-SCORES_ALT = "Scores of query {query}: {left} against {right}."
 SCORES = "All {documents} documents of query {query}: {said}. {about}."
 LARGEST = "**Largest changes of rank**: tick a row to mark it."
-SCATTER_ALT = "{metric}, {left} against {right}."
-IN_ORDER_ALT = "Differences in {metric}, and Kendall's τ."
 MIDDLE = " Median τ of all queries: {tau}."
 TAU_HELP = "1: same order, −1: reversed."
 
@@ -74,9 +70,9 @@ class Pair:
         return self.specs.labels
 
     @property
-    def told(self) -> tuple[str, str]:
+    def names_in_text(self) -> tuple[str, str]:
         """The names within a sentence."""
-        return self.specs.told
+        return self.specs.names_in_text
 
     @property
     def sides(self) -> PairStyles:
@@ -138,11 +134,11 @@ def _own(described: Description) -> str:
     return ", ".join(described.names) + (f" ({settings})" if settings else "")
 
 
-def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) -> tuple[str, str]:
+def reading(pair: Pair, part: str, metric: str, selected: Collection[int] = ()) -> tuple[str, str]:
     """Compare the models in a sentence, over all queries or over selected ones with a caution."""
     a, b = pair.values(part, metric)
     everything = _over_all(pair, a, b, metric)
-    chosen = a.index.isin(list(picked))
+    chosen = a.index.isin(list(selected))
     if not chosen.any() or chosen.all():
         return sentence(everything), ""
     selected = _over_selected(pair, a[chosen], b[chosen], metric, len(a))
@@ -150,7 +146,7 @@ def reading(pair: Pair, part: str, metric: str, picked: Collection[int] = ()) ->
 
 
 def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str) -> str:
-    left, right = pair.told
+    left, right = pair.names_in_text
     if _even(a, b):
         where = "the only query" if len(a) == 1 else f"each of the {len(a):,} queries"
         return f"By {metric}, {_both(pair)} are even on {where}"
@@ -162,7 +158,7 @@ def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric:
     if _even(a, b):
         where = f"query {a.index[0]}" if len(a) == 1 else f"each of the {len(a):,} selected of {n:,} queries"
         return f"By {metric}, {_both(pair)} are even on {where}"
-    minus = f"{' minus '.join(pair.told)} is"
+    minus = f"{' minus '.join(pair.names_in_text)} is"
     mean = with_minus(interval.mean, "+z.3f")
     if len(a) == 1:
         return f"On query {a.index[0]}, {minus} {mean} {metric}"
@@ -177,7 +173,7 @@ def _even(a: pd.Series[float], b: pd.Series[float]) -> bool:
 
 
 def _both(pair: Pair) -> str:
-    return " and ".join(pair.told)
+    return " and ".join(pair.names_in_text)
 
 
 def _plain(text: str) -> str:
@@ -192,7 +188,7 @@ def tau_text(tau: float) -> str:
 def marked_document(document: pd.Series, pair: Pair) -> str:
     """Give the ranks of the marked document in both lists."""
     ranks = document["left_rank"], document["right_rank"]
-    places = (f"rank {n} with {name}" for n, name in zip(ranks, pair.told, strict=True))
+    places = (f"rank {n} with {name}" for n, name in zip(ranks, pair.names_in_text, strict=True))
     return (
         f"Marked: {_named(document['document'])}, grade {document['grade']}, {' and '.join(places)}. Click "
         "again to unmark."
@@ -214,7 +210,9 @@ def query_reading(row: pd.Series, moved: pd.DataFrame, pair: Pair) -> str:
     if len(moved):
         document, _, left, right, _ = moved.iloc[0]
         moves = f"{_named(document)} moves farthest"
-        words.append(f"{moves}, from rank {left} with {pair.told[0]} to {right} with {pair.told[1]}")
+        words.append(
+            f"{moves}, from rank {left} with {pair.names_in_text[0]} to {right} with {pair.names_in_text[1]}"
+        )
     elif first > 1:
         words.append("all ranks are the same")
     return sentence("; ".join(words))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,11 +51,6 @@ def listed(words: Sequence[str]) -> str:
     """Join words: "Nyström and random Fourier", "a, b and c"."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def names(specs: Iterable[RunSpec]) -> str:
-    """Join the names of models by their looks."""
-    return listed([style_of(look_of(spec)).name for spec in specs])
 
 
 def choices(spec: RunSpec) -> list[str]:

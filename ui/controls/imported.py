@@ -46,16 +46,16 @@ def compare() -> None:
         st.session_state[_WAITS] = [one for one in st.session_state.get(_WAITS, []) if one not in made]
 
 
-def say_of(record: RunRecord) -> None:
+def report_agreement(record: RunRecord) -> None:
     """Say on Train whether an imported run agrees with this record of its retraining."""
     if st.session_state.get(_AGAIN) == record.spec.hash:
         keeper().wait()  # the comparison reads the store
         compare()
         del st.session_state[_AGAIN]
-    say(record.spec.hash)
+    report(record.spec.hash)
 
 
-def say(digest: str = "") -> None:
+def report(digest: str = "") -> None:
     """Report comparisons of imported runs, of one or of all, until the visitor dismisses them."""
     if waits := len(st.session_state.get(_WAITS, [])):
         st.info(words.retraining(counted(waits, "imported run")))

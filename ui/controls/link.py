@@ -17,6 +17,7 @@ from rankviz.common.settings import Powers, Setting
 from ui.controls.setting_controls import Control, control_of
 from ui.controls.settings import BASELINE_C, all_settings
 from ui.shell import words
+from ui.shell.components import SCRIPTS
 from ui.shell.texts import escaped
 from ui.shell.words import not_available, other_version
 
@@ -190,23 +191,7 @@ OF_THE_APP = ("v", "job")
 """Parameters without a value in any widget or page."""
 
 
-_SCRIPT = """<script>
-if (!history.replacesOnOnePage) {{
-  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  const whole = (url) => {{
-    const to = new URL(url ?? "", location.href), told = to.searchParams;
-    const missing = told.has("{name}") ? "" : (told.size ? "&" : "?") + "{name}={value}";
-    return to.pathname + to.search + missing + to.hash;
-  }};
-  history.pushState = (state, title, url) => {{
-    const samePage = new URL(url ?? "", location.href).pathname === location.pathname;
-    if (samePage) replace(state, title, whole(url));
-    else push(state, title, url);
-  }};
-  history.replacesOnOnePage = true;
-  replace(history.state, "", whole(location.href));
-}}
-</script>"""
+_SCRIPT = (SCRIPTS / "shell" / "history.js").read_text(encoding="utf-8")
 """Streamlit adds an entry for each parameter that a script sets, such as a started job."""
 
 
@@ -217,7 +202,8 @@ def keep_one_history_entry(name: str, value: str) -> None:
     first run of a script arrive before the browser knows it. Those set later by a fragment lack the browser's
     parameters.
     """
-    st.html(_SCRIPT.format(name=name, value=value), unsafe_allow_javascript=True)
+    script = _SCRIPT.replace("{name}", name).replace("{value}", value)
+    st.html(f"<script>\n{script}</script>", unsafe_allow_javascript=True)
     if st.session_state.setdefault(_TOLD, False):
         st.query_params[name] = value
     st.session_state[_TOLD] = True

@@ -209,13 +209,13 @@ class Two:
         return (style_of(left).name, style_of(right).name) if left != right else self.labels
 
     @property
-    def told(self) -> tuple[str, str]:
+    def names_in_text(self) -> tuple[str, str]:
         """Names within a sentence: "the linear model", "Nyström"; their labels if the looks are the same."""
         left, right = self.looks
         return (in_a_sentence(self.left), in_a_sentence(self.right)) if left != right else self.labels
 
 
-def offered(spec: RunSpec, *names: str) -> bool:
+def supports(spec: RunSpec, *names: str) -> bool:
     """Return True if a spec's model offers all of these; else explain why not, and offer alternatives."""
     lacking = spec.offers.lacks(*names)
     if not lacking:

@@ -38,7 +38,7 @@ _DIGITS = 18
 def switch_to(part: str = "") -> None:
     """Put the selection of other data aside, and restore that of a part of the sidebar's fold.
 
-    `picked` does this too, but the address must not wait for training. The selection in the address belongs
+    `selected` does this too, but the address must not wait for training. The selection in the address belongs
     to the data shown first.
     """
     state = st.session_state
@@ -54,7 +54,7 @@ def switch_to(part: str = "") -> None:
         state[KEY] = [int(text) for text in texts if text.isdecimal() and len(text) <= _DIGITS]
 
 
-def picked(table: pd.DataFrame, part: str = "") -> list[int]:
+def selected(table: pd.DataFrame, part: str = "") -> list[int]:
     """Return the selected queries of a part that are in `table`, which has a column query."""
     switch_to(part)
     known = set(table["query"])

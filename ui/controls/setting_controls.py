@@ -134,7 +134,7 @@ class Control(ABC):
         """Return the label of a widget's value, in menus and in the URL."""
         return str(raw)
 
-    def offered(self, value: Any, there: bool) -> dict[str, Any]:
+    def value_for_widget(self, value: Any, there: bool) -> dict[str, Any]:
         """Return the value of its widget if it is there; else raise `SettingError`."""
         if not there:
             shown = self.setting.told(value)
@@ -172,7 +172,7 @@ class Exponents(Control):
         low, high, base = self._offer
         exponent = low - 1 if isinstance(value, str) else round(math.log(value, base))
         there = low <= exponent <= high and math.isclose(self.from_widget(exponent), value)
-        return self.offered(value, there) | {self.setting.key: exponent}
+        return self.value_for_widget(value, there) | {self.setting.key: exponent}
 
     def from_widget(self, raw: Any) -> Any:
         """Return the power."""
@@ -193,7 +193,7 @@ class Listed(Control):
 
     def to_widgets(self, value: Any) -> dict[str, Any]:
         """Return the value if it is listed."""
-        return self.offered(value, value in self._values)
+        return self.value_for_widget(value, value in self._values)
 
     def label(self, key: str, raw: Any) -> str:
         """Return the number in the slider's format."""
@@ -216,7 +216,7 @@ class Number(Control):
         """Return the number if it can be typed."""
         low, high = self._ends
         raw = low if value is None else value
-        return self.offered(value, low <= raw <= high) | {self.setting.key: raw}
+        return self.value_for_widget(value, low <= raw <= high) | {self.setting.key: raw}
 
     def from_widget(self, raw: Any) -> Any:
         """Return the number, or None."""

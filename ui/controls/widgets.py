@@ -49,7 +49,7 @@ class Bound:
     def held_menu(self, key: str, label: str, options: Options, first: int = 0, **how: Any) -> Any:
         """Draw a menu whose options and start depend on the data; keep its value while it is an option."""
         values = list(options)
-        at = keep_held(key, values, first)
+        at = keep_choice(key, values, first)
         return self.place.selectbox(label, values, at, **self._common(key, how, options))
 
     def optional_menu(self, key: str, label: str, options: Options, placeholder: str, **how: Any) -> Any:
@@ -123,11 +123,11 @@ def start_index(key: str, options: list[Any], start: Any) -> int:
     return position
 
 
-def keep_held(key: str, options: Sequence[Any], first: int = 0) -> int:
-    """Have a menu keep what it holds where that is an option, else hold the first; returns `first`.
+def keep_choice(key: str, options: Sequence[Any], first: int = 0) -> int:
+    """Keep a menu's choice if it is still an option, else choose the first; return `first`.
 
-    The address leaves out what a menu starts from, and other data bring another start. So what it holds is
-    set in every run: Streamlit then writes it into the address where it is not the start.
+    The address leaves out a menu's start value, which changes with the data. So every run sets the choice,
+    and Streamlit writes it into the address if it is not the start value.
     """
     held = st.session_state.get(key)
     st.session_state[key] = held if held in options else options[first]

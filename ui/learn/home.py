@@ -14,7 +14,7 @@ from rankviz.plots.style import style_of
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.curves import approximate_specs, choices, is_curve, kernels, names, report_left_out
+from ui.controls.curves import approximate_specs, choices, is_curve, kernels, report_left_out
 from ui.controls.navigation import links
 from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
@@ -53,7 +53,6 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
         table,
         answer=sentence(answer) if answer else beside_linear,
         key="ndcg-against-m",
-        alt=words.alt(names(curves)),
         caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
     )
     if answer and beside_linear:

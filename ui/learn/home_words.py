@@ -23,8 +23,3 @@ def results(dataset: str) -> str:
     if dataset != DEMONSTRATION:
         return RESULTS
     return f"`{dataset}` is **synthetic**, and non-linear by design. {RESULTS}"
-
-
-def alt(names: str) -> str:
-    """Return the figure for those who cannot see it."""
-    return f"NDCG@10 against m, over the linear level: {names}."

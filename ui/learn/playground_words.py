@@ -10,8 +10,8 @@ from rankviz.features import FEATURE_MAPS
 from rankviz.whatif.plane import PlaneFit, has_landmarks
 from ui.learn.playground_scene import WAVES, Scene
 
-PLANE_HELP = "A new set, size or seed removes your changes."
-EACH_HELP = "More documents show the surface better."
+PLANE_HELP = "A new set removes your changes."
+EACH_HELP = "More show the surface better."
 SEED_HELP = "Of documents, landmarks and frequencies."
 UNREAD = "Not used by this map."
 ABOUT = (
@@ -21,7 +21,7 @@ ABOUT = (
 )
 UNREADABLE = "The link's changes could not be read; the original set is shown."
 TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."
-FULL = "At most {most} documents. Delete one first."
+FULL = "At most {most} documents."
 EMPTY = "No documents: add some"
 
 
@@ -42,8 +42,8 @@ def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
 def no_pairs(fit: PlaneFit) -> str:
     """Explain why there is nothing to learn, and the remedy."""
     if fit.data.n_documents == 1:
-        return "No pairs: add a document with another grade to its query"
-    return "No pairs: no query has two grades. Change a grade"
+        return "No pairs: add a document of another grade"
+    return "No pairs: change a grade"
 
 
 def who(fit: PlaneFit) -> str:

@@ -219,7 +219,7 @@ def query_of(train: RankingData) -> int:
     several = [k for k in range(len(labels)) if np.ptp(train.y[train.query_slice(k)]) > 0]
     chosen = Bound().held_menu(
         "wq",
-        "Query of the training part",
+        "Training query",
         {label: f"query {label}" for label in labels},
         several[0] if several else 0,
         label_visibility="collapsed",

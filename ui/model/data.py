@@ -71,7 +71,6 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         answer=reading(summary, queries),
         key="grades-per-query",
-        alt=words.PAIRS_ALT,
         caption=f"{described(spec, part)}. {words.PAIR}{thinned}",
     )
     named = {
@@ -93,7 +92,6 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         data_overview.histograms_figure(table, grades),
         table,
         key="query-histograms",
-        alt=words.HISTOGRAMS_ALT,
         caption=f"{described(spec, part)}. {words.histograms(len(queries), int(grades['documents'].sum()))}",
     )
     with st.expander(f"All {counted(len(queries))}"):
@@ -109,7 +107,6 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         answer=features_reading(table),
         key="features",
-        alt=words.FEATURES_ALT,
         caption=words.FEATURES.format(described=described(spec, part), CORRELATION=CORRELATION),
     )
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
@@ -132,7 +129,6 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         data_overview.heatmap_figure(drawn, data.feature_names),
         table,
         key="query-heatmap",
-        alt=words.heatmap_alt(len(table), chosen),
         caption=f"{described(spec, part)}. {words.heatmap(chosen, len(table))}{thinned}",
     )
     with st.expander(f"All {len(table):,} documents"):
@@ -154,7 +150,6 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
         table,
         answer=normalisation_reading(table, chosen),
         key="normalisation",
-        alt=words.normalised_alt(chosen),
         caption=f"{described(spec, part)}, {words.normalised(chosen)}{thinned}",
     )
 

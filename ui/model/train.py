@@ -32,7 +32,7 @@ from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.controls import selection
-from ui.controls.models import Option, Two, menu, offered, pin_buttons, pinned_models
+from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
 from ui.controls.widgets import METRICS, Bound, by_rank
@@ -87,7 +87,6 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         table,
         answer=_reading(other, record, part, metric),
         key="ndcg-at-k",
-        alt=words.CURVE_ALT.format(metric=curve, part=PART_NAMES[part]),
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[curve]}.",
     )
@@ -113,8 +112,8 @@ def _reading(other: RunRecord, record: RunRecord, part: str, metric: str) -> str
         return words.same_model(name)
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
     own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
-    name = two.told[0] + (f" ({own})" if own else "")
-    return sentence(found.sentence(two.told[1], name, metric))
+    name = two.names_in_text[0] + (f" ({own})" if own else "")
+    return sentence(found.sentence(two.names_in_text[1], name, metric))
 
 
 def _own(spec: RunSpec) -> list[str]:
@@ -136,7 +135,9 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
     table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     values = [r.metrics[part].loc[chosen, metric] for r in (other, record)]
-    ends = " and ".join(f"{value:.3f} with {name}" for value, name in zip(values, two.told, strict=True))
+    ends = " and ".join(
+        f"{value:.3f} with {name}" for value, name in zip(values, two.names_in_text, strict=True)
+    )
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)
     show_figure(
@@ -144,7 +145,6 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
         table,
         answer=f"query {chosen} has {metric} {ends}",
         key=drawn,
-        alt=words.lists_alt(k, chosen, two.told[0]),
         caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
         on_select=selection.on_document_click(drawn),
     )
@@ -187,7 +187,6 @@ def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted
         pd.concat([table, lines], axis=1),
         answer=answer,
         key="margins",
-        alt=words.LOSSES_ALT,
         caption=f"{words.loss(loss.label, loss.formula)} {counted}"
         f"{_of_costs(spec.get('costs'))} {describe(spec, part)}.",
     )
@@ -208,14 +207,13 @@ def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str
         table,
         answer=answer,
         key="margins",
-        alt=words.MARGINS_ALT,
         caption=f"{words.no_loss(capital(in_a_sentence(spec)))} {counted} {describe(spec, part)}.",
     )
 
 
 def convergence(record: RunRecord) -> None:
     """Draw the trace of iterations, and the cost of training."""
-    if not offered(record.spec, "trace"):
+    if not supports(record.spec, "trace"):
         return
     newton = set(record.trace) >= NEWTON_COLUMNS
     table = convergence_plot.convergence_data([record]) if newton else convergence_plot.trace_data(record)
@@ -228,7 +226,6 @@ def convergence(record: RunRecord) -> None:
         table,
         answer=record.status,
         key="convergence",
-        alt=words.NEWTON_ALT if newton else words.TRACE_ALT,
         caption=_spent(record),
     )
 

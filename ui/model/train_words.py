@@ -6,25 +6,20 @@ CURVES = {
     "NDCG": "NDCG@k is 0 for a query with fewer than k documents",
     "P": "P@k divides by k for every query",
 }
-"""How each curve treats short queries, for its caption."""
+"""Each curve's rule for short queries, for its caption."""
 BESIDE = "The linear model (its C is below More settings) or a pin."
 METRIC = "Of the answers. The figure shows P@k for it, else NDCG@k."
 QUERY = "Default: the query whose difference is nearest to the mean."
 NO_PAIRS = "This part has no preference pairs."
-LOSSES_ALT = "Losses and margins of pairs."
-MARGINS_ALT = "Margins of pairs."
-NEWTON_ALT = "Objective and Newton decrement."
-TRACE_ALT = "Objective by iteration."
-COSTS_RESCALE = " Drawn for a cost of 1: other costs move the bend (margin rescaling)."
-COSTS_MULTIPLY = " Drawn for a cost of 1: costs multiply the loss of a pair."
+COSTS_RESCALE = " Drawn for cost 1: other costs move the bend."
+COSTS_MULTIPLY = " Drawn for cost 1: costs multiply the loss."
 SCORES = "Scores: one per line, in file order."
 NO_MEMORY = "Peak memory: unknown on this system."
-CURVE_ALT = "Mean {metric} at cut-offs 1 to 10, {part} part."
 
 
 def cost(seconds: float, predicted: object) -> str:
     """Return the seconds of the run, with the prediction."""
-    return f"This run took {seconds:.2f} s; predicted: {predicted}, without the program itself."
+    return f"This run took {seconds:.2f} s; predicted: {predicted}."
 
 
 def same_model(name: str) -> str:
@@ -37,15 +32,10 @@ def same_lists(name: str) -> str:
     return f"Both lists are of {name}."
 
 
-def lists_alt(k: int, query: int, other: str) -> str:
-    """Return the lists for those who cannot see them."""
-    return f"First {k} documents of query {query} under both models."
-
-
 def lists(query: int, n: int, k: int) -> str:
     """Return what the lists of a query show."""
     return (
-        f"Query {query}, first {k} of {n} documents; lines through the bottom go to lower ranks. Click a "
+        f"Query {query}, first {k} of {n} documents; lines through the bottom: lower ranks. Click a "
         "document to mark it."
     )
 

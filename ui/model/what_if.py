@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,15 +52,7 @@ MORE = 100.0
 """Weight of the shown query that explains why a document is not where it was dropped."""
 MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
 """Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
-STYLE = """
-.st-key-what-if-answer { min-height: 3.2rem; }
-.st-key-what-if-lines button { min-height: 0; padding: 0 0.4rem; }
-.st-key-what-if-training button { min-height: 1.75rem; padding: 0 0.5rem; }
-.st-key-what-if-lines [data-testid="stCheckbox"] label { padding: 0; }
-.st-key-what-if-table { overflow-x: auto; }
-.st-key-what-if-table :is(td, th) { padding: 0.1rem 0.4rem; font-size: 0.82rem; border-width: 0 0 1px; }
-.st-key-what-if-table td { white-space: nowrap; }
-"""
+STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 """Answers of one and of two lines have the same height, so that the list keeps its place."""
 _DRAWN = "what-if-drawn"
 
@@ -338,7 +331,6 @@ def _beside(page: Page, outcome: Outcome, query: Any) -> None:
         per_query.difference_figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
-        alt=words.QUERIES_ALT.format(METRIC=METRIC),
         caption=words.QUERIES.format(metric=METRIC, about=describe(page.spec)),
     )
     _pairs(page, outcome)

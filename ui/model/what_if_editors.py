@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from pprint import pformat
 from typing import Any
 
@@ -44,30 +45,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.work.folds import normalised
 
-_PROGRAM = '''"""What if: {n} of {where}, and what the model makes of it.
-
-Needs rankviz, installed or beside it.
-"""
-
-from rankviz import RunSpec
-from rankviz.datasets.normalise import normalise
-from rankviz.runs.run import model_of, open_named
-from rankviz.whatif.changes import {names}
-from rankviz.whatif.outcomes import WhatIf
-
-METRIC = "NDCG@10"
-CHANGES = {changes}
-
-spec = RunSpec.from_json({spec})
-fold = normalise(open_named(spec), spec.normalisation)  # open_named(spec, ["folder"]) looks for data there
-outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome(CHANGES)
-for part in ("train", "vali"):
-    table = outcome.per_query(part, METRIC)
-    old, new = table["old"].mean(), table["new"].mean()
-    print(f"{{part}}: {{METRIC}} {{old:.4f}} without the changes, {{new:.4f}} with them")
-    found = outcome.comparison(part, METRIC)
-    print("  " + found.sentence("the model with the changes", "the one without", METRIC))
-'''
+_PROGRAM = Path(__file__).with_name("what_if_program.txt").read_text(encoding="utf-8")
 HALF, WRONG = 0.5, 0.1
 """Shares of queries to learn from, and of wrong grades, that buttons offer."""
 WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0)
@@ -285,7 +263,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
     st.caption(words.LEAVE_OUT)
     queries = [plain_label(label) for label in fold.train.query_labels]
     start = queries.index(found.query) if found.part == "train" else 0
-    query = st.selectbox("Query of the training part", queries, start, format_func=str, key="out-query")
+    query = st.selectbox("Training query", queries, start, format_func=str, key="out-query")
     st.button("Leave out query", key="out-query-go", on_click=_put, args=(spec, [QueryOut(query)]))
     feature = st.selectbox(
         "Feature",

@@ -28,11 +28,11 @@ from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.model.what_if_lists import Lists, names_by_number
 from ui.shell.texts import escaped
 
-WEIGHT_HELP = "Multiplies its pairs in training."
+WEIGHT_HELP = "Multiplies its pairs."
 TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
 TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
-IN_ADDRESS = "The address contains the changes. A link with every setting:"
-SCRIPT_HELP = "Trains with and without the changes; needs only rankviz."
+IN_ADDRESS = "Link with every setting:"
+SCRIPT_HELP = "Trains with and without the changes."
 ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
@@ -43,8 +43,8 @@ SAME = "Choose two different documents."
 
 METRIC = "NDCG@10"
 NOTHING_YET = {
-    "train": "Drag a document above another: the model trains and the ranking updates.",
-    "vali": "Drag a document above another: its grade and the metric change.",
+    "train": "Drag a document above another: the ranking updates.",
+    "vali": "Drag a document above another: its grade changes.",
 }
 HALF = "Half of the queries"
 WRONG = "10 % wrong grades"
@@ -53,14 +53,12 @@ DRAWN = "random numbers"
 DRAWS_AGAIN = "For training only. Click again for another draw."
 NOT_TRAINED = "No training query has changed."
 OF_THE_PART = {
-    "train": "Changes to this query train the model again. A larger weight has a larger effect.",
-    "vali": "The model does not learn from this query: changes affect only its metric.",
+    "train": "Changes to this query train the model again.",
+    "vali": "Not a training query: changes affect only its metric.",
 }
 OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
 LEAVE_OUT = "× in a row leaves out its document."
 TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
-QUERIES_ALT = "Change of {METRIC} by query."
-SHARES_ALT = "Feature contributions to the margin of {above} over {below}."
 REFUSED = "{changes} of this link {are} not possible here and left out. {reason}: {first}."
 
 

@@ -25,7 +25,7 @@ from rankviz.whatif.explanations import alike_together, explain_margin
 from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.outcomes import Outcome
 from ui.controls.feature_names import names_of
-from ui.controls.models import offered
+from ui.controls.models import supports
 from ui.controls.settings import go_to
 from ui.model import what_if_change_list as change_list
 from ui.model import why_computations as computations
@@ -58,7 +58,6 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
         table,
         answer=words.answer(pair, table, margin),
         key="why-shares",
-        alt=words.SHARES_ALT,
         caption=f"{words.bars(pair.query, escaped(pair.above), escaped(pair.below), abs(float(found.rest)))} "
         f"{words.WHAT_IT_IS} {_about(pair)}",
     )
@@ -77,7 +76,6 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
         margin_explanation.features_figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
-        alt=words.VALUES_ALT,
         caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
     )
     with st.expander("Numbers of all features"):
@@ -104,7 +102,6 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
         margin_explanation.curve_data(grid, margin),
         answer=words.along(names[feature], crossings, now),
         key="why-curve",
-        alt=words.moving_alt(names[feature]),
         caption=f"{words.moving(len(grid))} {words.looked(crossings.step)} {_about(pair)}",
     )
     st.markdown(f"{words.smallest(found, names, pair)}.")
@@ -124,7 +121,7 @@ def _feature(names: Sequence[str], best: int) -> int:
 def landmarks(pair: Pair) -> None:
     """Draw the landmarks for and against."""
     spec = pair.record.spec
-    if not offered(spec, "expansion"):
+    if not supports(spec, "expansion"):
         return
     table, train = alike_together(computations.landmarks(pair)), normalised(spec).train
     exact = FEATURE_MAPS[spec.get(FEATURE_MAP.name)].is_exact
@@ -137,7 +134,6 @@ def landmarks(pair: Pair) -> None:
         table,
         answer=words.landmarks(table, _named(table.head(1), train).iloc[0], exact),
         key="why-landmarks",
-        alt=words.LANDMARKS_ALT,
         caption=f"{words.landmarks_caption(margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
     )
     st.caption(words.LANDMARKS)
@@ -215,7 +211,7 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
     What if has the current model; for a pair of that model, a button leads there.
     """
     spec = pair.record.spec
-    if not offered(spec, "refits"):
+    if not supports(spec, "refits"):
         return
     if normalised(spec).train.n_queries < 2:
         st.info(words.ONE_QUERY)
@@ -232,7 +228,6 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
         table,
         answer=queries_answer(table),
         key="why-queries",
-        alt=words.QUERIES_ALT,
         caption=f"{words.refits(trained, far)} {describe(spec, pair.part)}.",
     )
     st.caption(estimates_quality(table))
@@ -306,7 +301,7 @@ def pair_of_a_list(
     box = st.expander("Why is A above B?", key="what-if-why", on_change="rerun")
     if box.open:
         with box, errors_as_sentences():
-            if not offered(record.spec, "form"):
+            if not supports(record.spec, "form"):
                 st.caption(NEEDS)
                 return
             _shares(asked, changes, _pair(record, outcome.fold, found, marked))
@@ -357,7 +352,6 @@ def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
         table,
         answer=answer(pair, table, float(found.margin)),
         key="what-if-why-shares",
-        alt=words.SHARES_ALT.format(above=pair.above, below=pair.below),
         caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
         f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
     )

@@ -18,7 +18,7 @@ from rankviz.plots.style import shown_documents
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names
-from ui.controls.models import Option, menu, offered, pinned_models, sidebar_models
+from ui.controls.models import Option, menu, pinned_models, sidebar_models, supports
 from ui.controls.settings import go_to, go_where_asked
 from ui.controls.widgets import Bound
 from ui.model import why_words as words
@@ -32,7 +32,7 @@ QUERY, ABOVE, BELOW, OF = "query", "above", "below", "of"
 """Keys of the choices, also their names in the address."""
 CURRENT = "current"
 _SHOWN = "why-shown"
-"""Where the session keeps the pair that was shown last."""
+"""Key of the pair shown last, in the session."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def controls(
     turn, label = row.container(width="content"), row.container(width="content")
     chosen = model(of, spec)
     about.caption(str(describe(chosen, part)), width="content")
-    if not offered(chosen, "form"):
+    if not supports(chosen, "form"):
         st.caption(words.NEEDS)
         end_page()
     with training:

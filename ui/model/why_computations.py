@@ -30,7 +30,7 @@ def model_of(record: RunRecord) -> Ranker:
     return _model(record.spec, record)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Loading the model …")
+@st.cache_resource(max_entries=4, show_spinner="Loading …")
 def _model(spec: RunSpec, _record: RunRecord) -> Ranker:
     return model_from(_record, normalised(spec).train)
 
@@ -46,13 +46,13 @@ def neighbours(pair: Pair, n: int) -> MarginExplanation:
     return _neighbours(pair.record.spec, pair.part, pair.query, n, pair)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Explaining the list …")
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
 def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> MarginExplanation:
     X = _pair.data.X[_pair.listed["row"].to_numpy()[: n + 1]]
     return explain_margin(model_of(_pair.record), X[:-1], X[1:])
 
 
-@_by_pair(max_entries=64, show_spinner="Searching for swaps …")
+@_by_pair(max_entries=64, show_spinner="Searching …")
 def nearest(pair: Pair) -> Swaps:
     """Return the smallest change of every feature that swaps the two documents."""
     return swaps(model_of(pair.record), pair.a, pair.b, normalised(pair.record.spec).train.X)
@@ -68,14 +68,14 @@ def curve(pair: Pair, feature: int) -> tuple[FloatArray, FloatArray, Crossings]:
     return values, margin, crossings_seen(model, pair.a, pair.b, feature, (low, high))
 
 
-@_by_pair(max_entries=16, show_spinner="Computing landmarks …")
+@_by_pair(max_entries=16, show_spinner="Computing …")
 def landmarks(pair: Pair) -> pd.DataFrame:
     """Return each landmark's share of the margin."""
     train = normalised(pair.record.spec).train
     return landmark_shares(model_of(pair.record), pair.a, pair.b, train)
 
 
-@_by_pair(max_entries=64, show_spinner="Refitting without queries …")
+@_by_pair(max_entries=64, show_spinner="Refitting …")
 def without_queries(pair: Pair) -> pd.DataFrame:
     """Return the margin without each training query; `SettingError` if it cannot be estimated."""
     asking = shared_model(pair.record, normalised(pair.record.spec))

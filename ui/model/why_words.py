@@ -22,20 +22,16 @@ NEEDS = (
     "Exact contributions need scores that add up functions of single features, or products of these. A "
     "polynomial kernel mixes the features."
 )
-MODEL = "The current model, RankSVM on another map, or a pin."
+MODEL = "Current model, another map, or a pin."
 ONE_DOCUMENT = " The query has one document."
 SAME = "A and B are the same document. Choose two."
 HOW = "Click two documents to compare them."
-SHARES_ALT = "Feature contributions to the margin, largest first."
 NO_SHARE = "No feature contributes."
-VALUES_ALT = "Values of both documents and training ranges."
-FEATURE = "Default: the feature with the smallest change that swaps A and B."
+FEATURE = "Default: the smallest change that swaps them."
 NO_LANDMARK = "No landmark contributes."
-LANDMARKS_ALT = "Largest contributions of landmarks."
-LANDMARKS = "Contributions of neighbouring landmarks may cancel."
+LANDMARKS = "Neighbouring landmarks may cancel."
 ONE_QUERY = "The training part has one query."
 TOO_LARGE = "“What if” can leave out queries."
-QUERIES_ALT = "Margins without single training queries."
 LEAVE_OUT = "Adds this change to What if."
 SAME_SCORE = "A and B have the same score"
 NONE_TURNS = (
@@ -64,11 +60,6 @@ def distributions(features: int, documents: int) -> str:
         f"{documents:,} training documents, normalised values. Thin line: range; thicker: 5 % to 95 %; "
         "thickest: middle half; tick: median."
     )
-
-
-def moving_alt(name: str) -> str:
-    """Return the curve of the margin for those who cannot see it."""
-    return f"Margin against {name} of A."
 
 
 def moving(values: int) -> str:

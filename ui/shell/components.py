@@ -5,7 +5,8 @@ function. Streamlit calls it with `{data, parentElement, setStateValue, setTrigg
 the theme change, always with the same parent. It may import other files of `ui/browser` by relative
 paths; a style sheet has the same name. Scripts are files of our server, because the pages' policy
 (`ui/shell/server.py`) forbids code from text. Streamlit serves such files for installed packages only, so
-the folder is declared to it as a package.
+the
+folder is declared to it as a package.
 
 A script's messages come from a browser, where anyone can change them. So a page declares their shape, such as
 `record(id=text, w=each(number))`. Other messages are logged and ignored.

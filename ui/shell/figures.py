@@ -13,8 +13,8 @@ import json
 import re
 import textwrap
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -60,7 +60,7 @@ ON_DARK |= {NO_VALUE: "#3e3e3b"}
 # grades run dark to light there, so that higher ones stand out on either background
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 Selecting = Literal["ignore", "rerun"] | Callable[[], None]
-"""What a selection in a figure does: nothing, rerun the page, or call a function before the rerun."""
+"""Effect of a selection in a figure: none, a rerun of the page, or a function call before the rerun."""
 CONFIG = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [
@@ -81,16 +81,16 @@ pictures that contain their font (the camera's do not)."""
 
 @dataclass(frozen=True)
 class Figures:
-    """Shows the figures of a page, whose descriptions and captions are templates by the figure's key.
+    """Shows the figures of a page, whose captions are templates by the figure's key.
 
     Attributes
     ----------
-    alts, captions : mapping of str to str
-        Texts with names in braces, as in `str.format`.
+    captions, alts : mapping of str to str
+        Texts with names in braces, as in `str.format`. A figure without an alt is described by its titles.
     """
 
-    alts: Mapping[str, str]
-    captions: Mapping[str, str]
+    alts: Mapping[str, str] = field(default_factory=dict)
+    captions: Mapping[str, str] = field(default_factory=dict)
 
     def show(
         self,
@@ -105,9 +105,9 @@ class Figures:
     ) -> Any:
         """Draw a figure with its texts; return its selection, as `show_figure` does.
 
-        `told` fills the names in both templates. `texts` is their key if it differs from the figure's.
+        `told` fills the names in the templates. `texts` is their key if it differs from the figure's.
         """
-        alt, caption = (found[texts or key].format(**told) for found in (self.alts, self.captions))
+        alt, caption = (found.get(texts or key, "").format(**told) for found in (self.alts, self.captions))
         return show_figure(
             figure, table, key=key, alt=alt, caption=caption, answer=answer, on_select=on_select
         )
@@ -118,20 +118,25 @@ def show_figure(
     table: pd.DataFrame,
     *,
     key: str,
-    alt: str,
     caption: str,
+    alt: str = "",
     answer: str = "",
     on_select: Selecting = "ignore",
 ) -> Any:
     """Draw a figure below its answer; its description, picture and numbers below, closed.
 
-    `alt` is a text for screen readers. Return the selection in the figure if `on_select` is "rerun" or a
-    callback. If only the first figure is wanted, the page ends here.
+    `alt` is a text for screen readers; the default lists the figure's titles. Return the selection in the
+    figure if `on_select` is "rerun" or a callback. If only the first figure is wanted, the page ends here.
     """
     if answer:
         show_answer(answer)
     event = st.plotly_chart(
-        themed(figure), width="stretch", key=key, alt=alt, config=CONFIG, on_select=on_select
+        themed(figure),
+        width="stretch",
+        key=key,
+        alt=alt or alt_of(figure),
+        config=CONFIG,
+        on_select=on_select,
     )
     row = st.container(key=f"{key}-tools", horizontal=True, wrap=False, gap=None)  # icons: page.css
     how = {"type": "tertiary"}
@@ -150,6 +155,26 @@ def show_figure(
     if is_on(ALONE):
         end_page()
     return event
+
+
+def alt_of(figure: go.Figure) -> str:
+    """Describe a figure for screen readers: "NDCG@10 against m: Nyström, random Fourier"."""
+    layout = figure.layout
+    across = _different(axis.title.text for axis in figure.select_xaxes())
+    up = _different(axis.title.text for axis in figure.select_yaxes())
+    notes = (note.text for note in layout.annotations if note.yref == "paper")
+    panels = _different([layout.title.text, *notes])
+    drawn = _different(trace.name for trace in figure.data if trace.showlegend is not False)
+    subject = " against ".join(filter(None, (up, across)))
+    return ": ".join(filter(None, (panels, subject, drawn)))
+
+
+def _different(texts: Iterable[str | None]) -> str:
+    """List different texts without HTML tags."""
+    return ", ".join(dict.fromkeys(_TAG.sub(" ", text).strip() for text in texts if text))
+
+
+_TAG = re.compile(r"<[^>]*>")
 
 
 def show_answer(answer: str) -> None:

@@ -14,8 +14,8 @@ FAULT = "This is a fault of the program, not of your data or settings. To report
 METHOD = "How scores are learned."
 NORMALISATION = "Scaling of the features before training."
 BASELINE_C = "C of the linear model shown for comparison."
-DATA_SET = "The bundled set is synthetic. Add LETOR folds to the data folder, or use `make app DATA=folder`."
-FOLD = "Train on training, choose settings on validation, judge once on test."
+DATA_SET = "Add LETOR folds to the data folder, or use `make app DATA=folder`."
+FOLD = "Choose settings on validation, judge once on test."
 COSTS_BY_GRADE = "Costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, …), for “λ as below”."
 COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3."
 LINK = "Link with all settings:"
@@ -80,15 +80,15 @@ def pins_left_out(most: int) -> str:
 
 def pin(most: int) -> str:
     """Return how pins work."""
-    return f"Keep this model in the figure (up to {most})."
+    return f"Keep in the figure (up to {most})."
 
 
 # test results, selected queries, features, figures
 
-REVEAL = "Test results are optimistic if you choose settings by them, so looks are counted."
-QUERY = "Default: the selected query with the largest difference."
-NOTHING_LEARNED = "The training part has no preference pairs: nothing to learn. Documents keep file order."
-NAMES = "Numbers start at 1. Names stay in this browser tab."
+REVEAL = "Looks are counted: test results must not guide choices."
+QUERY = "Default: the largest difference."
+NOTHING_LEARNED = "No preference pairs: nothing to learn. Documents keep file order."
+NAMES = "Numbers start at 1; names stay in this browser tab."
 OWN_NAMES = "From the data set."
 NO_NAMES = "The data set has no feature names."
 
@@ -101,18 +101,18 @@ def lines_not_read(d: int, lines: str) -> str:
 # jobs
 
 NO_POINT_YET = "No results yet; points appear as runs finish."
-MORE_TO_COME = "More points appear as runs finish."
+MORE_TO_COME = "More points will appear."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
 CROWDED = "Others are training. Changing a setting stops your run."
 SLOW = "This takes longer than predicted. Changing a setting stops it."
-OF_OTHERS = "Another visitor asked for the same runs; you both get them."
-RESTING = "These runs start when you stop changing settings."
+OF_OTHERS = "Another visitor asked for the same runs."
+RESTING = "They start when you stop changing settings."
 
 
 def cost(runs: str, predicted: str) -> str:
     """Return how long runs will take on this machine."""
-    return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave the page."
+    return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave."
 
 
 def retraining(runs: str) -> str:
@@ -123,8 +123,8 @@ def retraining(runs: str) -> str:
 # the cluster
 
 SWEEP_THERE = "Each worker trains whole families of runs."
-MODEL_THERE = "All workers train one model together. A model that cannot be divided trains on this machine."
-ASKING = "Asking the cluster …"
+MODEL_THERE = "All workers train one model together, if it can be divided."
+ASKING = "Asking …"
 NO_WORKER = "The cluster has no worker now."
 
 

@@ -235,11 +235,6 @@ def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> N
             table,
             answer=answer,
             key="convergence-runs",
-            alt=words.ALTS["convergence-runs"].format(
-                quantity=QUANTITIES[choice.y].name.capitalize(),
-                n=drawn["label"].nunique(),
-                axis=AXIS_NAMES[choice.x],
-            ),
             caption=_caption(record, choice, set(table["label"]) - set(drawn["label"])),
         )
 

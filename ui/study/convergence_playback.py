@@ -24,7 +24,7 @@ from ui.study.convergence import from_zero
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 
 LONGEST, MOST_DOCUMENTS = 5.0, 200_000
 """Largest predicted seconds of a run that is repeated without asking; largest number of documents for
@@ -92,7 +92,7 @@ def _query(train: RankingData) -> int:
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
     first = several[0] if several else 0
-    chosen = Bound(helps=words.HELP).held_menu("pq", "Query of the training part", ids, first, width=260)
+    chosen = Bound(helps=words.HELP).held_menu("pq", "Training query", ids, first, width=260)
     return ids.index(chosen)
 
 

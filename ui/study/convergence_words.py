@@ -11,8 +11,8 @@ LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = "A product multiplies by Φ and Φᵀ, or by the kernel"
 HELP = {
     "compare": "Losses, solvers, values of C, pinned models.",
-    "plain": "Without it, plain conjugate gradients solve the Newton systems.",
-    "cs": "Up to {most} more values. Each gap is to the best objective for its C.",
+    "plain": "Without it: plain conjugate gradients.",
+    "cs": "Up to {most} more values. Gap: to the best objective for its C.",
     "show": (
         "Best objective: lowest of all runs (one has tolerance 10⁻¹⁰). Newton decrement: predicted "
         "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved "
@@ -30,7 +30,7 @@ CAPTIONS = {
         "preference pairs; at the start all are 0 (bar cut off)."
     ),
     "pairs": "{about}, {pairs:,} preference pairs",
-    "objectives": "Do not compare objectives of different losses or C",
+    "objectives": "Objectives of different losses or C are not comparable",
     "gap": (
         f"Gap: to the lowest value of the same objective in all runs (one has tolerance {LEAST_GAP}); "
         f"smaller gaps are drawn at {LEAST_GAP}"
@@ -50,17 +50,12 @@ CAPTIONS = {
     "left out": "Left out: {names}.",
 }
 """Templates of captions, by the key of their figure or what they say."""
-ALTS = {
-    "playback": "Ranks and margins of query {query} at each Newton iteration.",
-    "convergence-runs": "{quantity} of {n} runs against {axis}.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "newton": "Only Newton's iterations can be played. Choose {method}{solvers} as solver.",
-    "documents": "Scores per iteration are kept for at most {most:,} documents.",
+    "documents": "At most {most:,} documents can be played.",
     "runs": "Only the first {most} of {n} runs are drawn.",
     "current": "{model}, the current model, is still training.",
-    "no pairs": "The training part has no preference pairs: nothing to minimise.",
+    "no pairs": "No preference pairs: nothing to minimise.",
     "no curve": "Training ended where it began: {status}.",
     "no trace": "This trace has no {asked}. It has: {names}; against {axes}.",
 }

@@ -33,7 +33,7 @@ from ui.work.jobs import WAITING, run_available
 
 VARIED = {"C": "no C to vary", "costs": "no costs of pairs"}
 """Varied settings, and words for a model without them."""
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 LAMBDAS = {"l10": ("λ₁₀", 1.0), "l20": ("λ₂₀", 2.0), "l21": ("λ₂₁", 1.3)}
 """Keys of the sliders, their names, and he2009's values (§4.2)."""
 LAMBDA_GRID = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -147,7 +147,6 @@ def _against_C(
         plot.C_figure(data, look_of(spec), settings.metric, spec.C),
         data,
         so_far + words.reading_of_C(others, best, len(highest), settings.metric),
-        metric=settings.metric,
         about=about(spec, settings, part).without("C"),
         of=_of_baseline(spec),
         effort="" if so_far else _effort(spec, settings, data),
@@ -236,8 +235,6 @@ def _against_cost(
         plot.cost_figure(data, look_of(plain), settings.metric, name, at, level),
         data,
         one,
-        metric=settings.metric,
-        name=name,
         about=about(plain, settings, part),
         costs=told,
         queries=data["queries"].iloc[0],

@@ -7,10 +7,10 @@ from rankviz.metrics.significance import Comparison, queries_in_words
 
 HELP = {
     "metric": "Mean over queries.",
-    "scope": "All folds: each is trained by itself; their queries are pooled.",
-    "model": "The linear model has its own C (More settings). A kernel may run in the background.",
+    "scope": "All folds: trained separately; queries are pooled.",
+    "model": "The linear model has its own C (More settings).",
     "vary": "The cost on the axis.",
-    "lambda": "Cost of ranking a document of the first grade below one of the second (he2009: 1, 2 and 1.3).",
+    "lambda": "Cost of misordering a pair of these grades (he2009: 1, 2 and 1.3).",
     "mu": "More weight for queries with few pairs: μ = ln(1 + most pairs/pairs of this query) (he2009 §4.2).",
     "query": "A query of this part.",
 }
@@ -33,16 +33,10 @@ CAPTIONS = {
     "sidebar": "This tab uses its own costs, not the sidebar's ({costs}).",
 }
 """Templates of captions, by the key of their figure or what they say."""
-ALTS = {
-    "influence-of-c": "{metric} and products against C.",
-    "influence-of-cost": "{metric} against {name}.",
-    "influence-list": "First {k} documents of query {query} without and with costs.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "nothing": "{model} has {lacking}. Choose the {linear} model above, or a method in the sidebar: {able}.",
     "grades": (
-        "The sliders are for grades 0, 1 and 2; these data have grades up to {most}. Set the costs in the "
+        "The sliders are for grades 0 to 2; these data have grades up to {most}. Set the costs in the "
         "sidebar (More settings, “λ as below”) and compare on Train."
     ),
     "waiting": "This run is not finished yet.",

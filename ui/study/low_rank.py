@@ -44,7 +44,7 @@ from ui.study.low_rank_computations import (
 from ui.study.low_rank_models import Records, bare
 from ui.study.low_rank_query import Query
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 ORDERS = {"grade": "grade, then score", "score": "score"}
 BESIDE = {"cut": "cut to rank k", "rest": "what that leaves out"}
 WIDTH = 175
@@ -66,7 +66,7 @@ def all_queries(what: Shown) -> None:
     """Draw the dimensions for the share of the energy and for all of it, with references."""
     dragmode = toolbar(what)
     share = words.percent(what.choice.share)
-    of = "selected " if what.picked else ""
+    of = "selected " if what.selected else ""
     needs = what.only_picked(what.needs)
     show_answer(words.reading(needs, what.choice.share, of))
     left, right = st.columns(2, gap="medium")
@@ -81,7 +81,7 @@ def all_queries(what: Shown) -> None:
 
 def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
     choice, needs = what.choice, what.needs
-    table = dual_energy.histogram_data(needs, measure, choice.scale, what.picked)
+    table = dual_energy.histogram_data(needs, measure, choice.scale, what.selected)
     key = selection.chart_key(f"dim-{measure}")
     figure = dual_energy.histogram_figure(table, what.look, choice.scale, name)
     figure.update_layout(dragmode=dragmode)
@@ -93,7 +93,6 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
         figure,
         table,
         key=key,
-        alt=f"Histogram of {name}, {dual_energy.SCALES[choice.scale].axis}.",
         caption=f"{said}. {words.queries(len(needs))}; {words.left_out(what.found)}. "
         f"{describe(what.spec, 'train')}.",
         on_select=selection.on_bars(
@@ -107,7 +106,7 @@ def energy(what: Shown) -> None:
     inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
     model, shuffled = (dual_energy.energy_data(found, inside) for found in (what.found, what.shuffled))
     table = dual_energy.with_shuffled(model, shuffled)
-    of = f"the {len(what.picked)} selected of " if what.picked else ""
+    of = f"the {len(what.selected)} selected of " if what.selected else ""
     FIGURES.show(
         "energy",
         dual_energy.energy_figure(table, what.look, what.choice.share),
@@ -148,13 +147,13 @@ def numbers(what: Shown) -> None:
     every = table_of(what)
     row = st.container(horizontal=True, vertical_alignment="center")
     only = Bound(row, words.HELP).switch("onlypicked", "Selected queries only")
-    if what.picked:
-        selection.count(row, len(what.picked), len(every))
+    if what.selected:
+        selection.count(row, len(what.selected), len(every))
     table = what.only_picked(every) if only else every
     queries = [int(query) for query in table["query"]]
     # rows that disappear when unticked would make a new table each time
     key = (selection.chart_key if only else selection.table_key)("low-rank-queries")
-    ticked = [place for place, query in enumerate(queries) if query in set(what.picked)]
+    ticked = [place for place, query in enumerate(queries) if query in set(what.selected)]
     show_table(
         table,
         hide_index=True,
@@ -236,7 +235,7 @@ def query_menu(place: DeltaGenerator, what: Shown) -> None:
     queries = [int(query) for query in what.only_picked(what.needs)["query"]]
     if st.session_state.get(BLOCK) not in queries:
         st.session_state[BLOCK] = what.query
-    of = f"the {len(queries)} selected" if what.picked else f"{len(queries)}"
+    of = f"the {len(queries)} selected" if what.selected else f"{len(queries)}"
     Bound(place, words.HELP).menu(BLOCK, f"Query, of {of}", queries)
 
 
@@ -262,7 +261,7 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
         st.info(nothing, icon=":material/info:")
         if not found.n_zero:  # no pairs: no model has any α
             return
-    what = shown(record, train, choice, partial(selection.picked, part=SELECTED_PART))
+    what = shown(record, train, choice, partial(selection.selected, part=SELECTED_PART))
     one = Query(what)
     if not nothing:
         query_menu(menu, what)

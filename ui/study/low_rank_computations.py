@@ -68,7 +68,7 @@ class Shown:
     found: Spectra
     shuffled: Spectra
     needs: pd.DataFrame
-    picked: list[int]
+    selected: list[int]
 
     @property
     def spec(self) -> RunSpec:
@@ -77,7 +77,7 @@ class Shown:
 
     def only_picked(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the selected rows of a table with a column query; all rows if none is selected."""
-        return table[table["query"].isin(self.picked)] if self.picked else table
+        return table[table["query"].isin(self.selected)] if self.selected else table
 
     @property
     def look(self) -> str:
@@ -97,14 +97,14 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StoredSpectra:
     """Spectra of a run's dual variables and of shuffled ones."""
 
     found: Spectra
     shuffled: Spectra
 
 
-def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
+def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> StoredSpectra:
     """Return the spectra of a run, computed once, with progress."""
     place = _place(record.spec, matrix)
     if not place:
@@ -116,22 +116,22 @@ def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> Kept:
 
         duals = run_duals(record, train)
         found = spectra_of(duals, matrix, partial(tell, half=0))
-        place.append(Kept(found, spectra_of(ShuffledDuals(duals), matrix, partial(tell, half=1))))
+        place.append(StoredSpectra(found, spectra_of(ShuffledDuals(duals), matrix, partial(tell, half=1))))
         line.empty()
     return place[0]
 
 
 def shown(
-    record: RunRecord, train: RankingData, choice: Choice, picked: Callable[[pd.DataFrame], list[int]]
+    record: RunRecord, train: RankingData, choice: Choice, selected: Callable[[pd.DataFrame], list[int]]
 ) -> Shown:
-    """Return the shared data of all views; `picked` returns the selected queries of a table."""
+    """Return the shared data of all views; `selected` returns the selected queries of a table."""
     kept = kept_spectra(record, train, choice.matrix)
     table = dual_energy.dimensions_needed(kept.found, kept.shuffled, choice.share, choice.tolerance)
-    return Shown(record, train, choice, kept.found, kept.shuffled, table, picked(table))
+    return Shown(record, train, choice, kept.found, kept.shuffled, table, selected(table))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _place(spec: RunSpec, matrix: str) -> list[Kept]:
+def _place(spec: RunSpec, matrix: str) -> list[StoredSpectra]:
     """Return a cached list for the spectra of a spec, empty at first."""
     return []
 
@@ -210,12 +210,12 @@ def _one_cut(spec: RunSpec, query: int, position: int, _truncator: Truncator, _p
 
 def toolbar(what: Shown) -> str:
     """Draw the toolbar of figures that select queries; return the effect of dragging in them."""
-    tool = selection.toolbar(len(what.picked), len(what.needs), ["click", "select"], HOW)
+    tool = selection.toolbar(len(what.selected), len(what.needs), ["click", "select"], HOW)
     return "pan" if tool == "click" else tool
 
 
 def count(what: Shown) -> None:
     """Draw the number of selected queries on tabs without selection; nothing if none is selected."""
-    if what.picked:
+    if what.selected:
         row = st.container(horizontal=True, vertical_alignment="center")
-        selection.count(row, len(what.picked), len(what.needs))
+        selection.count(row, len(what.selected), len(what.needs))

@@ -40,7 +40,6 @@ from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import HINGE, Shown, toolbar
 from ui.study.low_rank_words import (
-    ALTS,
     APPEARS,
     CAPTIONS,
     COLUMN_HELP,
@@ -53,7 +52,7 @@ from ui.study.low_rank_words import (
 )
 from ui.work.jobs import predicted
 
-FIGURES = Figures(ALTS, CAPTIONS)
+FIGURES = Figures(captions=CAPTIONS)
 
 METRICS = ("NDCG@10", "MAP")
 Records = Mapping[RunSpec, RunRecord | None]
@@ -315,7 +314,7 @@ def show(what: Shown, others: Records) -> None:
     if len(what.only_picked(table)):
         _ranks(what, records, table, chosen, (which, measure, against), dragmode)
     else:
-        st.info(none_counted(len(what.picked)), icon=":material/info:")
+        st.info(none_counted(len(what.selected)), icon=":material/info:")
     st.markdown(other_queries(what.needs["query"], table["query"]))
     if len(spectra["regularized"].table) == 0 and which == "low_rank":
         largest = max((values[0] for values in _alpha_spectra(what, convex).values), default=0.0)
@@ -383,7 +382,7 @@ def _ranks(
         measure=measure,
         against=against,
         allowed=allowed,
-        selected=what.picked,
+        selected=what.selected,
     )
     figure.update_layout(dragmode=dragmode)
     counted = {
@@ -392,7 +391,7 @@ def _ranks(
     }[measure]
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     shown = what.only_picked(table)
-    of = "selected " if what.picked else ""
+    of = "selected " if what.selected else ""
     FIGURES.show(
         key,
         figure,
@@ -400,7 +399,6 @@ def _ranks(
         words.ranks(shown, measure, plain, of),
         texts="rank-by-model",
         on_select=selection.on_bars(key, list),
-        measure=dual_ranks.MEASURES[measure].capitalize(),
         counted=counted,
         matrix=words.MATRIX_WORDS[which],
         factors=FACTORS.told(chosen.factors),
@@ -445,6 +443,6 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     shown = what.only_picked(table)
     if len(shown) == 0:
         return
-    with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.picked else '')})"):
+    with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"):
         show_table(shown[columns], hide_index=True, column_config=config)
         st.caption(CAPTIONS["every"])

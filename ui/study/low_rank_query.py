@@ -18,7 +18,7 @@ from ui.shell.texts import describe
 from ui.study import low_rank_words as words
 from ui.study.low_rank_computations import PART, Cut, Shown, cut_losses, duals_of
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def matrices(query: Query) -> None:
     """Draw the number of singular values that the query needs, its matrix, and the one of rank k."""
     what = query.what
     needs = what.only_picked(what.needs)
-    said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.picked else "")
+    said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.selected else "")
     show_answer(said)
     left, right = two_places()
     with left:
@@ -146,7 +146,6 @@ def _beside(query: Query) -> None:
         figure.update_layout(title=title),
         table,
         key="dual-heatmap-cut",
-        alt=words.ALTS["dual-heatmap-cut"].format(query=query.number, title=title),
         caption=f"{caption}{mirrored}{_thinned(query, table)} {query.about}",
     )
 

@@ -40,7 +40,7 @@ from ui.study.low_rank_models import (
     wait,
 )
 
-FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
+FIGURES = Figures(captions=texts.CAPTIONS)
 
 SWEEPS = {"factors": "factorised: number of factors", "weights": "regularised: nuclear, coupling"}
 FACTORS = (1, 2, 3, 5, 10, 20)
@@ -147,7 +147,6 @@ def _factors(
         table,
         answer=words.spread(groups, metric),
         key="low-rank-factors",
-        alt=texts.ALTS["low-rank-factors"].format(metric=metric),
         caption=f"{count}{words.line_of(table['seed'].nunique())}"
         f"{words.seeds_draw(spec)}{words.TABLE_7 if paper else ''}"
         f"{_about(plain, part, 'Dashed: plain,')}",
@@ -188,7 +187,6 @@ def _weights(
         low_rank_models.weights_figure(table, metric, NUCLEAR, COUPLING),
         table,
         words.spread(groups, metric),
-        metric=metric,
         count=count,
         clipped=clipped,
         level=level,
@@ -280,7 +278,6 @@ def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:
         curves_plot.curves_figure(table, axis),
         table,
         curves_plot.race_sentence(table),
-        axis=AXES[axis],
         own=capital("; ".join(own)),
         least=words.power(curves_plot.LEAST_DISTANCE),
         about=words.about(records[0].spec),

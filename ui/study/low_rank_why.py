@@ -33,7 +33,7 @@ from ui.study import low_rank_words as words
 from ui.study.low_rank_computations import HINGE, ZEROS, Shown
 from ui.study.low_rank_models import Records, bare, found, plain_with, wait
 
-FIGURES = Figures(words.ALTS, words.CAPTIONS)
+FIGURES = Figures(captions=words.CAPTIONS)
 
 EXPONENTS = (-15, -10, -5, 0, 5, 10)
 SOLVER_TOLERANCES = (1e-1, 1e-3, 1e-8)
@@ -157,7 +157,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     """Draw the effect of errors in α on the rank, and this solver's errors."""
     choice = what.choice
     queries = _queries(what)
-    chosen = queries if what.picked else None
+    chosen = queries if what.selected else None
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
     largest = float(what.only_picked(what.needs)["largest_rank"].median())
     FIGURES.show(
@@ -182,7 +182,7 @@ def _queries(what: Shown) -> tuple[int, ...]:
     return tuple(int(query) for query in what.only_picked(what.needs)["query"])
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing singular values …")
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
 def _ranks(
     specs: tuple[RunSpec, ...],
     matrix: str,
@@ -193,12 +193,12 @@ def _ranks(
     return ranks_of_fits((run_duals(record, _train) for record in _records), queries, matrix)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Counting stairs …")
+@st.cache_resource(max_entries=16, show_spinner="Counting …")
 def _stairs(spec: RunSpec, queries: tuple[int, ...], _duals: Duals) -> pd.DataFrame:
     return staircases(_duals, queries, RANK_TOLERANCE)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing singular values …")
+@st.cache_resource(max_entries=16, show_spinner="Computing …")
 def _errors(
     spec: RunSpec,
     matrix: str,

@@ -46,10 +46,10 @@ HELP = {
 """Helps, by the key of their control."""
 COLUMN_HELP = {
     "objective": "Not comparable between models.",
-    "hinge": "Its value at the model's w.",
+    "hinge": "At the model's w.",
     "dual": "Lower bound of the hinge's objective.",
     "gap": "Relative to the objective.",
-    "seconds": "Features, pairs and training; one run on this machine.",
+    "seconds": "Features, pairs and training; one run.",
     "learned": "Comparable within one model only.",
     "first_order": "Largest decrease to first order.",
     "query": "Number in the data.",
@@ -117,24 +117,6 @@ CAPTIONS = {
     "diamonds": "Diamonds: trained to tolerances {early}; error: distance from {last}. ",
 }
 """Templates of captions, by the key of their figure or table."""
-ALTS = {
-    "energy": "Energy of k singular values.",
-    "low-rank-learning": "Distance from the best against {axis}.",
-    "rank-by-model": "{measure} under three models.",
-    "dual-heatmap": "Dual variables of query {query}.",
-    "dual-heatmap-cut": "Dual variables of query {query}, {title}.",
-    "block-spectrum": "Singular values of query {query}.",
-    "truncation-loss": "Changes of α, w and NDCG@10.",
-    "low-rank-factors": "{metric} against factors.",
-    "low-rank-objective": "Objective against factors.",
-    "low-rank-weights": "{metric} by nuclear and coupling.",
-    "rank-by-activity": "Ranks against shares of active pairs.",
-    "rank-by-c": "Median rank against C.",
-    "rank-by-stairs": "Ranks against stairs.",
-    "staircase": "Dual variables of query {query}, by score.",
-    "rank-by-error": "Median rank against relative error.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 APPEARS = "{what} appears when its models are trained (end of the page)."
 NO_CHANGE = 1e-10
 """A relative error below this is rounding."""
@@ -153,8 +135,8 @@ ACCURACY = (
     "grades. This app's solvers do so under the hinge only."
 )
 PAPER = (
-    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. Probably these are "
-    "ranks of A + Aᵀ with a solver's errors."
+    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. They fit "
+    "A + Aᵀ with a solver's errors."
 )
 
 
@@ -191,7 +173,7 @@ def left_out(found: Spectra) -> str:
 def nothing(found: Spectra) -> str:
     """Explain why there are no singular values at all."""
     if not found.n_zero:
-        return "No training query has documents of different grades: no preference pairs."
+        return "No training query has different grades: no preference pairs."
     return (
         f"Every dual variable is 0: in {queries(found.n_zero)} each pair has a margin of at least 1 or costs "
         "0. Raise the costs or lower C."
@@ -256,7 +238,7 @@ def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
     return {
         "cut": (
             f"Cut to rank {k}: {_kept(energy)} of the energy",
-            "Closest matrix of that rank; same colours.",
+            "Closest matrix; same colours.",
         ),
         "rest": (
             f"Error of rank {k}",
@@ -296,7 +278,7 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
     """Say if the energy is concentrated by the order in α, or only because no α is negative."""
     usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
     if allowed <= 1:
-        return "The grades of most queries allow no rank above 1."
+        return "Most queries' grades allow only rank 1."
     if usual > 2 * k:
         return f"Shuffled, α needs **{usual / k:.2g} times as many**: its order matters."
     if 2 * usual > allowed:  # not far below what the grades allow anyway
@@ -304,9 +286,9 @@ def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
         if usual > k:
             return f"{needed}: its order saves {usual - k}, its values alone {allowed - usual}."
         return f"{needed}: its order saves none."
-    more = " A larger share shows the effect of the order." if 100 * share < SHARES[-1] else ""
+    more = " Try a larger share." if 100 * share < SHARES[-1] else ""
     return (
-        f"At this share α has low rank **in any order** ({usual} against {k}): no value is negative, so "
+        f"α has low rank **in any order** here ({usual} against {k}): no value is negative, so "
         f"their mean holds much energy.{more}"
     )
 

@@ -31,7 +31,6 @@ from ui.controls.curves import (
     is_curve,
     kernels,
     listed,
-    names,
     report_left_out,
 )
 from ui.controls.selection import QUERY
@@ -50,7 +49,6 @@ from ui.shell.figures import (
 )
 from ui.shell.texts import describe, escaped
 from ui.study.ndcg_vs_m_words import (
-    ALTS,
     CAPTIONS,
     HELP,
     INFOS,
@@ -67,7 +65,7 @@ FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 LARGEST_AT_ONCE = 500
 NOTHING_YET = "no level to compare with yet"
 AXES = {"m": "features m", "seconds": "seconds"}
-FIGURES = Figures(ALTS, CAPTIONS)
+FIGURES = Figures(captions=CAPTIONS)
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
@@ -199,15 +197,12 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
-    event = Figures(ALTS, CAPTIONS).show(
+    event = Figures(captions=CAPTIONS).show(
         "ndcg-against-m",
         figure,
         table,
         answer,
         on_select="rerun",
-        metrics=", ".join(chosen.metrics),
-        axis=AXES[chosen.x],
-        names=names(kernels(st.session_state)),
         about=in_short(chosen, part),
         band=_band_in_words(chosen),
         definition=definition,
@@ -282,7 +277,7 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     n = int(table["rank"].max())
     k = min(TOP, n) if length == "top" else n
     last = "the exact ranking at the right end" if exact else "without the exact ranking"
-    some = "lines through the bottom go to lower ranks"
+    some = "lines through the bottom: lower ranks"
     FIGURES.show(
         "rank-against-m",
         ranked_list.ranks_figure(table, k),
@@ -368,7 +363,6 @@ def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part:
                 metric_vs_m.agreement_figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                alt=ALTS["ranking-error"].format(measure=metric_vs_m.MEASURES[measure], names=_names()),
                 caption=CAPTIONS[measure].format(top=TOP) + about,
             )
     _objectives(spec, chosen, found, exact)
@@ -380,12 +374,8 @@ def _objectives(spec: RunSpec, chosen: Settings, found: list[RunRecord], exact: 
     figure = metric_vs_m.objective_figure(
         metric_vs_m.objective_data(table), exact[0].spec.tol, chosen.grid, marked(spec, chosen)
     )
-    told = {"names": _names(), "about": in_short(chosen, "train"), "lower": _which_may_be_lower()}
-    FIGURES.show("objective-distance", figure, table, **told)
-
-
-def _names() -> str:
-    return names(kernels(st.session_state))
+    lower = _which_may_be_lower()
+    FIGURES.show("objective-distance", figure, table, about=in_short(chosen, "train"), lower=lower)
 
 
 def _which_may_be_lower() -> str:

@@ -24,7 +24,7 @@ from ui.shell.figures import Figures, sentence, show_table
 from ui.shell.page import VIEW
 from ui.shell.texts import describe
 from ui.study.ndcg_vs_m import Settings
-from ui.study.ndcg_vs_m_words import ALTS, CAPTIONS, HELP, INFOS, of_queries, of_wrong_grades
+from ui.study.ndcg_vs_m_words import CAPTIONS, HELP, INFOS, of_queries, of_wrong_grades
 from ui.work.folds import normalised
 from ui.work.jobs import WAITING
 
@@ -67,7 +67,7 @@ EXPERIMENTS = {
         of_queries,
         "learning-curve",
         "curve",
-        "Draws of training queries; smaller samples are parts of larger ones",
+        "Draws of training queries; larger samples contain smaller ones",
     ),
     "Label noise": Experiment(
         FLIPPED,
@@ -75,7 +75,7 @@ EXPERIMENTS = {
         of_wrong_grades,
         "label-noise",
         "noise",
-        "Draws of training documents with replaced grades; smaller shares are parts of larger ones",
+        "Draws of replaced grades; larger shares contain smaller ones",
     ),
 }
 """Experiments by the names of their tabs."""
@@ -154,15 +154,12 @@ def draw(
         for label, rows in table.groupby("label", sort=False)
     }
     own = method_label(spec) if method_label(spec) in readings else next(iter(readings))
-    Figures(ALTS, CAPTIONS).show(
+    Figures(captions=CAPTIONS).show(
         experiment.key,
         metric_vs_setting.sample_figure(table, experiment.axis, metric),
         table,
         readings.pop(own),
         texts="sample",
-        metric=metric,
-        axis=experiment.axis.title,
-        names=", ".join(table["label"].unique()),
         about=describe(spec, part),
         drawn=experiment.about,
         crossed=CROSSED,

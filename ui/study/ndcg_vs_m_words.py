@@ -21,18 +21,18 @@ from ui.controls.curves import is_curve, listed
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
 HELP = {
     "xaxis": "Features, or seconds of training.",
-    "folds": "All folds: each is trained by itself.",
+    "folds": "All folds: trained separately.",
     "seeds": "Draws at every m.",
     "upto": "Time is proportional to m.",
     "metric": "Mean over queries.",
     "more": "The exact kernel, and four metrics at once.",
-    "exact": "One run per fold. Time and memory grow with the square of the documents.",
+    "exact": "Time and memory grow with the square of the documents.",
     "figure2": "NDCG@1, NDCG@3, MeanNDCG and MAP (the paper shows MQ2007).",
     "bump": "Feature map of the rankings.",
     "documents": "The first of any ranking, or all.",
-    "query": "Default: the query with the largest change from m = {m}.",
-    "draws": "Random samples at every point.",
-    "maps": "All approximations, the current and the linear model.",
+    "query": "Default: largest change from m = {m}.",
+    "draws": "Random samples per point.",
+    "maps": "All approximations, current and linear model.",
 }
 """Helps, by the key of their control."""
 CAPTIONS = {
@@ -43,7 +43,7 @@ CAPTIONS = {
         "Medians over runs on this machine, without evaluation. Runs over m share features; each counts its "
         "share. "
     ),
-    "intervals": "One paired 95 % interval per m and map, uncorrected.",
+    "intervals": "Paired 95 % intervals, uncorrected.",
     "rank-against-m": "Query {query}, {n} documents, {map}, {last}; {some}. Ties keep file order. {about}.",
     "ranking-error": "{about}. Line: median over {queries} queries{seeds}; thin: quartiles.",
     "tau": "1: the same order, 0: unrelated, −1: reversed. ",
@@ -56,17 +56,9 @@ CAPTIONS = {
         "{about}. {drawn}. Features are drawn from all training documents. Line: mean over draws and "
         "queries; band: 95 % interval of the difference to the full model ({crossed})."
     ),
-    "sample intervals": "One 95 % interval per point and model, uncorrected.",
+    "sample intervals": "95 % intervals, uncorrected.",
 }
 """Templates of captions, by the key of their figure or what they say."""
-ALTS = {
-    "ndcg-against-m": "{metrics} against {axis}: {names}.",
-    "rank-against-m": "Ranks in query {query} against m.",
-    "ranking-error": "{measure} against m: {names}.",
-    "objective-distance": "Distance from the exact objective: {names}.",
-    "sample": "{metric} against {axis}: {names}.",
-}
-"""Templates of texts for readers of no figure, by the key of the figure."""
 INFOS = {
     "no run": "No run of this map yet.",
     "no pairs": "No preference pairs: nothing is trained.",

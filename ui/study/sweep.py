@@ -134,7 +134,7 @@ def show_design(design: Design, metric: str, told: str) -> None:
         table = sweep_settings.empty_curves(x)
         figure = sweep_settings.curves_figure(table, design, metric, x)
     caption = words.DESIGN
-    show_figure(figure, table, key="sweep-design", alt=told, caption=caption, answer=f"{told}.")
+    show_figure(figure, table, key="sweep-design", caption=caption, answer=f"{told}.")
 
 
 def places(design: Design) -> tuple[str, str]:
@@ -227,4 +227,4 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
     caption = words.MAP.format(metric=metric, over=over(design))
     key = f"sweep-map-{sweep.status.id}"
     take = partial(click, sweep.status.id, key)
-    show_figure(figure, table, key=key, alt=told, caption=caption, answer=f"{told}.", on_select=take)
+    show_figure(figure, table, key=key, caption=caption, answer=f"{told}.", on_select=take)

@@ -232,7 +232,7 @@ def _with_digests(design: Design, digests: tuple[tuple[str, str], ...]) -> tuple
     return tuple(run.spec.but(digest=known[run.fold]) for run in design.plan.runs)
 
 
-@st.cache_resource(max_entries=64, ttl=300, show_spinner="Estimating cost …")
+@st.cache_resource(max_entries=64, ttl=300, show_spinner="Estimating …")
 def _cost(design: str, digest: str, _first: RunSpec) -> Cost:
     return cost(design_from(design), shape_of(_first))
 

@@ -174,7 +174,6 @@ def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> No
         figure,
         table,
         key=f"beside-{what}-{sweep.status.id}",
-        alt=f"{sweep.metric}, best at {best}",
         caption=words.BESIDE.format(metric=sweep.metric, over=over(design)),
     )
 
@@ -379,7 +378,6 @@ def parallel(sweep: Sweep) -> None:
         sweep_settings.parallel_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-parallel",
-        alt=told,
         caption=words.PARALLEL.format(metric=sweep.metric, over=over(sweep.design)),
         answer=f"{told}.",
     )
@@ -401,7 +399,6 @@ def curves(sweep: Sweep) -> None:
         sweep_settings.curves_figure(table, design, sweep.metric, along, lines),
         table,
         key="sweep-curves",
-        alt=told,
         caption=words.CURVES.format(metric=sweep.metric, over=over(design)),
         answer=f"{told}.",
     )
@@ -415,7 +412,6 @@ def worth(sweep: Sweep) -> None:
         sweep_settings.worth_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-worth",
-        alt=told,
         caption=words.WORTH,
         answer=f"{told}.",
     )

@@ -114,7 +114,7 @@ def _looked_after(tab: str) -> str:
 REST_SECONDS = 1.5
 """Seconds without a change of controls before an automatic job begins."""
 AUTO_JOB, _RESTING = "unasked-job", "unasked-runs"
-"""Where the session keeps the id of such a job, and the runs that may begin when the controls rest."""
+"""Keys of the session: the id of such a job, and the runs that start when settings stop changing."""
 
 
 def start(missing: list[RunSpec], title: str, place: str = HERE) -> WatchedStatus:

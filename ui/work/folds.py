@@ -160,7 +160,7 @@ def fold_of(spec: RunSpec) -> Fold:
     dataset, key = _found_fold(spec)
 
     def read() -> Fold:
-        with st.spinner("Reading the fold …"):
+        with st.spinner("Reading …"):
             return open_fold(dataset, spec.fold)
 
     return FOLDS.get(key, read)

@@ -31,7 +31,7 @@ class Turns:
         self._every, self._queue, self._changed = every, deque[object](), Condition()
 
     @contextmanager
-    def taken(self, wait: Callable[[], None]) -> Iterator[None]:
+    def turn(self, wait: Callable[[], None]) -> Iterator[None]:
         """Join the queue and continue at its head; `wait` is called meanwhile, and may raise."""
         place = object()
         with self._changed:
@@ -219,7 +219,7 @@ def turn(
             raise NoTurn
         line.progress(0.0, words)  # ends here if the visitor has moved on
 
-    with turns.taken(wait):
+    with turns.turn(wait):
         yield time.monotonic() - began
 
 

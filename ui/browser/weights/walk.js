@@ -1,6 +1,6 @@
-// What Python tells the table of weights beside its documents (told.js).
+// Passes Python's news on to the table of weights (messages.js).
 
-import { tell } from "./told.js";
+import { tell } from "./messages.js";
 
 export default function walk({ data }) {
   tell(data);

@@ -4,7 +4,7 @@
 // to Python, which keeps them in the link. "Back to the optimum" asks it for Newton's steps from where one stands.
 
 import { made } from "../shell/elements.js";
-import { listen } from "./told.js";
+import { listen } from "./messages.js";
 import { Weighing, between, moved } from "./weighing.js";
 
 const SECONDS = 1.6; // of the walk back

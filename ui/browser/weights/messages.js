@@ -1,6 +1,5 @@
-// What Python tells the table of weights apart from its documents, which need not be sent again for that: Newton's
-// steps from where one stands, and weights that the link has. Each component has modules of its own, so what was
-// told last is kept by the page, until the table is there to hear it.
+// News from Python for the table of weights: Newton's steps, and the weights of the link. Documents need not be
+// sent again for these. Each component has its own modules, so the page keeps the last news until the table listens.
 
 const LAST = Symbol.for("rankviz-weights"), EVENT = "rankviz-weights";
 
@@ -9,7 +8,7 @@ export const tell = (news) => {
   document.dispatchEvent(new CustomEvent(EVENT, { detail: news }));
 };
 
-// Hear what was told last, and what is told from now on; returns how to hear no more.
+// Call `hear` with the last news and with all later ones; returns a function that stops this.
 export const listen = (hear) => {
   const heard = (event) => hear(event.detail);
   document.addEventListener(EVENT, heard);
