@@ -68,7 +68,6 @@ def matrices_figure(
     K, ticks = found[EXACT], np.arange(1, n + 1)
     fig = make_subplots(
         cols=len(names),
-        shared_yaxes=True,
         horizontal_spacing=0.03,
         subplot_titles=[_panel_title(name, titles.get(name, "")) for name in names],
     )
@@ -86,22 +85,25 @@ def matrices_figure(
     low, high = _range_of(K)
     strong = STRONG * (high - low)
     bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.4, "y": -0.03, "yanchor": "top"}
-    right, left = bar | {"title": "κ", "x": 0.75}, bar | {"title": "K̃ − K", "x": 0.25}
+    right = bar | {"title": {"text": "κ", "side": "top"}, "x": 0.75}
+    left = bar | {"title": {"text": "K̃ − K", "side": "top"}, "x": 0.25}
     fig.update_xaxes(showticklabels=False, ticks="", constrain="domain", showgrid=False)
     fig.update_yaxes(
         autorange="reversed",
         showticklabels=False,
         ticks="",
         constrain="domain",
-        scaleanchor="x",
         showgrid=False,
     )
+    for place in range(2, len(names) + 1):
+        fig.layout[f"yaxis{place}"].scaleanchor = f"x{place}"
+    fig.layout.yaxis.scaleanchor = "x"
     return finished(
         fig,
-        height=HEIGHT,
+        height=HEIGHT + 20,
         coloraxis={"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": right},
         coloraxis2={"colorscale": DIVERGING, "cmin": -strong, "cmax": strong, "colorbar": left},
-        margin={"l": 10, "r": 10, "t": 55, "b": 50},
+        margin={"l": 10, "r": 10, "t": 50, "b": 70},
     ).update_annotations(font_size=TITLE_SIZE)
 
 
