@@ -52,7 +52,7 @@ def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, p
     assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, FIGURE) <= 768
     title = page.get_by_role("heading", level=1).bounding_box()
     assert title is not None
-    assert title["y"] + title["height"] / 2 == pytest.approx(36, abs=1), "at one height on every page"
+    assert title["y"] + title["height"] / 2 == pytest.approx(69, abs=1), "at one height on every page"
     assert page.get_by_test_id("stMain").evaluate(_ON_PLOTS) == 0, "no button lies on what is drawn"
     assert sidebar(page).evaluate(_ENDS) == [], "the ends of a slider lie on the next label"
     header = page.get_by_test_id("stHeader").bounding_box()

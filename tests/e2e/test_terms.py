@@ -14,7 +14,7 @@ def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page,
     open_page(page, f"{server.url}/low_rank")
     about = page.locator("summary").filter(has_text="About this figure").first
     about.click()
-    expect(page.get_by_text("(xu2019)").first).to_be_visible()
+    expect(page.get_by_text("(xu2019)").filter(visible=True).first).to_be_visible()
     about.click()
     page.locator(".glossary summary").press("Enter")
     shown = page.locator(".glossary > div")
