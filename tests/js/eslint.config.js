@@ -6,7 +6,7 @@ const names = (...list) => Object.fromEntries(list.map((name) => [name, "readonl
 const BROWSER = names(
   "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "ImageData", "OffscreenCanvas", "URL",
   "setTimeout", "clearTimeout", "atob", "btoa", "requestAnimationFrame", "cancelAnimationFrame", "performance",
-  "getComputedStyle", "ResizeObserver", "CustomEvent",
+  "getComputedStyle", "ResizeObserver", "CustomEvent", "TextEncoder", "CompressionStream", "Response",
 );
 
 const RULES = {
