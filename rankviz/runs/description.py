@@ -115,8 +115,12 @@ def _model(spec: RunSpec, words: Mapping[str, str], beside: list[str]) -> str:
 
 def data_words(spec: RunSpec) -> str:
     """Format data set and fold, with the sample if it is not everything: "OHSUMED fold 1"."""
-    fold = f"fold {spec.fold.removeprefix('Fold')}" if spec.fold.startswith("Fold") else spec.fold
-    return ", ".join(filter(None, (f"{spec.dataset} {fold}", spec.sample.words)))
+    return ", ".join(filter(None, (f"{spec.dataset} {fold_words(spec.fold)}", spec.sample.words)))
+
+
+def fold_words(fold: str) -> str:
+    """Format the name of a fold: "fold 1" for Fold1."""
+    return f"fold {fold.removeprefix('Fold')}" if fold.startswith("Fold") else fold
 
 
 def method_label(spec: RunSpec) -> str:

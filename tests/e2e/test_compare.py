@@ -11,7 +11,9 @@ from tools.browser import Server, open_page, wait_settled
 
 
 def answer(page: Page) -> str:
-    return page.get_by_test_id("stMain").get_by_role("heading", level=2).first.inner_text()
+    return (
+        page.get_by_test_id("stMain").get_by_role("heading", level=2).first.inner_text().replace("\xa0", " ")
+    )
 
 
 def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, page: Page) -> None:

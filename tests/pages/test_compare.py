@@ -84,7 +84,7 @@ def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> No
 def test_the_answer_is_the_library_s_on_validation(open_page: Opener) -> None:
     app = open_page("compare", runs=digests())
     assert heading(app) == of_library("vali")
-    assert "synthetic-demo · Fold1 · 3 models (4 runs) · validation" in words(app)
+    assert "synthetic-demo · fold 1 · 3 models (4 runs) · validation" in words(app)
     assert "adjusted for the choice" in words(app)
     assert "reveal the test part once" in words(app)
     rows = [trace["y"][0] for trace in figures(app)[0]["data"] if trace.get("mode") == "markers"]

@@ -9,7 +9,7 @@ from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.metrics.significance import queries_in_words, tied
-from rankviz.runs.description import PART_NAMES
+from rankviz.runs.description import PART_NAMES, fold_words
 from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
@@ -86,7 +86,7 @@ def about(models: Sequence[Contestant], part: str) -> str:
     names = list(dict.fromkeys(one.spec.dataset for one in models))
     parts = (
         " and ".join(map(escaped, names[:2])),
-        escaped(", ".join(folds)) if len(folds) <= 2 else f"{len(folds)} folds",
+        escaped(", ".join(map(fold_words, folds))) if len(folds) <= 2 else f"{len(folds)} folds",
         f"{counted(len(models), 'model')} ({counted(runs, 'run')})",
         PART_NAMES[part],
     )
