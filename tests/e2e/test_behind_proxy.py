@@ -63,7 +63,7 @@ def test_every_answer_has_the_headers(proxied: Proxy) -> None:
 
 
 def test_scripts_of_figures_are_asked_for_early_and_come_compressed(proxied: Proxy) -> None:
-    page = proxied.ask("GET", "/train", {"Accept-Encoding": "gzip"})
+    page = proxied.ask("GET", "/train", {"Accept": "text/html", "Accept-Encoding": "gzip"})
     named = re.search(rb'"modulepreload" crossorigin href="\.(/static/js/PlotlyChart\.[^"]+)"', page.body)
     assert named
     assert page.headers["Cache-Control"] == "no-cache"

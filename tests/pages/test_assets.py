@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from streamlit.file_util import get_static_dir
+from streamlit.web.server.starlette.starlette_gzip_middleware import SelectiveGZipMiddleware
 from streamlit.web.server.starlette.starlette_static_routes import create_streamlit_static_assets_routes
 
 from ui.shell import assets, server
@@ -24,6 +25,7 @@ STATIC = Path(get_static_dir())
 PLOTLY = next(iter(STATIC.glob("static/js/PlotlyChart.*.js")))
 STYLE = next(iter(STATIC.glob("static/css/index.*.css")))
 FONT = next(iter(STATIC.glob("static/media/SourceSansVF-Upright*")))
+HTML = "text/html,application/xhtml+xml,*/*;q=0.8"
 LINK = re.compile(rb'<link rel="modulepreload" crossorigin href="\./([^"]+)">')
 
 
@@ -55,7 +57,7 @@ class Site:
     """Streamlit's own server of files, below our middleware."""
 
     def __init__(self, base: str | None = None) -> None:
-        own = [Middleware(server.Headers), Middleware(assets.Assets)]
+        own = [Middleware(server.Headers), Middleware(assets.Assets), Middleware(SelectiveGZipMiddleware)]
         routes = create_streamlit_static_assets_routes(base)
         self._app, self._plain = Starlette(routes=routes, middleware=own), Starlette(routes=routes)
 
@@ -125,7 +127,7 @@ def test_a_part_of_a_file_is_a_part_of_its_plain_text(site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/train", path_of(PLOTLY)])
 def test_the_head_alone_is_that_of_the_answer(site: Site, path: str) -> None:
-    whole, head = (site.ask(path, method, accept_encoding="gzip") for method in ("GET", "HEAD"))
+    whole, head = (site.ask(path, method, accept=HTML, accept_encoding="gzip") for method in ("GET", "HEAD"))
     assert (head.status, head.body) == (200, b"")
     assert dict(head.headers) == dict(whole.headers)
     assert int(head.headers["content-length"]) == len(whole.body)
@@ -166,7 +168,7 @@ def test_other_answers_are_streamlits(site: Site, path: str) -> None:
 
 def test_every_page_asks_early_for_the_scripts_of_figures(site: Site) -> None:
     for path in ("/", "/train"):
-        found = site.ask(path)
+        found = site.ask(path, accept=HTML, accept_encoding="gzip")
         names = [name.decode() for name in LINK.findall(found.body)]
         assert path_of(PLOTLY)[1:] in names
         assert len(names) == len(set(names)) < 130

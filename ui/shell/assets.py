@@ -47,7 +47,7 @@ class Assets:
         file = files().get(found[1]) if found else None
         asked = Headers(scope=scope)
         if file is None:
-            await self._app(scope, receive, _Completed(scope, receive, send))
+            await self._app(_uncompressed_page(scope, asked), receive, _Completed(scope, receive, send))
         elif not takes_gzip(asked) or "range" in asked:
             await self._app(scope, receive, _varying(send))
         else:
@@ -106,6 +106,14 @@ def _answer(body: bytes, head: Mapping[str, str], scope: Scope) -> Response:
         kept = {name: value for name, value in headers.items() if not name.lower().startswith("content-")}
         return Response(status_code=304, headers=kept)
     return Response(body if scope["method"] == "GET" else b"", headers=headers)
+
+
+def _uncompressed_page(scope: Scope, asked: Headers) -> Scope:
+    """Return the request without its encodings if it may be for the page: Streamlit would compress that."""
+    if "text/html" not in asked.get("accept", "") or "/app/static/" in scope["path"]:
+        return scope
+    kept = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+    return {**scope, "headers": kept}
 
 
 def _varying(send: Send) -> Send:
