@@ -11,9 +11,14 @@ import logging
 import math
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.util import calc_hash
 
 from rankviz.common.processes import can_start, start
 from rankviz.store import StoreError
@@ -26,6 +31,8 @@ from ui.work.runs import remembered
 
 ENVIRONMENT = "RANKVIZ_PREPARE"
 """Set to "no" to make nothing in advance."""
+START = ENTRIES[0].file
+"""The start page's script."""
 ROUTER = Path(__file__).resolve().parents[1] / "router.py"
 SECONDS = 600
 _MODESTLY = "getattr(os, 'nice', int)(10)"
@@ -49,13 +56,35 @@ def main() -> None:
     os.environ[ENVIRONMENT] = "no"  # the app does not start this again
     logging.disable(logging.WARNING)  # warnings about a missing browser are expected here
     jobs.LIVE_SECONDS = jobs.LIVE_IN_ALL = jobs.LIVE_LIMIT = math.inf  # no limits: nobody waits
-    for entry in ENTRIES:
-        app = AppTest.from_file(ROUTER, default_timeout=SECONDS)
-        app.switch_page(entry.script).run()
+    with through_router():
+        for entry in ENTRIES:
+            app = AppTest.from_file(ROUTER, default_timeout=SECONDS)
+            app._page_hash = page_hash(entry.file)
+            app.run()
     try:
         keep_for_all(run_store(), remembered(), title)
     except StoreError as error:
         sys.stderr.write(f"{_LATER}: {error}\n")
+
+
+@contextmanager
+def through_router() -> Iterator[None]:
+    """Let AppTest run pages through the router, as app.py does; else it would run their scripts alone."""
+    from unittest.mock import patch  # slow, and not needed by the app
+
+    begin = PagesManager.__init__
+
+    def as_in_app(manager: PagesManager, *arguments: Any, **named: Any) -> None:
+        PagesManager.uses_pages_directory = False  # AppTest forgets it at every run
+        begin(manager, *arguments, **named)
+
+    with patch.object(PagesManager, "__init__", as_in_app):
+        yield
+
+
+def page_hash(file: str) -> str:
+    """Return the hash by which Streamlit knows a page of `ENTRIES`, from its script's name."""
+    return calc_hash("" if file == START else file)
 
 
 @cache

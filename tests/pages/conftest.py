@@ -14,13 +14,12 @@ from conftest_pages import APP, CHEAP_TABS, EDGES, SMALL
 from runs_once import RunsOnce
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from rankviz.common.processes import start
 from rankviz.datasets import write_letor
 from rankviz.store.execution import worker_processes
+from ui.defaults import page_hash, through_router
 from ui.model.what_if_models import memory
 from ui.shell import page
 from ui.shell.errors import LOG, errors_as_sentences
@@ -155,23 +154,17 @@ def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..
 
 
 @pytest.fixture
-def open_link(faults: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+def open_link(faults: list[str]) -> Iterator[Callable[..., AppTest]]:
     """Open a page of the app with query parameters at once, which takes half the time."""
-    begin = PagesManager.__init__
-
-    def as_in_app(manager: PagesManager, *arguments: Any, **named: Any) -> None:
-        PagesManager.uses_pages_directory = False  # AppTest forgets it
-        begin(manager, *arguments, **named)
-
-    monkeypatch.setattr(PagesManager, "__init__", as_in_app)
 
     def opened(page: str, **params: Any) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=180)
         app.query_params.update({key: str(value) for key, value in params.items()})
-        app._page_hash = calc_hash("" if page == "home" else page)  # as a browser names a page
+        app._page_hash = page_hash(page)
         return drawn(app, faults)
 
-    return opened
+    with through_router():
+        yield opened
 
 
 def drawn(app: AppTest, faults: list[str]) -> AppTest:

@@ -44,13 +44,14 @@ def kept() -> list[StudyStatus]:
     return run_store().studies._where((studies.c.owner == FOR_ALL) & (studies.c.kind == COMMON))
 
 
-def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_open_with_what_was_kept(
+    monkeypatch: pytest.MonkeyPatch, open_link: Callable[..., AppTest]
+) -> None:
     defaults.main()
     _memory.cache_clear()
     monkeypatch.setattr("ui.work.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
     for entry in ENTRIES:
-        app = AppTest.from_file(defaults.ROUTER, default_timeout=180).switch_page(entry.script).run()
-        assert not app.exception
+        app = open_link(entry.file)
         assert shown(app) or entry.file in OF_STORE, entry.title
     assert [one.done == one.total > 30 for one in kept()] == [True]
 

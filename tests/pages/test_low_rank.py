@@ -192,7 +192,7 @@ def test_nothing_to_show_has_its_reason() -> None:
 @pytest.mark.parametrize(
     ("k", "shuffled", "allowed", "share", "said"),
     [
-        (2, 3, 20, 0.9, "in any order** (3 against 2)"),
+        (2, 3, 20, 0.9, "in any order** here (3 against 2)"),
         (2, 3, 20, 0.9, "Try a larger share"),
         (2, 9, 20, 0.9, "4.5 times as many"),
         (4, 7, 7, 0.999, "Of 7 possible singular values, α needs 4, shuffled 7 (medians)"),

@@ -209,9 +209,9 @@ def test_how_far_more_factors_lower_the_objective(objectives: list[float], said:
 
 def test_one_run_alone_is_not_all_that_is_there() -> None:
     one, other = pd.Series([0.5, 0.7], [1, 2]), pd.Series([0.7, 0.5], [1, 2])
-    said = "Only the model with 1 factor so far: mean MAP 0.6000"
+    said = "Only the model with 1 factor so far: mean MAP 0.600"
     assert spread({"the model with 1 factor": one}, "MAP") == said
-    assert spread({"a": one, "b": other}, "MAP") == "Mean MAP is 0.6000 for each of 2 settings so far"
+    assert spread({"a": one, "b": other}, "MAP") == "Mean MAP is 0.600 for each of 2 settings so far"
 
 
 def test_one_k_alone_says_nothing_of_more_factors() -> None:
