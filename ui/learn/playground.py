@@ -205,7 +205,7 @@ def below(held: PlaneState, *, short: bool) -> None:
     if not short:
         st.caption(words.TOO_LONG)
     row = st.container(key="plane-tools", horizontal=True, wrap=False, gap=None)
-    with row.popover("About this figure", icon=":material/info:", type="tertiary", help="About this figure."):
+    with row.expander("About this figure", icon=":material/info:", type="compact"):
         st.caption(words.ABOUT)
     with row.popover("Save", icon=":material/download:", type="tertiary", help="Save as LETOR text."):
         st.download_button(

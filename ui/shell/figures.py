@@ -139,12 +139,11 @@ def show_figure(
         on_select=on_select,
     )
     row = st.container(key=f"{key}-tools", horizontal=True, wrap=False, gap=None)  # icons: page.css
-    how = {"type": "tertiary"}
-    with row.popover("About this figure", icon=":material/info:", help="About this figure.", **how):
+    with row.expander("About this figure", icon=":material/info:", type="compact"):
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.popover("Save", icon=":material/download:", help="Save the figure or its numbers.", **how):
+    with row.popover("Save", icon=":material/download:", help="Save the figure or its numbers.", type="tertiary"):
         for label, made, kind in (
             ("Figure (HTML)", lambda: _page(figure, caption), "html"),
             ("Numbers (CSV)", lambda: as_csv(table), "csv"),
