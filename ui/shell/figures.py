@@ -143,7 +143,7 @@ def show_figure(
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.popover("Save", icon=":material/download:", help="Save the figure or its numbers.", type="tertiary"):
+    with row.popover("Save", icon=":material/download:", help="Save figure or numbers.", type="tertiary"):
         for label, made, kind in (
             ("Figure (HTML)", lambda: _page(figure, caption), "html"),
             ("Numbers (CSV)", lambda: as_csv(table), "csv"),
