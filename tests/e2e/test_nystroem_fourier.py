@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, figures, finish_training, query_of, sidebar
+from helpers import assert_no_errors_shown, figures, finish_training, follow, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -44,13 +44,13 @@ def test_m_moves_all_rows(page: Page, server: Server) -> None:
 
 def test_m_is_one_setting_on_all_pages(page: Page, server: Server) -> None:
     open_page(page, f"{server.url}/kernel_approximation?draws=1&m=10&g=-3")
-    page.get_by_role("link", name="Train", exact=True).click()
+    follow(page, "Train")
     wait_settled(page)
     slider = sidebar(page).get_by_role("group", name="Number of features (m)").get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "10")
     slider.press("ArrowRight")
     wait_settled(page)
-    page.get_by_role("link", name="Nyström and Fourier").click()
+    follow(page, "Nyström and Fourier")
     wait_settled(page)
     expect(page.get_by_role("heading", level=2).first).to_contain_text("At m = 25 ")
     assert {"m": "25", "g": "-3"}.items() <= query_of(page).items()

@@ -64,7 +64,7 @@ def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
     page.get_by_role("tab", name="Numbers").click()
     for made in ("Scores, validation part", "Model"):
         with page.expect_download() as download:
-            page.get_by_role("button", name=made).click()
+            page.get_by_role("button", name=made, exact=True).click()
         assert download.value.path().stat().st_size > 0
 
 
@@ -132,7 +132,7 @@ def test_five_folds_are_uploaded_at_once_and_compared_over_all(server: Server, p
     sidebar(page).get_by_role("combobox", name="Fold", exact=True).click()
     assert page.get_by_role("option").all_inner_texts() == [f"Fold{k}" for k in range(1, 6)]
     page.keyboard.press("Escape")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Compare").click()
+    follow(page, "Several models")
     page.get_by_role("button", name="Compare with the linear model").click()
     about = page.get_by_test_id("stMain").get_by_text("five · 5 folds · 2 models (10 runs) · validation")
     expect(about.first).to_be_visible()

@@ -112,7 +112,7 @@ def _draw_on_page(settings: Collection[Setting], unread: Callable[[Setting], str
     A control on the page writes into that of the sidebar, which keeps the address: the browser would remove a
     parameter whose widget moves between sidebar and page.
     """
-    st.session_state[_HEAD] = st.container()
+    st.session_state[_HEAD] = st.container(key="head-on-page")
     # with this prefix the row stays where only a page's figure is shown
     row = st.container(
         horizontal=True, vertical_alignment="bottom", gap="medium", key=f"{KEPT_ALONE}-on-page"

@@ -45,7 +45,10 @@ TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
 HEIGHT_ALONE = 500
-"""Height of a single figure in pixels: with its answer it fits on a projector of 720 lines."""
+"""Height of a single figure in pixels: with its answer it fits on a projector of 720 lines.
+
+A figure may have its own as `layout.meta["alone"]`.
+"""
 TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Text colours in figures: contrast at least 7:1 on either background."""
 
@@ -242,7 +245,7 @@ def themed(figure: go.Figure) -> go.Figure:
         _thicken(figure)
     figure = with_text_style(figure, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
     if is_on(ALONE):
-        figure.update_layout(height=HEIGHT_ALONE)
+        figure.layout.height = (figure.layout.meta or {}).get("alone", HEIGHT_ALONE)
     return figure
 
 

@@ -59,7 +59,4 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
     if not worse:
         return f"{start}; no other C differs significantly"
     ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
-    return (
-        f"{start}; {len(worse)} of {len(found)} others are worse by paired intervals, the rest lie between "
-        f"{ends}"
-    )
+    return f"{start}; {len(worse)} of {len(found)} others are worse, the rest lie between {ends}"
