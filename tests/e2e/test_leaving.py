@@ -10,8 +10,6 @@ from tools.browser import Server, open_page, wait_settled
 from ui.controls.navigation import ENTRIES
 
 CLOSABLE = ':is([data-testid="stPopoverButton"], summary):visible'
-    ':is([data-testid="stPopoverButton"], [data-testid="stExpander"] summary, .glossary summary):visible'
-)
 SECONDS = 20
 """A page may take so long; the fault lasted until the next click."""
 FILES = {entry.file: entry for entry in ENTRIES}
