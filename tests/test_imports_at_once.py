@@ -14,7 +14,7 @@ def visit(line):
         exec(line, {})
     except (AttributeError, ImportError, RuntimeError) as error:
         errors.append(f"{line}: {error}")
-modules = [("work", "runs"), ("work", "jobs"), ("home", "views"), ("controls", "settings")]
+modules = [("work", "runs"), ("work", "jobs"), ("learn", "home"), ("controls", "settings")]
 lines = [f"import streamlit; from ui.{folder} import {name}" for folder, name in modules]
 threads = [threading.Thread(target=visit, args=(line,)) for line in lines]
 for thread in threads: thread.start()

@@ -101,7 +101,7 @@ def matrices_figure(
     return finished(
         fig,
         height=HEIGHT + 20,
-        meta={"alone": 390},  # three squares in a row need no more height; two rows of controls are above
+        meta={"alone": 360},  # three squares in a row need no more, and two rows of controls are above
         coloraxis={"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": right},
         coloraxis2={"colorscale": DIVERGING, "cmin": -strong, "cmax": strong, "colorbar": left},
         margin={"l": 10, "r": 10, "t": 50, "b": 70},

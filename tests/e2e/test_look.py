@@ -20,7 +20,9 @@ _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
 
-_ENDS = """sidebar => [...sidebar.querySelectorAll('[data-testid=stSlider]')].map((slider, k, all) => {
+_ENDS = """sidebar => [...sidebar.querySelectorAll('[data-testid=stSlider]')].filter(
+    slider => slider.getClientRects().length
+).map((slider, k, all) => {
     const label = all[k + 1]?.querySelector('[data-testid=stWidgetLabel]');
     const below = label?.getBoundingClientRect().top ?? Infinity;
     const ends = [...slider.querySelectorAll('[data-testid=stSliderTickBar] p')];
