@@ -44,7 +44,7 @@ from ui.shell.texts import describe, escaped, plain
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
-HEIGHT_ALONE = 500
+HEIGHT_ALONE = 490
 """Height of a single figure in pixels: with its answer it fits on a projector of 720 lines.
 
 A figure may have its own as `layout.meta["alone"]`.

@@ -58,5 +58,5 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
         return f"{start}, but {queries_in_words(few.n_queries)} {are} too few to compare"
     if not worse:
         return f"{start}; no other C differs significantly"
-    ends = f"{power_of_two(alike[0])} and {power_of_two(alike[-1])}"
-    return f"{start}; {len(worse)} of {len(found)} others are worse, the rest lie between {ends}"
+    ends = f"{power_of_two(alike[0])} to {power_of_two(alike[-1])}"
+    return f"{start}; by paired intervals {len(worse)} of {len(found)} others are worse, the rest: {ends}"
