@@ -6,14 +6,16 @@ import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest_pages import APP, figures
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError
 from rankviz.common.errors import SettingError
-from ui.shell.errors import details
+from ui.shell.errors import details, end_page
 from ui.shell.words import FAULT
 
 Opener = Callable[..., AppTest]
@@ -250,3 +252,21 @@ def test_what_is_pressed_while_a_page_is_drawn_that_ends_early_is_heard() -> Non
     assert not app.exception
     assert not app.markdown, "nothing follows"
     assert app.session_state["heard"]
+
+
+@pytest.mark.parametrize(("of_a_fragment", "left"), [(False, {"drawn"}), (True, {"drawn", "earlier"})])
+def test_a_page_that_ends_early_drops_fragments_that_it_has_not_drawn(
+    of_a_fragment: bool, left: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {"drawn", "earlier"}
+    context = SimpleNamespace(
+        fragment_ids_this_run=["drawn"] if of_a_fragment else None,
+        fragment_storage=SimpleNamespace(
+            clear=lambda new_fragment_ids: kept.intersection_update(new_fragment_ids)
+        ),
+        shared=SimpleNamespace(new_fragment_ids=SimpleNamespace(snapshot=lambda: {"drawn"})),
+    )
+    monkeypatch.setattr("ui.shell.errors.get_script_run_ctx", lambda: context)
+    with pytest.raises(StopException):
+        end_page()
+    assert kept == left

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import streamlit as st
 from streamlit.errors import FragmentHandledException
-from streamlit.runtime.scriptrunner import StopException
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import StopRequested
@@ -29,7 +29,12 @@ def end_page() -> NoReturn:
     """End this run of a page: everything above stays, nothing follows.
 
     Unlike `st.stop`, this keeps clicks made during the run, such as a button in a fragment that stops a job.
+    Fragments of earlier runs that this one has not drawn are dropped. Streamlit drops them only after runs
+    that end by themselves. A late request for one would draw into a place that is gone: a blank page.
     """
+    context = get_script_run_ctx()
+    if context is not None and not context.fragment_ids_this_run:
+        context.fragment_storage.clear(new_fragment_ids=context.shared.new_fragment_ids.snapshot())
     raise StopException
 
 
