@@ -5,23 +5,21 @@ The trail belongs to the session. It has each model once, the current one last.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import with_minus
+from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.metrics.significance import compare
 from rankviz.runs.description import changes
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.compared import drawn_by
+from ui.controls.compared import seeded
 from ui.controls.settings import SET_FOR, state_of
 from ui.shell import words
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
-from ui.work.runs import recall, run
+from ui.work.runs import NoTurn, recall, run
 
 METRIC = "NDCG@10"
 MOST = 4
@@ -79,16 +77,18 @@ def _record(spec: RunSpec) -> RunRecord | None:
 
 def _other_seed(spec: RunSpec, part: str) -> str:
     """Say how far another seed alone moves the metric; "" if nothing is drawn or it takes too long."""
-    drawn = drawn_by(spec)
-    if not drawn or _record(spec) is None:
+    record = _record(spec)
+    if record is None or SEED.name not in spec or spec.seed == LARGEST_SEED:
         return ""
-    other = spec.but(**{name: spec.get(name) + 1 for name in drawn})
+    other = seeded(spec, 1)
     if _record(other) is None and predicted(other).seconds > SEED_SECONDS:
         return ""
-    with suppress(DataError, SettingError):
-        found = run(other)[0].metrics[part][METRIC].mean() - _record(spec).metrics[part][METRIC].mean()
-        return words.other_seed(with_minus(found, "+z.3f"))
-    return ""
+    try:
+        (beside,) = run(other, patience=0.0)
+    except NoTurn:  # what others wait for goes first
+        return ""
+    moved = beside.metrics[part][METRIC].mean() - record.metrics[part][METRIC].mean()
+    return words.other_seed(with_minus(moved, "+z.3f"))
 
 
 def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
