@@ -263,17 +263,14 @@ def import_form() -> None:
             accept_multiple_files=True,
             key=key,
             on_change=_forget,
-            help=(
-                f"At most {LIMITS.upload_bytes // MB} MB in total. Imported runs are private, "
-                f"marked “{NOT_MADE_HERE}”, and replace no run."
-            ),
+            help=words.IMPORT_HELP.format(limit=LIMITS.upload_bytes // MB, mark=NOT_MADE_HERE),
         )
         if len(files) < len(chosen):  # the browser shows files that are not here
             _start_over(upload_memory.reason_missing())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
             _take_in([file.file_id for file in files])
         for why in st.session_state.get(_ERROR, []):
-            st.error(f"{escaped(why)} Nothing was imported from this file.", icon=":material/error:")
+            st.error(words.NOT_IMPORTED.format(why=escaped(why)), icon=":material/error:")
         if _TOLD in st.session_state:
             st.success(st.session_state[_TOLD], icon=":material/check:")
 
