@@ -438,12 +438,20 @@ def test_a_record_that_cannot_be_read_is_made_again(
     assert set(store.records.find([SPEC])) == {SPEC}
 
 
-DAMAGE = ["", "{}", "[1, 2]", "7", '{"pid": "x"}', '{"digest": 1', "[" * 5000, '{"digest": [1]}']
+PLACES = ("families.progress", "workers.process", "studies.roots", "runs.spec")
+DAMAGE = [
+    *((place, content) for place in PLACES for content in ("", "7", "[" * 5000)),
+    ("families.progress", "[1, 2]"),
+    ("workers.process", "{}"),
+    ("workers.process", '{"pid": "x"}'),
+    ("studies.roots", "[1, 2]"),
+    ("runs.spec", "{}"),
+    ("runs.spec", '{"digest": [1]}'),
+]
 
 
 @pytest.mark.usefixtures("nobody")
-@pytest.mark.parametrize("content", DAMAGE)
-@pytest.mark.parametrize("place", ["families.progress", "workers.process", "studies.roots", "runs.spec"])
+@pytest.mark.parametrize(("place", "content"), DAMAGE)
 def test_what_cannot_be_read_stops_nobody_else(
     store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, place: str, content: str
 ) -> None:
