@@ -29,7 +29,7 @@ from rankviz.runs.estimate import in_words
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
-from rankviz.store.tables import families, members, parse_object, runs, studies, workers
+from rankviz.store.tables import families, members, parse_object, parse_spec, runs, studies, workers
 
 LEASE_SECONDS = 20.0
 """A lease ends after this, unless it is renewed."""
@@ -157,7 +157,8 @@ class Queue:
         with self._database.reading() as connection:
             row = connection.execute(select(workers).where(workers.c.id == worker)).first()
             waits = _has_waiting(connection, HERE if row is None else row.place)
-        if row is not None and row.until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
+            late = row is not None and row.until - time.time() < LEASE_SECONDS - RENEW_SECONDS
+        if late:
             with self._database.writing() as connection:
                 renew_presence(connection, worker)
         return waits
@@ -269,14 +270,6 @@ def _longest_waiting(connection: Connection, study: str) -> Any | None:
     ).first()
 
 
-def _parse_spec(text: str) -> RunSpec | None:
-    """Parse a spec; None if this version cannot read it."""
-    try:
-        return RunSpec.from_json(text)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
 def _parse_roots(text: str) -> tuple[str, ...]:
     """Parse a study's data roots; () if unreadable, and then no data set is found."""
     with suppress(ValueError, TypeError, RecursionError):
@@ -296,7 +289,7 @@ def _lease_family(connection: Connection, study: Any, family: int, worker: str) 
         .where(runs.c.family == family, runs.c.state == LEASED, members.c.family == family)
         .order_by(members.c.position)
     ).all()
-    specs = {row.id: _parse_spec(row.spec) for row in rows}
+    specs = {row.id: parse_spec(row.spec) for row in rows}
     unread = [run for run, spec in specs.items() if spec is None]
     failed = {"state": FAILED, "family": None, "ended": time.time(), "reason": UNREADABLE}
     connection.execute(update(runs).where(runs.c.id.in_(unread)).values(**failed))
@@ -335,7 +328,7 @@ def leased_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
 
 def has_ended(row: Row[Any]) -> bool:
     """Return True if a lease has expired, or its worker on this machine has died."""
-    if row.until < time.time():
+    if row.until is None or row.until < time.time():
         return True
     process = process_here(row)
     return process is not None and not process.alive()
@@ -349,7 +342,8 @@ def process_here(row: Row[Any]) -> ProcessId | None:
 def parse_process(text: str) -> ProcessId | None:
     """Parse a process from the table of workers; None if it is not known (yet)."""
     values = parse_object(text)
-    return ProcessId(**values) if values.keys() == {"pid", "began"} else None
+    known = values.keys() == {"pid", "began"} and isinstance(values["pid"], int)
+    return ProcessId(**values) if known else None
 
 
 def reclaim(connection: Connection) -> list[int]:

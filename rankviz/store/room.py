@@ -16,7 +16,17 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, 
 from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
 from rankviz.store.study import OPEN, StoreError
-from rankviz.store.tables import families, in_portions, marks, members, records, runs, studies, tags
+from rankviz.store.tables import (
+    MOST_BYTES,
+    families,
+    in_portions,
+    marks,
+    members,
+    records,
+    runs,
+    studies,
+    tags,
+)
 
 DAY = 86400.0
 UNDO_SECONDS = 30 * DAY
@@ -49,8 +59,9 @@ def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
 
 
 def total_bytes(connection: Connection) -> int:
-    """Return the bytes of all records."""
-    return int(connection.execute(select(func.coalesce(func.sum(runs.c.size), 0))).scalar_one())
+    """Return the bytes of all records; damaged sizes do not count."""
+    sizes = select(func.coalesce(func.sum(runs.c.size), 0)).where(runs.c.size.between(0, MOST_BYTES))
+    return int(connection.execute(sizes).scalar_one())
 
 
 def purge(connection: Connection) -> int:
