@@ -236,16 +236,16 @@ class Database:
 
         The whole file is read: about a second for each gigabyte.
         """
-        said = self.mend()
-        if self.file is not None:
-            with self.reading() as connection:
-                sound = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() == "ok"
-            if not sound:
-                why, remedy = _SQLITE["SQLITE_CORRUPT"]
-                said = f"The database of runs is not sound: {why}. Who runs the app can {remedy}."
-                LOG.error(said)
-                self.notice = said
-        return said
+        if self.file is not None and not self._sound():
+            why, remedy = _SQLITE["SQLITE_CORRUPT"]
+            self.notice = f"The database of runs is not sound: {why}. Who runs the app can {remedy}."
+            LOG.error(self.notice)
+            return self.notice
+        return self.mend()
+
+    def _sound(self) -> bool:
+        with self.reading() as connection:
+            return bool(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() == "ok")
 
     def retry(
         self,
