@@ -17,7 +17,7 @@ from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
-from rankviz.store.records import mark_owned
+from rankviz.store.records import check_note, mark_owned
 from rankviz.store.room import make_room
 from rankviz.store.study import (
     HERE,
@@ -163,13 +163,15 @@ class Studies:
         self._change(study_id, owner, design=json.dumps(dict(design)))
 
     def note(self, study_id: str, owner: str, note: str) -> None:
-        """Set a study's note."""
+        """Set a study's note. Raises `SettingError` for a too long note, `StoreError` if there is no room."""
+        check_note(note)
         self._change(study_id, owner, note=note)
 
     def rename(self, study_id: str, owner: str, title: str) -> None:
         """Set a study's title. Raises `SettingError` for an empty one."""
         if not title:
             raise SettingError("a study has a title; give it a few words")
+        check_note(title)
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:
@@ -191,6 +193,8 @@ class Studies:
     def _change(self, study_id: str, owner: str, **values: Any) -> None:
         with self._database.writing() as connection:
             _owned(connection, study_id, owner)
+            if values.keys() & {"note", "title", "design"}:
+                make_room(connection, owner, max(len(str(value)) for value in values.values()))
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
 
 
