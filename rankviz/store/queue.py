@@ -1,8 +1,8 @@
 """The queue of families: the choice of the next one, and its lease to a worker.
 
-A worker leases one family at a time, of the visitor with the fewest leased families. The lease ends unless it
-is renewed. If it ends, or the worker dies, the family goes to the next worker. Every step is one transaction;
-its count of changed rows says if it came in time.
+A worker leases one family at a time: of the network address, and then of the visitor, with the fewest leased
+families. The lease ends unless it is renewed. If it ends, or the worker dies, the family goes to the next
+worker. Every step is one transaction; its count of changed rows says if it came in time.
 
 See docs/decisions/0015-the-run-store.md.
 """
@@ -233,19 +233,18 @@ def _has_waiting(connection: Connection, place: str) -> bool:
 
 
 def _next_family(connection: Connection, place: str, patient: bool = True) -> Any | None:
-    """Return the longest waiting family of the place's visitor with the fewest leased families.
+    """Return the longest waiting family of the place's address and visitor with the fewest leased families.
 
     At equal counts awaited families go before background ones, which are left out unless `patient`.
     """
-    leased = Counter(
-        connection.execute(
-            select(studies.c.owner)
-            .join(families, families.c.study == studies.c.id)
-            .where(families.c.worker.is_not(None), studies.c.place == place)
-        ).scalars()
-    )
+    held = connection.execute(
+        select(studies.c.owner, studies.c.address)
+        .join(families, families.c.study == studies.c.id)
+        .where(families.c.worker.is_not(None), studies.c.place == place)
+    ).all()
+    by_owner, by_address = Counter(row.owner for row in held), Counter(row.address for row in held)
     running = connection.execute(
-        select(studies.c.id, studies.c.owner, studies.c.roots, studies.c.threads)
+        select(studies.c.id, studies.c.owner, studies.c.address, studies.c.roots, studies.c.threads)
         .add_columns(studies.c.background, studies.c.seconds, studies.c.worked, studies.c.place)
         .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None), studies.c.place == place)
         .where(exists().where(families.c.study == studies.c.id, ~families.c.done))
@@ -254,7 +253,13 @@ def _next_family(connection: Connection, place: str, patient: bool = True) -> An
     found = [(study, family) for study in running if (family := _longest_waiting(connection, study.id))]
     if not found:
         return None
-    return min(found, key=lambda pair: (leased[pair[0].owner], pair[0].background, pair[1].waits, pair[1].id))
+
+    def turn(pair: tuple[Any, Any]) -> tuple[Any, ...]:
+        study, family = pair
+        shares = by_address[study.address], by_owner[study.owner]
+        return (*shares, study.background, family.waits, family.id)
+
+    return min(found, key=turn)
 
 
 def _longest_waiting(connection: Connection, study: str) -> Any | None:

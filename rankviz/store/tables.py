@@ -53,7 +53,7 @@ from rankviz.store.study import QUEUED, StoreOutOfReach
 MOST_BYTES = 1 << 40
 """More bytes than any record has: a larger size is a damaged one."""
 LOG = logging.getLogger("rankviz.store")
-VERSION = 1
+VERSION = 2
 """Version of the schema; a change of the tables raises it."""
 
 metadata = MetaData(
@@ -171,6 +171,7 @@ studies = Table(
         info={"instead": "here"},
         doc="who makes it",
     ),
+    Column("address", String(32), nullable=False, server_default="", doc="digest of who asked from where"),
 )
 
 members = Table(
