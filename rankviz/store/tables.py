@@ -50,8 +50,8 @@ from rankviz.common.files import locked
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import QUEUED, StoreOutOfReach
 
-MOST_BYTES = 1 << 40
-"""More bytes than any record has: a larger size is a damaged one."""
+MOST_BYTES = (1 << 31) - 1
+"""Most bytes of a record, and of PostgreSQL's integers: a larger size is a damaged one."""
 LOG = logging.getLogger("rankviz.store")
 VERSION = 2
 """Version of the schema; a change of the tables raises it."""
