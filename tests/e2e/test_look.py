@@ -225,11 +225,9 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
 
 
 def assert_no_explanation_covers_what_it_explains(page: Page) -> None:
-    save, told = page.get_by_role("button", name="Save").first, page.get_by_test_id("stTooltipContent")
-    save.hover()
-    expect(told).to_be_visible()
-    save.click()
-    expect(page.get_by_role("button", name="Numbers (CSV)")).to_be_visible()
+    opener, told = page.get_by_role("button", name="Presentation"), page.get_by_test_id("stTooltipContent")
+    opener.click()
+    expect(page.get_by_text("First figure alone")).to_be_visible()
     expect(told).to_be_hidden()
     page.keyboard.press("Escape")
 
