@@ -17,7 +17,6 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold
 from rankviz.learning.pairs import count_pairs
-from rankviz.metrics import measure
 from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
@@ -25,7 +24,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_asked
 from rankviz.whatif.lookup import index_of_query, place_of_query
-from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, changed_pairs, count_changed_pairs
+from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
 from ui.controls.widgets import METRICS, USUAL_METRIC, Bound
 from ui.model import what_if_change_list as change_list
@@ -60,7 +59,7 @@ _DRAWN = "what-if-drawn"
 def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any, metric: str) -> OfQuery:
     """Return the metric of a query: with the scores `before`, and for both orders now."""
     data = fold.parts[part]
-    as_was = measure(metric).per_query(before, data).iloc[index_of_query(data, query)]
+    as_was = by_query(before, data, metric).iloc[index_of_query(data, query)]
     return OfQuery(float(as_was), *_orders(outcome, part, query, metric))
 
 
