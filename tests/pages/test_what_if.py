@@ -454,7 +454,7 @@ def test_answer_table_and_chart_are_by_the_metric_of_the_link(metric: str, open_
     spec = RunSpec("synthetic-demo", "Fold1", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=0.25)
     fold = normalise(load_demo(1), spec.normalisation)
     outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome([FeatureOff(2)])
-    at = [int(metric.partition("@")[2] or 10)]
+    at, both = [int(metric.partition("@")[2] or 10)], (outcome.old, outcome.new)
     values = {
         part: [
             evaluate(one[part], fold.parts[part], at=at).per_query[metric]
