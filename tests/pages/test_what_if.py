@@ -456,10 +456,7 @@ def test_answer_table_and_chart_are_by_the_metric_of_the_link(metric: str, open_
     outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome([FeatureOff(2)])
     at, both = [int(metric.partition("@")[2] or 10)], (outcome.old, outcome.new)
     values = {
-        part: [
-            evaluate(one[part], fold.parts[part], at=at).per_query[metric]
-            for one in (outcome.old, outcome.new)
-        ]
+        part: [evaluate(one[part], fold.parts[part], at=at).per_query[metric] for one in both]
         for part in ("train", "vali")
     }
     old, new = values["vali"]
