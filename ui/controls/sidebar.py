@@ -210,7 +210,7 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start with `make app DATA=folder`.",
         )
-    first, second = map(Bound, st.columns([27, 15], gap="xsmall"))
+    first, second = map(Bound, st.columns([25, 17], gap="xsmall"))
     chosen = first.menu("data", "Data set", list(datasets), help=words.DATA_SET)
     start_from(datasets[chosen])
     folds = list(datasets[chosen].folds)
