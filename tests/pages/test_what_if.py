@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import decoded, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError, Fold, RunSpec
@@ -473,8 +473,9 @@ def test_answer_table_and_chart_are_by_the_metric_of_the_link(metric: str, open_
     assert f"| {new.mean():.3f} | {with_minus(found.difference, '+.3f')} {'[' * ends.known}" in row
     assert not re.search(r"\d\.\d{4}", said + table)
     (drawn,) = [one for one in figures(app) if metric in str(one["layout"])]
-    heights = sorted(float(one) for trace in drawn["data"] for one in trace["y"] or () if one is not None)
-    assert heights == sorted(differences_of(new, old)), heights
+    heights = [height for trace in drawn["data"] for height in decoded(trace["y"]) if height]
+    differences = [one for was, now in values.values() for one in differences_of(now, was) if one]
+    assert sorted(heights) == pytest.approx(sorted(differences))
 
 
 def test_models_are_kept_while_they_are_asked_for() -> None:

@@ -19,5 +19,5 @@ if (!window.hasFrame) {
   };
   document.querySelectorAll("[aria-valuetext]").forEach(read);
   const watch = { subtree: true, attributeFilter: ["aria-valuetext"] };
-  new MutationObserver((changes) => changes.forEach(({ target }) => read(target))).observe(document.body, watch);
+  new window.MutationObserver((changes) => changes.forEach(({ target }) => read(target))).observe(document.body, watch);
 }

@@ -36,7 +36,7 @@ function printed(svg, job) {
     @media print { body > :not(#printed) { display: none !important; } #printed svg { display: block; } }`;
   sheet.append(svg, style);
   document.body.append(sheet);
-  addEventListener("afterprint", () => sheet.remove(), { once: true });
+  window.addEventListener("afterprint", () => sheet.remove(), { once: true });
   say(job, "Choose “Save as PDF” there: it keeps lines and letters.");
   window.print();
 }
