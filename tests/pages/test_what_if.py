@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import decoded, figures, words
+from conftest_pages import decoded as numbers
+from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError, Fold, RunSpec
@@ -473,7 +474,7 @@ def test_answer_table_and_chart_are_by_the_metric_of_the_link(metric: str, open_
     assert f"| {new.mean():.3f} | {with_minus(found.difference, '+.3f')} {'[' * ends.known}" in row
     assert not re.search(r"\d\.\d{4}", said + table)
     (drawn,) = [one for one in figures(app) if metric in str(one["layout"])]
-    heights = [height for trace in drawn["data"] for height in decoded(trace["y"]) if height]
+    heights = [height for trace in drawn["data"] for height in numbers(trace["y"]) if height]
     differences = [one for was, now in values.values() for one in differences_of(now, was) if one]
     assert sorted(heights) == pytest.approx(sorted(differences))
 
