@@ -63,7 +63,7 @@ class Bound:
         state, first = st.session_state, start if start in options else options[0]
         if state.setdefault(key, st.query_params.get(key, first)) not in options:
             state[key] = first
-        more = {"bind": None, "format_func": lambda one: capital(name(one))}
+        more = {"persist_state": "session", "bind": None, "format_func": lambda one: capital(name(one))}
         chosen = self.place.selectbox(label, options, options.index(first), **self._common(key, how) | more)
         write_address(key, "" if chosen == first else chosen)
         return str(chosen)
