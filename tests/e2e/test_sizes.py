@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from helpers import choose, follow, query_of, sidebar
+from helpers import sidebar
 from playwright.sync_api import Locator, Page, expect
 
-from tools.browser import Server, open_page, wait_settled
+from tools.browser import Server, open_page
 
 LAPTOP, WIDE, PHONE, PROJECTOR = (1366, 768), (1920, 1080), (390, 844), (1280, 720)
 PLOT = ".js-plotly-plot .nsewdrag"
@@ -141,19 +141,6 @@ def test_what_opens_lies_over_no_figure(server: Server, page: Page, name: str, o
             drawn["y"] + drawn["height"] <= place["y"] + 5 or place["y"] + place["height"] <= drawn["y"] + 5
         )
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
-
-
-def test_a_fold_has_its_id_in_the_address_of_every_page(server: Server, page: Page) -> None:
-    seen_at(page, LAPTOP, f"{server.url}/train?m=50")
-    choose(page, "Fold", "Fold 2")
-    assert query_of(page)["fold"] == "Fold2"
-    follow(page, "Data")
-    page.wait_for_url("**/data*")
-    wait_settled(page)
-    assert query_of(page)["fold"] == "Fold2"
-    page.reload()
-    wait_settled(page)
-    expect(page.get_by_test_id("stMain").get_by_text("synthetic-demo fold 2").first).to_be_visible()
 
 
 def test_powers_on_sliders_are_read_aloud(server: Server, page: Page) -> None:

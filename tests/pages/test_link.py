@@ -117,20 +117,6 @@ def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:
     assert "9" * 41 not in words(app)
 
 
-def test_folds_have_a_name_for_people_and_their_id_in_the_link(open_whole: Opener) -> None:
-    app = open_whole("train", m=10, fold="Fold2")
-    fold = app.selectbox(key="fold")
-    assert fold.options[:2] == ["Fold 1", "Fold 2"]
-    assert (fold.value, app.session_state["fold"]) == ("Fold2", "Fold2")
-    assert app.query_params["fold"] in ("Fold2", ["Fold2"])
-    assert "fold=Fold2" in "".join(code.value for code in app.code)
-    alone = sidebar_alone(fold="Fold3")
-    alone.selectbox(key="fold").select("Fold1").run()
-    assert "fold" not in alone.query_params
-    alone.selectbox(key="fold").select("Fold2").run()
-    assert alone.query_params["fold"] in ("Fold2", ["Fold2"])
-
-
 def test_of_a_page_that_waits_for_its_model_the_link_is_not_called_ignored(
     open_whole: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,8 +83,6 @@ def _held(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
         if binding is not None and binding.widget_id in drawn and key in st.session_state:
             raw = drawn[binding.widget_id].serializer(st.session_state[key])
             yield key, [_written(value) for value in (raw if isinstance(raw, list | tuple) else [raw])]
-    if "fold" in keys and "fold" in st.session_state:  # its widget is not bound: it shows another name
-        yield "fold", [st.session_state["fold"]]
 
 
 def _written(value: Any) -> str:

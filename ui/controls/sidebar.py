@@ -26,7 +26,6 @@ from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
 from rankviz.learning.pairs import COSTS
 from rankviz.learning.solvers import SOLVER, TOL
 from rankviz.models.methods import METHODS, USUAL
-from rankviz.runs.description import fold_words
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
@@ -210,14 +209,12 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start with `make app DATA=folder`.",
         )
-    first, second = map(Bound, st.columns([25, 17], gap="xsmall"))
+    first, second = map(Bound, st.columns([27, 15], gap="xsmall"))
     chosen = first.menu("data", "Data set", list(datasets), help=words.DATA_SET)
     start_from(datasets[chosen])
     folds = list(datasets[chosen].folds)
     unused = bool(no_fold) and len(folds) > 1
-    second.named_menu(
-        "fold", "Fold", folds, FIRST_FOLD, fold_words, disabled=unused, help=f"{words.FOLD} {no_fold}"
-    )
+    second.menu("fold", "Fold", folds, FIRST_FOLD, disabled=unused, help=f"{words.FOLD} {no_fold}")
     show_undo()
 
 

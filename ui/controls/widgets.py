@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
-from ui.shell.figures import capital
 from ui.shell.page import head
 from ui.work.folds import datasets
 
@@ -52,21 +51,6 @@ class Bound:
         values = list(options)
         at = keep_choice(key, values, first)
         return self.place.selectbox(label, values, at, **self._common(key, how, options))
-
-    def named_menu(
-        self, key: str, label: str, options: list[str], start: str, name: Callable[[str], str], **how: Any
-    ) -> str:
-        """Draw a menu that shows other names than the address, where Streamlit would write these names.
-
-        The start value, else the first option, is not in the address.
-        """
-        state, first = st.session_state, start if start in options else options[0]
-        if state.setdefault(key, st.query_params.get(key, first)) not in options:
-            state[key] = first
-        more = {"persist_state": "session", "bind": None, "format_func": lambda one: capital(name(one))}
-        chosen = self.place.selectbox(label, options, options.index(first), **self._common(key, how) | more)
-        write_address(key, "" if chosen == first else chosen)
-        return str(chosen)
 
     def optional_menu(self, key: str, label: str, options: Options, placeholder: str, **how: Any) -> Any:
         """Draw a menu that begins empty, with a placeholder; return the chosen value or None."""
