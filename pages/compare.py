@@ -23,8 +23,11 @@ with errors_as_sentences():
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.every:
         if not waiting:
-            controls.no_models()
-            views.example()
+            left, right = st.columns([2, 3], gap="medium")
+            with left:
+                controls.no_models()
+            with right:
+                views.example()
         end_page()
     with row:
         part = part_shown(*what.every)

@@ -10,7 +10,7 @@ from ui.shell.page import head
 from ui.shell.texts import describe
 from ui.study import low_rank as views
 from ui.work.folds import normalised
-from ui.work.jobs import run_or_submit
+from ui.work.jobs import note_waiting, run_or_submit
 
 spec = experiment()
 head("Low rank", str(describe(spec, "train")))
@@ -22,7 +22,9 @@ with errors_as_sentences():
     with training:
         wanted = views.specs(spec)
         record, *others = run_or_submit([spec, *wanted], title=f"Low rank, {spec.dataset}")
-    if record is not None:
+    if record is None:
+        note_waiting()
+    else:
         with figures:
             views.linked(record, normalised(spec).train, dict(zip(wanted, others, strict=True)))
 trail.show_effect(line, spec)

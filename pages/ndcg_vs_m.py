@@ -32,4 +32,4 @@ tabs(
         "Label noise": lambda: samples.draw("Label noise", spec, settings, wanted, beside, part),
     }
 )
-trail.show_effect(line, spec, part)
+trail.show_effect(line, spec, part, settings.metrics[0])

@@ -38,4 +38,4 @@ tabs(
         "Numbers": lambda: (views.numbers(other, record, part), downloads(record, part)),
     }
 )
-trail.show_effect(line, spec, part)
+trail.show_effect(line, spec, part, metric)

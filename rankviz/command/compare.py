@@ -8,7 +8,7 @@ from contextlib import closing
 
 from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.contestants import Contestant, Run, contestants
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
+from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, table_of_tests
 from rankviz.command.output import note, print_json, print_table, print_text, rows
 from rankviz.command.runs import named_runs, one_run
 from rankviz.common.errors import SettingError
@@ -18,8 +18,8 @@ from rankviz.store.study import IMPORTED
 
 METRICS = ("NDCG@10", "MAP")
 PRINTED: dict[str, Callable[[Comparison, str], str]] = {
-    "markdown": lambda found, part: as_markdown(printed_table(found, part)),
-    "latex": lambda found, part: as_latex(printed_table(found, part)),
+    "markdown": lambda found, part: as_markdown(table_of_tests(found, part)),
+    "latex": lambda found, part: as_latex(table_of_tests(found, part)),
     "csv": lambda found, _: comparison_csv(found),
 }
 """Formats of a comparison other than text."""

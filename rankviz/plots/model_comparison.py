@@ -17,6 +17,7 @@ from rankviz.common.numbers import small, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.plots.style import (
     EVEN_COLOUR,
+    SIGNED,
     add_band,
     add_line,
     add_note,
@@ -146,7 +147,7 @@ def deltas_data(comparison: Comparison) -> pd.DataFrame:
 def deltas_figure(table: pd.DataFrame) -> go.Figure:
     """Draw a panel per metric, a row per contestant; hollow if not significant after correction."""
     shown = table.assign(panel=table["metric"], value=table["difference"], full=table["holds"], reference=0.0)
-    hover, axis = shown.apply(_delta_hover, axis=1), {"tickformat": "+~g"}
+    hover, axis = shown.apply(_delta_hover, axis=1), SIGNED
     return dot_intervals(shown, "mean difference to the baseline", hover, xaxis=axis)
 
 
@@ -175,7 +176,7 @@ def slices_figure(table: pd.DataFrame, metric: str) -> go.Figure:
         full=table["distinguishable"],
         reference=0.0,
     )
-    hover, axis = shown.apply(_slice_hover, axis=1), {"tickformat": "+~g"}
+    hover, axis = shown.apply(_slice_hover, axis=1), SIGNED
     return dot_intervals(shown, f"mean Δ{metric} to the baseline", hover, xaxis=axis)
 
 

@@ -20,6 +20,7 @@ from rankviz.datasets.types import RankingData
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     EVEN_COLOUR,
+    SIGNED,
     MethodStyle,
     add_line,
     add_note,
@@ -118,7 +119,7 @@ def strip_figure(
     title = f"{left} − {right}"
     title = title if len(title) <= LONGEST_TITLE else "left − right"
     fig.update_yaxes(row=1, title=title, range=[-1.05 * reach, 1.05 * reach])
-    fig.update_yaxes(row=1, tickformat="+.2f", nticks=7)
+    fig.update_yaxes(row=1, nticks=7, **SIGNED)
     fig.update_yaxes(row=2, title="Kendall's τ", range=_tau_range(ordered["tau"]))
     fig.update_yaxes(row=2, tickformat=".2f", nticks=4)
     fig.update_xaxes(showticklabels=False, showgrid=False, zeroline=False)
@@ -245,7 +246,7 @@ def difference_figure(
         "yaxis": {
             "title": f"Δ{metric}",
             "range": [-1.05 * reach, 1.05 * reach],
-            "tickformat": "+.2~f",
+            **SIGNED,
             "nticks": 6,
         },
         "annotations": [],

@@ -22,6 +22,9 @@ from rankviz.runs.description import look_of as look_of
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 """Grades 0, 1, 2, … from light to dark in one hue."""
 
+SIGNED: dict[str, Any] = {"tickformat": "+~g", "labelalias": {"+0": "0"}}
+"""Ticks of an axis of differences: a sign for all but zero."""
+
 EVEN_COLOUR = "#999999"
 """Colour of ties between two methods, and of guides."""
 

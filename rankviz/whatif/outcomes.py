@@ -68,10 +68,15 @@ class Outcome:
         return self._comparisons[part, metric]
 
     def _per_query(self, part: str, metric: str) -> pd.DataFrame:
-        data, at = self.fold.parts[part], [int(metric.partition("@")[2] or 10)]
-        old, new = (evaluate(scores[part], data, at=at).per_query[metric] for scores in (self.old, self.new))
+        data = self.fold.parts[part]
+        old, new = (by_query(scores[part], data, metric) for scores in (self.old, self.new))
         columns = {"query": data.query_ids, "old": old.to_numpy(), "new": new.to_numpy()}
         return pd.DataFrame(columns | {"difference": differences_of(new, old)})
+
+
+def by_query(scores: FloatArray, data: RankingData, metric: str) -> pd.Series[float]:
+    """Return a metric such as "NDCG@10" of scores (n,), by query."""
+    return evaluate(scores, data, at=[int(metric.partition("@")[2] or 10)]).per_query[metric]
 
 
 class WhatIf:

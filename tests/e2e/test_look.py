@@ -18,7 +18,15 @@ FIGURE = ".js-plotly-plot, .playground .square, .weights .beside, .ranked-list"
 BAD = ("serious", "critical")
 ONE_LINE = ("data", "train", "why", "ndcg_vs_m", "influence", "side_by_side")
 """Pages whose heading takes one line."""
-ON_A_PHONE = {"": 330, "train": 360, "why": 400, "low_rank": 360, "side_by_side": 360, "ndcg_vs_m": 390}
+ON_A_PHONE = {
+    "": 330,
+    "sweep": 360,
+    "train": 360,
+    "why": 400,
+    "low_rank": 360,
+    "side_by_side": 360,
+    "ndcg_vs_m": 390,
+}
 """Where the first figure of a phone begins at most."""
 _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
@@ -85,9 +93,8 @@ def assert_heading_and_icons(main: Locator) -> None:
     """Check that the heading takes one line and the icons lie in the figure's lower right corner."""
     heading, figure = box(main.locator("h2")), box(main.locator(".js-plotly-plot"))
     assert heading["height"] < 30
-    about = main.locator("summary").filter(has_text="About this figure")
-    for place in (about, main.get_by_role("button", name="Save", exact=True)):
-        icon = box(place)
+    for label in ("About this figure", "Save"):
+        icon = box(main.locator("[class*=-tools] summary").filter(has_text=label))
         assert icon["width"] <= 30
         assert icon["height"] <= 30
         assert icon["x"] + icon["width"] > figure["x"] + 0.9 * figure["width"]
@@ -280,11 +287,9 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
 
 
 def assert_no_explanation_covers_what_it_explains(page: Page) -> None:
-    save, told = page.get_by_role("button", name="Save").first, page.get_by_test_id("stTooltipContent")
-    save.hover()
-    expect(told).to_be_visible()
-    save.click()
-    expect(page.get_by_role("button", name="Numbers (CSV)")).to_be_visible()
+    opener, told = page.get_by_role("button", name="Presentation"), page.get_by_test_id("stTooltipContent")
+    opener.click()
+    expect(page.get_by_text("First figure alone")).to_be_visible()
     expect(told).to_be_hidden()
     page.keyboard.press("Escape")
 

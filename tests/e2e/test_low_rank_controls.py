@@ -30,8 +30,8 @@ def test_no_option_is_cut_off_beside_others(
     panel = page.get_by_role("tabpanel").filter(has_text=shown)
     expect(panel.get_by_text(shown, exact=True)).to_be_visible()
     assert page.get_by_test_id("stMainBlockContainer").evaluate(_CUT) == []
-    page.get_by_test_id("stMain").get_by_role("button", name=button, exact=True).click()
-    more = page.get_by_test_id("stPopoverBody")
+    more = page.get_by_test_id("stMain").locator("details").filter(has_text=inside).last
+    more.locator("summary").filter(has_text=button).click()
     expect(more.get_by_text(inside, exact=True)).to_be_visible()
     assert more.evaluate(_CUT) == []
 

@@ -41,15 +41,15 @@ _LETTERS = """svg => {
 """What a browser draws of a picture's texts, in pixels of 1/96 inch."""
 
 
-def popover(page: Page, key: str) -> Locator:
-    """The open popover "Save" of the figure with this key."""
-    return page.get_by_test_id("stPopoverBody").filter(has=page.locator(f".st-key-{key}-svg"))
+def box_of(page: Page, key: str) -> Locator:
+    """The box "Save" below the figure with this key."""
+    return page.locator(f".st-key-{key}-tools details").filter(has_text="Save")
 
 
 def saved(page: Page, key: str, size: str, kind: str) -> bytes:
     """The picture that the buttons of a figure give."""
-    place = popover(page, key)
-    if not place.is_visible():
+    place = box_of(page, key)
+    if place.get_attribute("open") is None:
         _opener(page, key).click()
     place.get_by_role("combobox", name="Picture").click()
     page.get_by_role("option", name=size).click()
@@ -63,9 +63,8 @@ def saved(page: Page, key: str, size: str, kind: str) -> bytes:
 
 
 def _opener(page: Page, key: str) -> Locator:
-    """The button "Save" that stands below a figure."""
-    below = f"//*[contains(@class, 'st-key-{key} ')]/following::button[contains(., 'Save')]"
-    return page.locator(f"xpath={below}").first
+    """What opens it."""
+    return box_of(page, key).locator("summary")
 
 
 @pytest.fixture
@@ -176,13 +175,13 @@ def test_pictures_are_made_by_keyboard_once_for_each_press(server: Server, page:
     page.on("download", lambda download: taken.append(download.suggested_filename))
     opener = _opener(page, "ndcg-at-k")
     opener.press("Enter")
-    status = popover(page, "ndcg-at-k").get_by_role("status")
+    status = box_of(page, "ndcg-at-k").get_by_role("status")
     for count in (1, 2):
         with page.expect_download():
-            popover(page, "ndcg-at-k").get_by_role("button", name="PNG", exact=True).press("Enter")
+            box_of(page, "ndcg-at-k").get_by_role("button", name="PNG", exact=True).press("Enter")
         expect(status).to_have_text("Saved as ndcg-at-k.png.")
         assert len(taken) == count
-    page.keyboard.press("Escape")
+    opener.press("Enter")
     opener.press("Enter")  # shows the last press's words again
     wait_settled(page)
     assert len(taken) == 2
@@ -211,3 +210,23 @@ def test_a_pdf_has_the_pixels_of_the_png_and_its_size(server: Server, page: Page
     assert float(box[1]) == pytest.approx(85 / 25.4 * 72, abs=0.01)
     assert float(box[2]) == pytest.approx(float(box[1]) * height / width, abs=0.01)
     assert_no_errors_shown(page)
+
+
+def test_print_gives_a_pdf_with_lines_and_letters_of_the_size_of_paper(server: Server, page: Page) -> None:
+    page.add_init_script("window.print = () => { window.asked = true; }")
+    open_page(page, f"{server.url}/train?m=25")
+    _opener(page, "ndcg-at-k").click()
+    place = box_of(page, "ndcg-at-k")
+    place.get_by_role("combobox", name="Picture").click()
+    page.get_by_role("option", name="paper, one column, 85 mm").click()
+    wait_settled(page)
+    place.get_by_role("button", name="Print", exact=True).click()
+    page.wait_for_function("window.asked")
+    printed = page.pdf(prefer_css_page_size=True)
+    width = float(re.search(rb"/MediaBox \[0 0 ([0-9.]+) ", printed)[1])  # type: ignore[index]
+    assert width == pytest.approx(85 / 25.4 * 72, abs=2)
+    assert printed.count(b"/Type /Page\n") == 1
+    assert b"/FontFile2" in printed
+    assert b"/Subtype /Image" not in printed
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator("#printed")).to_have_count(0)

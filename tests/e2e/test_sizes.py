@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page
 
-LAPTOP = (1366, 768)
+LAPTOP, PHONE, PROJECTOR = (1366, 768), (390, 844), (1280, 720)
 PLOT = ".js-plotly-plot .nsewdrag"
 
 
@@ -57,6 +57,54 @@ def test_a_thumb_lies_over_the_learned_weight_and_the_page_scrolls(server: Serve
             && getComputedStyle(ghost.nextElementSibling).position === "relative";
     }"""
     assert bars.locator(".ghost").first.evaluate(on_top)
+
+
+def test_the_figure_of_weights_on_phone_and_projector(server: Server, page: Page) -> None:
+    """Its bars begin early on a phone, and are seen in presentation as large as on a laptop."""
+    assert box(seen_at(page, PHONE, f"{server.url}/weights?m=50").locator(".weights .beside"))["y"] <= 345
+    seen = []
+    for size, link in ((LAPTOP, ""), (PROJECTOR, "&large=true&alone=true")):
+        beside = box(seen_at(page, size, f"{server.url}/weights?m=50{link}").locator(".weights .beside"))
+        seen.append(beside["width"] * (min(size[1], beside["y"] + beside["height"]) - beside["y"]))
+    assert seen[1] >= seen[0]
+
+
+def test_the_example_of_a_comparison_is_in_view_on_a_projector(server: Server, page: Page) -> None:
+    figure = box(seen_at(page, PROJECTOR, f"{server.url}/compare").locator(".js-plotly-plot"))
+    assert figure["y"] + figure["height"] <= PROJECTOR[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "opener"),
+    [
+        ("train", "Save"),
+        ("ndcg_vs_m", "More"),
+        ("low_rank", "More"),
+        ("kernel_approximation", "More"),
+        ("convergence", "Compare with"),
+        ("why", "Feature names"),
+    ],
+)
+def test_what_opens_lies_over_no_figure(server: Server, page: Page, name: str, opener: str) -> None:
+    main = seen_at(page, LAPTOP, f"{server.url}/{name}?m=50")
+    opened = main.locator("details").filter(has=page.locator("summary").filter(has_text=opener)).first
+    opened.locator("summary").first.click()
+    expect(opened).to_have_attribute("open", "")
+    place = box(opened)
+    for figure in main.locator(".js-plotly-plot").filter(visible=True).all():
+        drawn = box(figure)
+        assert (
+            drawn["y"] + drawn["height"] <= place["y"] + 5 or place["y"] + place["height"] <= drawn["y"] + 5
+        )
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
+def test_powers_on_sliders_are_read_aloud(server: Server, page: Page) -> None:
+    seen_at(page, LAPTOP, f"{server.url}/train?m=50&c=-4")
+    slider = sidebar(page).get_by_role("group", name="C", exact=True).get_by_role("slider")
+    expect(slider).to_have_attribute("aria-valuetext", "2⁻⁴")
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "2⁻³")
 
 
 def test_a_component_has_a_place_before_its_script_comes(server: Server, page: Page) -> None:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from ui.controls import navigation
 from ui.controls.link import VERSION
+from ui.shell.words import ignored, not_read_yet
 
 Opener = Callable[..., AppTest]
 OF_PAGES = [
@@ -22,6 +23,7 @@ OF_PAGES = [
     ("why", {"query": "-5"}, ("query = -5 is not available; using ",)),
     ("low_rank", {"k": "0"}, ("k = 0 is not available; using ",)),
     ("compare", {"runs": "zzzz"}, ("runs = zzzz is not available.",)),
+    ("train", {"fold": "Fold9"}, ("fold = Fold9 is not available; using Fold1",)),
 ]
 
 
@@ -113,3 +115,16 @@ def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:
     app = open_whole("data", stranger="9" * 3000)
     assert f"stranger = {'9' * 39}…" in words(app)
     assert "9" * 41 not in words(app)
+
+
+def test_of_a_page_that_waits_for_its_model_the_link_is_not_called_ignored(
+    open_whole: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
+    app = open_whole("what_if", m=25, c=3, changes="x_2")
+    assert not_read_yet("changes = x_2") in words(app)
+    assert ignored("changes = x_2") not in words(app)
+    monkeypatch.undo()
+    app.run()
+    assert not_read_yet("changes = x_2") not in words(app)
+    assert [box.label for box in app.checkbox] == ["feature 3 left out of all documents"]

@@ -11,6 +11,7 @@ from rankviz import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.runs.run import execute
 from ui.controls import trail
+from ui.controls.widgets import USUAL_METRIC
 from ui.shell import words
 
 Opener = Callable[..., AppTest]
@@ -23,10 +24,10 @@ def train(open_page: Opener) -> AppTest:
     return open_page("train", m="50", c="-4", g="-2")
 
 
-def effect(before: RunSpec, now: RunSpec, part: str = "vali") -> str:
+def effect(before: RunSpec, now: RunSpec, part: str = "vali", metric: str = USUAL_METRIC) -> str:
     """The difference of two runs that are made anew."""
-    old, new = (execute(spec).metrics[part][trail.METRIC] for spec in (before, now))
-    return compare(new, old).effect(trail.METRIC)
+    old, new = (execute(spec).metrics[part][metric] for spec in (before, now))
+    return compare(new, old).effect(metric)
 
 
 def change(app: AppTest, **values: object) -> None:
@@ -61,6 +62,17 @@ def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in told(train)
 
 
+@pytest.mark.parametrize("page", ["train", "ndcg_vs_m"])
+def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener) -> None:
+    app = open_page(page, m="50", c="-4", g="-2", upto="50", metric="MAP")
+    change(app, c=-3)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP")) in told(app)
+    moved = [execute(spec).metrics["vali"]["MAP"].mean() for spec in (HIGHER.but(seed=1), HIGHER)]
+    assert words.other_seed(trail.with_minus(moved[0] - moved[1], "+z.3f")) in told(app)
+    app.selectbox(key="metric").select("P@5").run()
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in told(app)
+
+
 def test_one_click_leads_back(train: AppTest) -> None:
     change(train, c=-3)
     train.button(key="back-to-0").click().run()
@@ -89,8 +101,8 @@ def test_another_fold_has_other_queries(train: AppTest) -> None:
 def test_another_seed_is_told_beside_it(train: AppTest) -> None:
     change(train, c=-3)
     moved = (
-        execute(HIGHER.but(seed=1)).metrics["vali"][trail.METRIC].mean()
-        - execute(HIGHER).metrics["vali"][trail.METRIC].mean()
+        execute(HIGHER.but(seed=1)).metrics["vali"][USUAL_METRIC].mean()
+        - execute(HIGHER).metrics["vali"][USUAL_METRIC].mean()
     )
     assert words.other_seed(trail.with_minus(moved, "+z.3f")) in told(train)
 

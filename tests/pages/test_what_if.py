@@ -14,12 +14,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from conftest_pages import decoded as numbers
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError, Fold, RunSpec
-from rankviz.datasets import make_fold
-from rankviz.metrics.significance import compare
+from rankviz.common.numbers import with_minus
+from rankviz.datasets import load_demo, make_fold, normalise
+from rankviz.metrics import evaluate
+from rankviz.metrics.significance import compare, differences_of
+from rankviz.runs.run import model_of
 from rankviz.whatif.changes import (
     Change,
     DocumentAdded,
@@ -35,6 +39,7 @@ from rankviz.whatif.changes import (
     changed,
     next_document,
 )
+from rankviz.whatif.outcomes import WhatIf
 from ui.model.what_if_change_list import (
     LONGEST,
     Line,
@@ -333,7 +338,9 @@ def test_training_is_reported_if_only_its_difference_is_significant(shift: float
     noise = pd.Series(0.02 * rng.standard_normal(40))
     train, vali = compare(noise + shift, 0.0 * noise), compare(noise - noise.mean(), 0.0 * noise)
     shown = Lists(QUERY, "train", (), ())
-    told_of = partial(answer, shown, "Without feature 1", None, OfQuery(0.5, 0.5, 0.6), trained=True)
+    told_of = partial(
+        answer, shown, "Without feature 1", None, OfQuery(0.5, 0.5, 0.6), metric="MAP", trained=True
+    )
     assert ("training queries" in told_of(train, vali)) == bool(told)
     assert f"Significant {told} on 40 training queries" in told_of(train, vali) or not told
     assert "No significant difference on 40 validation queries" in told_of(train, vali)
@@ -427,7 +434,7 @@ def test_the_program_finds_what_the_page_says(
     spec = RunSpec("synthetic-demo", "Fold1", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=0.25)
     program = tmp_path / "what_if.py"
     changes = [QueryWeighed(1, 30.0), GradeSet(1, 4, 1), SomeQueries(0.5), WrongGrades(0.1), OtherDraw(1)]
-    program.write_text(script(spec, changes), encoding="utf-8")
+    program.write_text(script(spec, changes, "NDCG@10"), encoding="utf-8")
     capsys.readouterr()
     runpy.run_path(str(program))
     printed = capsys.readouterr().out
@@ -436,6 +443,37 @@ def test_the_program_finds_what_the_page_says(
     assert "vali: NDCG@10" in printed
     assert f"{rows['validation']} with them" in printed
     assert f"{rows['training']} with them" in printed
+
+
+@pytest.mark.parametrize("metric", ["MAP", "MeanNDCG", "P@5"])
+def test_answer_table_and_chart_are_by_the_metric_of_the_link(metric: str, open_page: Opener) -> None:
+    app = open_page("what_if", m=50, query=1, changes="x_2", metric=metric)
+    assert app.query_params["metric"] in (metric, [metric])
+    spec = RunSpec("synthetic-demo", "Fold1", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=0.25)
+    fold = normalise(load_demo(1), spec.normalisation)
+    outcome = WhatIf(model_of(spec).fit_data(fold.train), fold).outcome([FeatureOff(2)])
+    at, both = [int(metric.partition("@")[2] or 10)], (outcome.old, outcome.new)
+    values = {
+        part: [evaluate(one[part], fold.parts[part], at=at).per_query[metric] for one in both]
+        for part in ("train", "vali")
+    }
+    old, new = values["vali"]
+    found = compare(new, old)
+    ends = found.interval
+    change = f"{with_minus(found.difference, '+.3f')}, {ends.in_words('+.3f')}"
+    said = app.header[0].value
+    assert change in said
+    own = [f"{one.iloc[0]:.3f}" for one in values["train"]]
+    assert (f"from {metric} {own[0]} to {own[1]}" if own[0] != own[1] else f"keeps {metric} {own[1]}") in said
+    table = next(one.value for one in app.markdown if one.value.startswith("| |"))
+    assert table.startswith(f"| | {metric} |")
+    row = next(row for row in table.splitlines() if "| validation |" in row)
+    assert f"| {new.mean():.3f} | {with_minus(found.difference, '+.3f')} {'[' * ends.known}" in row
+    assert not re.search(r"\d\.\d{4}", said + table)
+    (drawn,) = [one for one in figures(app) if metric in str(one["layout"])]
+    heights = [height for trace in drawn["data"] for height in numbers(trace["y"]) if height]
+    differences = [one for was, now in values.values() for one in differences_of(now, was) if one]
+    assert sorted(heights) == pytest.approx(sorted(differences))
 
 
 def test_models_are_kept_while_they_are_asked_for() -> None:

@@ -124,6 +124,7 @@ def test_models_are_compared(command: Command, store: RunStore, form: str) -> No
     assert "MAP" in out
     assert "Nyström" in out
     assert ("toprule" in out) == (form == "latex")
+    assert ("p, Holm" in out) == (form in ("latex", "markdown"))
     found = as_json(command("compare", first, second, "--baseline", second, "--json"))
     assert len(found["deltas"]) == 2
     assert (

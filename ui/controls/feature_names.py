@@ -25,11 +25,11 @@ _KEPT = "feature-names"
 _LINE = re.compile(r"\s*(\d{1,6})\s*[:=]\s*(.*?)\s*")
 
 
-def popover(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str]:
-    """Draw a button to change the names of features, report unreadable lines, and return the names."""
+def editor(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str]:
+    """Draw a box to change the names of features, closed; report unreadable lines, and return the names."""
     known = given_names(data)
     text = _text(spec)
-    shown = place.popover("Feature names", icon=":material/label:", help="Rename features.")
+    shown = place.expander("Feature names", icon=":material/label:", type="compact")
     with shown:
         st.caption(_source(spec, data))
         text = st.text_area(

@@ -20,6 +20,7 @@ from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.texts import escaped
 from ui.shell.words import not_available, other_version
+from ui.work.jobs import WAITS
 
 VERSION = "2"
 """Version of the defaults, in each link: a value equal to its default is not in the address."""
@@ -36,7 +37,7 @@ def shortened(text: str) -> str:
 
 def message_places() -> DeltaGenerator:
     """Create the places where router and pages report rejected parameters; return the router's place."""
-    place = st.empty()
+    place, st.session_state[WAITS] = st.empty(), False
     st.session_state[_PLACE] = st.container()
     return place
 
@@ -184,7 +185,8 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
     unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
     if unread:
         named = ", ".join(f"{shortened(key)} = {shortened(told[key])}" for key in unread)
-        place.caption(f":material/link_off: {words.ignored(named)}")
+        told_how = words.not_read_yet if st.session_state[WAITS] else words.ignored
+        place.caption(f":material/link_off: {told_how(named)}")
 
 
 OF_THE_APP = ("v", "job")

@@ -16,12 +16,12 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.compared import seeded
 from ui.controls.settings import SET_FOR, state_of
+from ui.controls.widgets import USUAL_METRIC
 from ui.shell import words
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 from ui.work.runs import NoTurn, recall, run
 
-METRIC = "NDCG@10"
 MOST = 4
 """Largest number of models in the trail, besides the current one."""
 SEED_SECONDS = 0.3
@@ -34,7 +34,7 @@ def place() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
 
 
-def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali") -> None:
+def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric: str = USUAL_METRIC) -> None:
     """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
 
     Only records that exist are compared; a short run with another seed is made here, so call it last.
@@ -46,11 +46,11 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali") -> None
     kept = st.session_state.get(_KEPT)
     base = kept if kept in trail[:-1] else trail[-2]
     sentence, seed = line.empty(), line.empty()
-    sentence.markdown(words.effect(changes(base, spec), _effect(base, spec, part)), width="content")
+    sentence.markdown(words.effect(changes(base, spec), _effect(base, spec, part, metric)), width="content")
     with line:
         _buttons(trail, base, is_kept=base == kept)
     if (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
-        seed.caption(_other_seed(spec, part), width="content")
+        seed.caption(_other_seed(spec, part, metric), width="content")
 
 
 def _visited(spec: RunSpec) -> list[RunSpec]:
@@ -61,21 +61,21 @@ def _visited(spec: RunSpec) -> list[RunSpec]:
     return list(st.session_state[_TRAIL])
 
 
-def _effect(base: RunSpec, spec: RunSpec, part: str) -> str:
+def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str) -> str:
     """Return the difference of both models on the queries of a part, or why there is none."""
     if (base.dataset, base.fold, base.sample) != (spec.dataset, spec.fold, spec.sample):
         return words.OTHER_QUERIES
     before, now = _record(base), _record(spec)
     if before is None or now is None:
         return words.NOT_TRAINED_HERE
-    return compare(now.metrics[part][METRIC], before.metrics[part][METRIC]).effect(METRIC)
+    return compare(now.metrics[part][metric], before.metrics[part][metric]).effect(metric)
 
 
 def _record(spec: RunSpec) -> RunRecord | None:
     return recall(spec.but(digest=fold_of(spec).digest))
 
 
-def _other_seed(spec: RunSpec, part: str) -> str:
+def _other_seed(spec: RunSpec, part: str, metric: str) -> str:
     """Say how far another seed alone moves the metric; "" if nothing is drawn or it takes too long."""
     record = _record(spec)
     if record is None or SEED.name not in spec or spec.seed == LARGEST_SEED:
@@ -87,7 +87,7 @@ def _other_seed(spec: RunSpec, part: str) -> str:
         (beside,) = run(other, patience=0.0)
     except NoTurn:  # what others wait for goes first
         return ""
-    moved = beside.metrics[part][METRIC].mean() - record.metrics[part][METRIC].mean()
+    moved = beside.metrics[part][metric].mean() - record.metrics[part][metric].mean()
     return words.other_seed(with_minus(moved, "+z.3f"))
 
 

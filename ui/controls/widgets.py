@@ -140,6 +140,7 @@ C_EXPONENTS = (LOSS_WEIGHT.offer.low, LOSS_WEIGHT.offer.high)
 COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 """The metrics that pages offer: all pages the same."""
+USUAL_METRIC = "NDCG@10"
 THIS, ALL = "this fold", "all folds"
 
 

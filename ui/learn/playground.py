@@ -207,7 +207,7 @@ def below(held: PlaneState, *, short: bool) -> None:
     row = st.container(key="plane-tools", horizontal=True, wrap=False, gap=None)
     with row.expander("About this figure", icon=":material/info:", type="compact"):
         st.caption(words.ABOUT)
-    with row.popover("Save", icon=":material/download:", type="tertiary", help="Save as LETOR text."):
+    with row.expander("Save", icon=":material/download:", type="compact"):
         st.download_button(
             "Documents (LETOR text)",
             b"" if data is None else letor(data),

@@ -151,7 +151,9 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
     mount(
         SCRIPTS / "weights" / "weights.js",
         KEY,
-        documents | of_query(train, query, dark=dark) | {"id": spec.hash, "words": _words(train, query)},
+        documents
+        | of_query(train, query, dark=dark)
+        | {"id": spec.hash, "words": _words(train, query), "alone": is_on(ALONE)},
         {name: (shape, partial(_hear, name)) for name, shape in TOLD.items()},
     )
     heard = st.session_state.pop(HEARD, {})

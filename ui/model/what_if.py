@@ -17,7 +17,6 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold
 from rankviz.learning.pairs import count_pairs
-from rankviz.metrics import evaluate
 from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
@@ -25,16 +24,16 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_asked
 from rankviz.whatif.lookup import index_of_query, place_of_query
-from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, changed_pairs, count_changed_pairs
+from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
-from ui.controls.widgets import Bound
+from ui.controls.widgets import METRICS, USUAL_METRIC, Bound
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
 from ui.model.what_if_change_list import Line, applied, plain_label
 from ui.model.what_if_lists import Lists, component_data, lists, names_by_number
 from ui.model.what_if_models import SharedModel, shared_model
-from ui.model.what_if_words import METRIC, OF_THE_PART, Asked, OfQuery, answer
+from ui.model.what_if_words import OF_THE_PART, Asked, OfQuery, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, show_figure, show_table
@@ -57,29 +56,29 @@ STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 _DRAWN = "what-if-drawn"
 
 
-def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any) -> OfQuery:
+def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any, metric: str) -> OfQuery:
     """Return the metric of a query: with the scores `before`, and for both orders now."""
     data = fold.parts[part]
-    as_was = evaluate(before, data, at=[10]).per_query[METRIC].iloc[index_of_query(data, query)]
-    return OfQuery(float(as_was), *_orders(outcome, part, query))
+    as_was = by_query(before, data, metric).iloc[index_of_query(data, query)]
+    return OfQuery(float(as_was), *_orders(outcome, part, query, metric))
 
 
-def _orders(outcome: Outcome, part: str, query: Any) -> tuple[float, float]:
-    row = outcome.per_query(part, METRIC).iloc[index_of_query(outcome.fold.parts[part], query)]
+def _orders(outcome: Outcome, part: str, query: Any, metric: str) -> tuple[float, float]:
+    row = outcome.per_query(part, metric).iloc[index_of_query(outcome.fold.parts[part], query)]
     return float(row["old"]), float(row["new"])
 
 
-def effects_table(outcome: Outcome, part: str, query: Any) -> str:
+def effects_table(outcome: Outcome, part: str, query: Any, metric: str) -> str:
     """Return a Markdown table: the metric and its change with the interval, and pairs with changed order."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
-    row = outcome.per_query(part, METRIC).iloc[index_of_query(data, query)]
+    row = outcome.per_query(part, metric).iloc[index_of_query(data, query)]
     old, new = float(row["old"]), float(row["new"])
     turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
-    change = with_minus(new - old, "+.4f") if row["difference"] else "none"
-    rows = [("this query", f"{new:.4f}", change, _turned(turned))]
-    rows += [_row(outcome, name) for name in PARTS]
-    head = f"| | {METRIC} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
+    change = with_minus(new - old, "+.3f") if row["difference"] else "none"
+    rows = [("this query", f"{new:.3f}", change, _turned(turned))]
+    rows += [_row(outcome, name, metric) for name in PARTS]
+    head = f"| | {metric} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
@@ -96,27 +95,27 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
         {
             "preferred (grade)": [called[i] for i in found["winner"]],
             "over (grade)": [called[i] for i in found["loser"]],
-            "margin before": found["before"].round(4),
-            "margin now": found["after"].round(4),
+            "margin before": found["before"].round(3),
+            "margin now": found["after"].round(3),
             "now": np.where(found["right"], "right", "wrong"),
         }
     )
 
 
-def _row(outcome: Outcome, part: str) -> tuple[str, str, str, str]:
-    found = outcome.comparison(part, METRIC)
-    change = with_minus(found.difference, "+.4f")
+def _row(outcome: Outcome, part: str, metric: str) -> tuple[str, str, str, str]:
+    found = outcome.comparison(part, metric)
+    change = with_minus(found.difference, "+.3f")
     if found.n_uneven == 0:
         change = "none"
     elif found.interval.known:
-        ends = f"{with_minus(found.interval.low, '+.4f')}, {with_minus(found.interval.high, '+.4f')}"
+        ends = f"{with_minus(found.interval.low, '+.3f')}, {with_minus(found.interval.high, '+.3f')}"
         change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]
     few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
     turned = (
         _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else "not counted"
     )
-    return _NAMES[part], f"{outcome.per_query(part, METRIC)['new'].mean():.4f}", change, turned
+    return _NAMES[part], f"{outcome.per_query(part, metric)['new'].mean():.3f}", change, turned
 
 
 def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> ChangedPairs:
@@ -143,6 +142,7 @@ class Page:
     part: str
     query: Any
     lines: list[Line]
+    metric: str = USUAL_METRIC
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -162,16 +162,15 @@ def answers_at_once(spec: RunSpec) -> bool:
     return False
 
 
-def page_of(spec: RunSpec, part: str, query: Any) -> Page:
+def page_of(spec: RunSpec, part: str, query: Any, metric: str = USUAL_METRIC) -> Page:
     """Return the present state of the page for a query."""
     fold = with_names(spec, normalised(spec))
     record = recall(spec.but(digest=fold_of(spec).digest))
     if record is None:  # no longer in memory: the whole page makes it again
         st.rerun()
     # models are shared by all visitors, so they do not have the visitor's names of features
-    return Page(
-        spec, record, fold, shared_model(record, normalised(spec)), part, query, change_list.lines(fold)
-    )
+    model = shared_model(record, normalised(spec))
+    return Page(spec, record, fold, model, part, query, change_list.lines(fold), metric)
 
 
 @st.fragment
@@ -182,7 +181,8 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
     fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
-    page, top = page_of(spec, part, query), st.container(key="what-if-answer")
+    metric = Bound(row).menu("metric", "Metric", METRICS, USUAL_METRIC, width=125, help=words.METRIC_HELP)
+    page, top = page_of(spec, part, query, metric), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
     alone = is_on(ALONE)
     left, right = [st.container()] * 2 if alone else st.columns([11, 9], gap="medium")
@@ -205,7 +205,7 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
         with beside:
             _beside(page, outcome, query)
             explain(page.model, page.record, outcome, page.changes, found, marked)
-            editors.share(page.spec, fold, page.lines)
+            editors.share(page.spec, fold, page.lines, page.metric)
     page.model.prepare()
 
 
@@ -254,8 +254,9 @@ def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> s
         found,
         words.head_of([line.change for line in on], page.fold, editors.drawn(page.spec), own),
         own,
-        of_query(outcome, page.fold, before, page.part, page.query),
-        *(outcome.comparison(part, METRIC) for part in PARTS),
+        of_query(outcome, page.fold, before, page.part, page.query, page.metric),
+        *(outcome.comparison(part, page.metric) for part in PARTS),
+        metric=page.metric,
         trained=outcome.trained,
         asked=_asked(page, found, own, on),
     )
@@ -319,19 +320,19 @@ def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None
 
 def _beside(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
-    st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query))
+    st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query, page.metric))
     if not page.changes:
         return
-    tables = {part: outcome.per_query(part, METRIC) for part in PARTS}
+    tables = {part: outcome.per_query(part, page.metric) for part in PARTS}
     table = per_query.difference_data(tables)
     data = page.fold.parts[page.part]
     own = next(i for i, label in enumerate(data.query_labels) if label == query)
     colour = style_of(look_of(page.spec)).colour
     show_figure(
-        per_query.difference_figure(table, METRIC, colour, (page.part, int(data.query_ids[own]))),
+        per_query.difference_figure(table, page.metric, colour, (page.part, int(data.query_ids[own]))),
         table,
         key="what-if-queries",
-        caption=words.QUERIES.format(metric=METRIC, about=describe(page.spec)),
+        caption=words.QUERIES.format(metric=page.metric, about=describe(page.spec)),
     )
     _pairs(page, outcome)
 

@@ -65,7 +65,7 @@ SHAPE = either(
 _NOTE, _DRAGGED = "what-if-note", "what-if-dragged"
 
 
-def script(spec: RunSpec, changes: Sequence[Change]) -> str:
+def script(spec: RunSpec, changes: Sequence[Change], metric: str) -> str:
     """Return a program that trains the model of a spec with and without the changes, and compares both."""
     names = sorted({type(change).__name__ for change in changes}, key=lambda name: (name.isupper(), name))
     n = "1 change" if len(changes) == 1 else f"{len(changes)} changes"
@@ -75,6 +75,7 @@ def script(spec: RunSpec, changes: Sequence[Change]) -> str:
         names=", ".join(names) or "Change",
         changes=pformat(list(changes), width=100),
         spec=repr(spec.to_json()),
+        metric=repr(metric),
     )
 
 
@@ -197,10 +198,10 @@ def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: 
         _leave_out(spec, fold, found)
 
 
-def share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
+def share(spec: RunSpec, fold: Fold, lines: Sequence[Line], metric: str) -> None:
     """Draw what shares the changes, closed."""
     with st.expander("Share", icon=":material/share:", type="compact"):
-        _share(spec, fold, lines)
+        _share(spec, fold, lines, metric)
 
 
 def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
@@ -282,7 +283,7 @@ def _leave_out(spec: RunSpec, fold: Fold, found: Lists) -> None:
     )
 
 
-def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
+def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line], metric: str) -> None:
     long = change_list.too_long(lines, fold)
     if long:
         st.info(
@@ -294,7 +295,7 @@ def _share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
         st.code(frozen_link(), language=None, wrap_lines=True)
     st.download_button(
         "Program (Python)",
-        partial(script, spec, applied(lines, fold)),
+        partial(script, spec, applied(lines, fold), metric),
         "what_if.py",
         "text/x-python",
         key="what-if-script",

@@ -36,12 +36,12 @@ SCRIPT_HELP = "Trains with and without the changes."
 ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
+METRIC_HELP = "Of the answer, the table and the chart."
 PART_HELP = "Validation queries judge the model."
 QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the query shown. {about}."
 ONE_DOCUMENT = "This query has only one document."
 SAME = "Choose two different documents."
 
-METRIC = "NDCG@10"
 NOTHING_YET = {
     "train": "Drag a document above another: the ranking updates.",
     "vali": "Drag a document above another: its grade changes.",
@@ -167,6 +167,7 @@ def answer(
     train: Comparison,
     vali: Comparison,
     *,
+    metric: str,
     trained: bool,
     asked: Asked | None = None,
 ) -> str:
@@ -183,8 +184,8 @@ def answer(
         start = f"{head}, {place} and query" if place else f"{head}, query"
     start = f"{start} {escaped(str(found.query))}"
     if not trained:
-        return f"{start} has {METRIC} {own.new:.4f}, before {own.as_was:.4f}. {NOT_TRAINED}"
-    return f"{start} {_of_the_query(own)}. {_of_all(train, vali)}"
+        return f"{start} has {metric} {own.new:.3f}, before {own.as_was:.3f}. {NOT_TRAINED}"
+    return f"{start} {_of_the_query(own, metric)}. {_of_all(train, vali, metric)}"
 
 
 def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | None) -> str:
@@ -230,33 +231,33 @@ def _of_the_document(found: Lists, marked: int | None) -> str:
     return f"{name} {'rises' if now < was else 'falls'} from rank {was} to {now} of {len(found.now)}"
 
 
-def _of_the_query(own: OfQuery) -> str:
-    judged = "" if abs(own.old - own.as_was) < 5e-5 else " with the new grades"
-    if abs(own.new - own.old) < 5e-5:
-        return f"keeps {METRIC} {own.new:.4f}{judged}"
-    return f"goes from {METRIC} {own.old:.4f} to {own.new:.4f}{judged}"
+def _of_the_query(own: OfQuery, metric: str) -> str:
+    as_was, old, new = (f"{value:.3f}" for value in (own.as_was, own.old, own.new))
+    judged = "" if old == as_was else " with the new grades"
+    if new == old:
+        return f"keeps {metric} {new}{judged}"
+    return f"goes from {metric} {old} to {new}{judged}"
 
 
-def _of_all(train: Comparison, vali: Comparison) -> str:
+def _of_all(train: Comparison, vali: Comparison, metric: str) -> str:
     """Describe the mean over validation queries, before it that of training if only that is significant."""
     if vali.distinguishable or not train.distinguishable:
-        return _of_validation(vali)
+        return _of_validation(vali, metric)
     word = "gain" if train.difference > 0 else "loss"
-    return (
-        f"Significant {word} on {train.n_queries} training queries ({_change(train)}). {_of_validation(vali)}"
-    )
+    told = f"Significant {word} on {train.n_queries} training queries ({_change(train)})."
+    return f"{told} {_of_validation(vali, metric)}"
 
 
 def _change(found: Comparison) -> str:
-    return f"{with_minus(found.difference, '+.4f')}, {found.interval.in_words('+.4f')}"
+    return f"{with_minus(found.difference, '+.3f')}, {found.interval.in_words('+.3f')}"
 
 
-def _of_validation(found: Comparison) -> str:
+def _of_validation(found: Comparison, metric: str) -> str:
     """Describe the mean over validation queries, with its interval."""
     if found.n_queries < 2:
         return "Too few validation queries to compare."
     if found.n_uneven == 0:
-        return f"{METRIC} of all validation queries is unchanged."
+        return f"{metric} of all validation queries is unchanged."
     if not found.distinguishable:
         few = f", {found.n_uneven} of them changed" if found.n_uneven is not None else ""
         return f"No significant difference on {found.n_queries} validation queries{few} ({_change(found)})."

@@ -107,7 +107,7 @@ def controls(
     with training:
         (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
     data = normalised(chosen).parts[part]
-    called = feature_names.popover(label, chosen, data)
+    called = feature_names.editor(label, chosen, data)
     at = query(queries, data)
     listed = ranked(record.scores[part], data, [int(q) for q in data.query_ids].index(at))
     above, below = documents(left, right, listed)

@@ -146,7 +146,7 @@ def show_figure(
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.popover("Save", icon=":material/download:", help="Save figure or numbers.", type="tertiary"):
+    with row.expander("Save", icon=":material/download:", type="compact"):
         for label, made, kind in (
             ("Figure (HTML)", lambda: _page(figure, caption), "html"),
             ("Numbers (CSV)", lambda: as_csv(table), "csv"),
@@ -327,7 +327,7 @@ SIZES: dict[str, Size | None] = {
     "paper, two columns, 174 mm": Size(780, 1, 174, "mm"),
 }
 """Text has 18.9 pixels on slides, 8.1 and 8.2 points on paper."""
-KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF (picture)"}
+KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF (picture)", "print": "Print"}
 """Formats of pictures, and their buttons."""
 
 
@@ -350,7 +350,7 @@ def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
         "Picture",
         list(SIZES),
         key=f"{key}-size",
-        help="SVG has lines and letters, with their font; PNG and PDF have pixels, 300 per inch on paper.",
+        help=words.PICTURES,
     )
     row = st.container(horizontal=True, gap="small")
     for kind, label in KINDS.items():

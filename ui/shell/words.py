@@ -68,6 +68,11 @@ def ignored(named: str) -> str:
     return f"This page ignores {named} in its link."
 
 
+def not_read_yet(named: str) -> str:
+    """Return that a page reads parameters of its link once its runs exist."""
+    return f"Used after the training: {named}."
+
+
 def no_such_model(label: str, asked: str, shown: str) -> str:
     """Return that a link's model is not available, with the one that is shown."""
     return f"{label}: {asked} is not available; showing {shown}."
@@ -88,6 +93,10 @@ def pin(most: int) -> str:
 REVEAL = "Looks are counted: test results must not guide choices."
 QUERY = "Default: the largest difference."
 NOTHING_LEARNED = "No preference pairs: nothing to learn. Documents keep file order."
+PICTURES = (
+    "SVG has lines and letters, with their font; PNG and PDF have pixels, 300 per inch on paper. For a "
+    "PDF with lines choose Print, then “Save as PDF”."
+)
 NAMES = "Numbers start at 1; names stay in this browser tab."
 OWN_NAMES = "From the data set."
 NO_NAMES = "The data set has no feature names."

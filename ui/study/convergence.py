@@ -104,7 +104,7 @@ def controls(spec: RunSpec) -> Choice:
     quantities = {name: quantity.name.capitalize() for name, quantity in QUANTITIES.items()}
     y = row.menu("show", "Quantity", quantities, width=260)
     axis = row.at(row.place.container(width=230))
-    more = row.at(row.place.popover("Compare with", help=words.HELP["compare"]))
+    more = row.at(row.place.expander("Compare with", type="compact"))
     losses = _others(more, "Further losses", spec, "loss", "losses")
     solvers = _others(more, "Further solvers", spec, "solver", "solvers")
     chosen, left_out = combinations(spec, losses, solvers, _further_C(more, spec))

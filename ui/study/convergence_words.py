@@ -10,7 +10,6 @@ from rankviz.plots.convergence import REFERENCE_TOL
 LEAST_GAP = small(REFERENCE_TOL).removeprefix("1.0 × ")  # 10⁻¹⁰
 PRODUCTS = "A product multiplies by Φ and Φᵀ, or by the kernel"
 HELP = {
-    "compare": "Losses, solvers, values of C, pinned models.",
     "plain": "Without it: plain conjugate gradients.",
     "cs": "Up to {most} more values. Gap: to the best objective for its C.",
     "show": (

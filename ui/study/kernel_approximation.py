@@ -129,7 +129,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
     about_draws = HELP["draws"].format(deciding=DECIDING)
     draws = row.slider("draws", "Draws", 1, 10, DRAWS, width=170, help=about_draws)
     upto = row.steps("errupto", "Up to m", COMPONENTS[3:], computations.LARGEST_AT_ONCE, width=200)
-    return norm, _other_ways(place.popover("More", help=HELP["more"]), ways), draws, upto
+    return norm, _other_ways(place.expander("More", type="compact"), ways), draws, upto
 
 
 def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:

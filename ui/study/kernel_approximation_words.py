@@ -35,7 +35,6 @@ HELP = {
     ),
     "draws": "With {deciding} or more draws, bands without overlap show a difference.",
     "errupto": "Time grows with it.",
-    "more": "Other landmarks and frequencies.",
     "also": f"{LANDMARK_CHOICE.help} {FREQUENCY_CHOICE.help}",
     "kq": "A validation query: none of its documents is a landmark.",
 }

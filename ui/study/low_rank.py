@@ -218,7 +218,7 @@ def chosen(row: DeltaGenerator) -> Choice:
     k = first.steps("k", "Keep rank k", RANKS, 1, width=WIDTH)
     shares = {share: f"{share} %" for share in SHARES}
     share = first.steps("t", "Share of the energy", shares, 90, width=WIDTH)
-    more = first.at(row.popover("More", help=words.HELP["more"]))
+    more = first.at(row.expander("More", type="compact"))
     matrices = {name: kind.label for name, kind in MATRICES.items()}
     matrix = more.buttons("matrix", "Matrix of α", matrices, "block")
     order = more.buttons("order", "Documents sorted by", ORDERS)

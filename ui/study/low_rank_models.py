@@ -297,7 +297,7 @@ def show(what: Shown, others: Records) -> None:
     """Draw the ranks of the three models, and their costs and metrics."""
     row, chosen = controls(what.spec)
     own = bare(what.spec)
-    with row.popover("What is drawn", help=HELP["view"]):
+    with row.expander("What is drawn", type="compact"):
         control_of_plain(own, chosen.C)
         which, measure, against = _view()
     told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge

@@ -23,7 +23,6 @@ DEFINITION = (
 HELP = {
     "k": "Keeps the k largest singular values.",
     "t": "Energy: sum of squared singular values (xu2019: 90 %).",
-    "more": "Matrix, order, zero threshold.",
     "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
     + " The printed ranks of xu2019 fit A + Aᵀ.",
     "order": "Grade: blocks. Score: border of active pairs.",
@@ -32,7 +31,6 @@ HELP = {
     "counted": "xu2019 divides by documents.",
     "block": "Default: most pairs.",
     "learnaxis": "Iterations differ between solvers: compare seconds.",
-    "view": "Matrices, measure, horizontal axis.",
     "regmatrix": "α gives the weights; A approximates it.",
     "shown": "Numerical rank, or k.",
     "rankagainst": "Largest possible rank, documents, or pairs.",

@@ -89,7 +89,7 @@ def settings(spec: RunSpec) -> Settings:
     folds = chosen_folds(row, spec, "folds", THIS)
     seeds = row.slider("seeds", "Seeds", 1, 10, width=150)
     upto = row.steps("upto", "Up to m", COMPONENTS[1:], LARGEST_AT_ONCE, width=200)
-    more = row.at(row.place.popover("More", help=HELP["more"]))
+    more = row.at(row.place.expander("More", type="compact"))
     exact = more.switch("exact", "Exact kernel", True)
     four = more.switch("figure2", "Four panels of chen2017's Figure 2")
     chosen = row.at(metric).menu("metric", "Metric", METRICS, "NDCG@10", disabled=four)

@@ -25,7 +25,6 @@ HELP = {
     "seeds": "Draws at every m.",
     "upto": "Time is proportional to m.",
     "metric": "Mean over queries.",
-    "more": "The exact kernel, and four metrics at once.",
     "exact": "Time and memory grow with the square of the documents.",
     "figure2": "NDCG@1, NDCG@3, MeanNDCG and MAP (the paper shows MQ2007).",
     "bump": "Feature map of the rankings.",

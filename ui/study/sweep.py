@@ -82,7 +82,8 @@ def leave() -> None:
 def a_design(base: RunSpec) -> None:
     """Draw the controls of a design, its cost, and its start button."""
     about = head(TITLE)
-    left, right = st.columns([2, 3], gap="medium")
+    with st.container(key="sweep-parts"):  # the figure comes first on a phone: page.css
+        left, right = st.columns([2, 3], gap="medium")
     if is_on(ALONE):  # the figure leaves no space below
         start, figure = left.container(key=f"{KEPT_ALONE}-on"), right.container()
     else:

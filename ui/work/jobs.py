@@ -50,14 +50,22 @@ LIVE_LIMIT = 2.0
 _REFUSED = "refused-runs"
 """Session key of requested runs that were refused, and the reason."""
 WAITING = ":material/hourglass_empty:"
+WAITS = "page-waits"
+"""Session key: True if this run of the page lacks its records."""
 TURN_PATIENCE = 0.3
 """Largest seconds of waiting for other visitors' runs; then a visitor's own continue as a job."""
+
+
+def note_waiting() -> None:
+    """Record that this run of the page lacks its records, so that it reads less of its link."""
+    st.session_state[WAITS] = True
 
 
 def run_or_wait(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord]:
     """Return the records of specs for a page that needs them all; the page ends here until they exist."""
     found = [record for record in run_or_submit(specs, title=title, place=place) if record is not None]
     if len(found) < len(specs):
+        note_waiting()
         end_page()
     return found
 
@@ -80,6 +88,7 @@ def run_available(
     whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
     if not any(map(needed, whole)):
         st.info(words.NO_POINT_YET, icon=WAITING)
+        note_waiting()
         end_page()
     if waiting:
         st.caption(words.MORE_TO_COME)

@@ -1,4 +1,5 @@
-// What Streamlit's frame lacks: a menu that closes after a choice on a phone, and a search in the glossary.
+// What Streamlit's frame lacks: a menu that closes after a choice on a phone, a search in the glossary, and
+// powers on sliders that are read aloud: Streamlit gives their formula, $2^{-4}$.
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {
@@ -11,4 +12,12 @@ if (!window.hasFrame) {
       entry.hidden = !entry.textContent.toLowerCase().includes(sought);
     }
   });
+  const raised = (power) => Array.from(power, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("");
+  const read = (slider) => {
+    const found = /^\$(\d+)\^\{(-?\d+)\}\$$/.exec(slider.getAttribute("aria-valuetext"));
+    if (found) slider.setAttribute("aria-valuetext", found[1] + raised(found[2]));
+  };
+  document.querySelectorAll("[aria-valuetext]").forEach(read);
+  const watch = { subtree: true, attributeFilter: ["aria-valuetext"] };
+  new window.MutationObserver((changes) => changes.forEach(({ target }) => read(target))).observe(document.body, watch);
 }

@@ -18,11 +18,27 @@ export async function save(job) {
   made.add(job.id);
   try {
     const svg = await drawn(job);
+    if (job.format === "print") return printed(svg, job);
     await download(await FORMATS[job.format](svg, job), job.name);
     say(job, `Saved as ${job.name}.`);
   } catch (error) {
     say(job, `The picture could not be made (${error.message}). Try again, or save the figure as HTML.`);
   }
+}
+
+// Prints the figure alone on a page of its size. The browser's "Save as PDF" keeps lines and letters.
+function printed(svg, job) {
+  const sheet = document.createElement("div");
+  const style = document.createElement("style");
+  sheet.id = "printed";
+  style.textContent = `@page { size: ${svg.getAttribute("width")} ${svg.getAttribute("height")}; margin: 0; }
+    @media screen { #printed { display: none; } }
+    @media print { body > :not(#printed) { display: none !important; } #printed svg { display: block; } }`;
+  sheet.append(svg, style);
+  document.body.append(sheet);
+  window.addEventListener("afterprint", () => sheet.remove(), { once: true });
+  say(job, "Choose “Save as PDF” there: it keeps lines and letters.");
+  window.print();
 }
 
 function say(job, words) {

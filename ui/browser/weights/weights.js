@@ -58,6 +58,7 @@ class Table {
   }
 
   take(data) {
+    this.root.classList.toggle("alone", data.alone);
     if (this.data?.id === data.id && this.data.query === data.query) return;
     const same = this.data?.id === data.id;
     this.data = data;
