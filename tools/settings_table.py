@@ -77,7 +77,7 @@ def _default(setting: Setting) -> str:
 
 def _written(setting: Setting, value: Any) -> str:
     if isinstance(setting.offer, Powers):
-        return setting.told(value).removeprefix(f"{setting.symbol} = ")
+        return setting.format(value).removeprefix(f"{setting.symbol} = ")
     return f"`{value}`"
 
 

@@ -61,8 +61,8 @@ class Run:
     @property
     def draw(self) -> str:
         """Its draw in words, such as "seed 3"; "" if nothing is drawn."""
-        own = [s.told(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
-        sample = [s.told(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
+        own = [s.format(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
+        sample = [s.format(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
         return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
 
 

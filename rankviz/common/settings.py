@@ -328,9 +328,9 @@ class Setting:
 
     def words(self, value: Any) -> str:
         """Return the setting for a caption; "" if it is quiet and has its default."""
-        return "" if self.quiet and value == self.default else self.told(value)
+        return "" if self.quiet and value == self.default else self.format(value)
 
-    def told(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """Return the setting in words, also if captions leave it out."""
         if self.caption is not None:
             return self.caption(value)

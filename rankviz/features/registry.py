@@ -397,7 +397,7 @@ def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
     if not kind.takes(kernel):
         raise _mismatch("feature_map", feature_map, FEATURE_MAPS, kernel, supported_kernels(kind))
     for setting, value in active(kind.settings, lambda setting: values.get(setting.name, setting.default)):
-        if setting is not KERNEL and setting.options and not goes_with(setting.options[value], kernel):
+        if setting is not KERNEL and setting.options and not supports_kernel(setting.options[value], kernel):
             kernels = supported_kernels(kind, setting.options[value])
             raise _mismatch(str(setting.parameter), value, setting.options, kernel, kernels)
 
@@ -406,7 +406,7 @@ def _mismatch(
     parameter: str, value: str, options: Mapping[str, Any], kernel: KernelFacts, kernels: Sequence[str]
 ) -> SettingError:
     """Return the error for an option that does not support a kernel; it supports `kernels`."""
-    others = [name for name, option in options.items() if goes_with(option, kernel)]
+    others = [name for name, option in options.items() if supports_kernel(option, kernel)]
     return SettingError(
         f"{parameter}={value!r} {needs_of(options[value], kernel)}; choose "
         f"{_named('kernel', kernels)}, or {_named(parameter, others)}"
@@ -422,10 +422,12 @@ def needs_of(option: object, kernel: KernelFacts) -> str:
 
 def supported_kernels(*options: object) -> list[str]:
     """List the kernels that all of these options (maps, sampling methods) support."""
-    return [name for name, kernel in KERNELS.items() if all(goes_with(option, kernel) for option in options)]
+    return [
+        name for name, kernel in KERNELS.items() if all(supports_kernel(option, kernel) for option in options)
+    ]
 
 
-def goes_with(option: object, kernel: KernelFacts) -> bool:
+def supports_kernel(option: object, kernel: KernelFacts) -> bool:
     """Return True if an option has a kernel and supports this one; it supports all by default."""
     if not getattr(option, "has_kernel", True):
         return False

@@ -5,7 +5,7 @@ features, (m, m), or of documents, (n, n), whichever is smaller.
 
 Values and gradients are always in double precision. Hessian products and preconditioners only affect
 directions. In single precision they take half the time, most of it spent reading Φ. So they use it if memory
-allows and rounding is harmless.
+allows and rounding does no harm.
 
 See docs/decisions/0006-features-are-an-operator.md.
 """

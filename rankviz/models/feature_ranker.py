@@ -39,7 +39,7 @@ from rankviz.learning.objective import Status
 from rankviz.learning.solvers import MAX_ITER
 from rankviz.models.ranker import LARGEST_FEATURE, Outcome, Ranker
 
-DROWNED = 1e4
+MOST_LENGTH = 1e4
 """Kernels of inner products refuse documents longer than this times their largest difference within a
 query."""
 
@@ -67,22 +67,22 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
             )
 
 
-def refuse_drowned(kernel: Kernel | None, data: RankingData) -> None:
+def refuse_long_documents(kernel: Kernel | None, data: RankingData) -> None:
     """Raise `DataError` if κ of long documents loses the differences within a query to rounding.
 
-    Kernels of differences x − z do not depend on a common offset, but inner products square it. At `DROWNED`
-    times the differences it takes half of the digits of a kernel value. Eigenvalues that separate documents
-    are then as small as rounding errors.
+    Kernels of differences x − z do not depend on a common offset, but inner products square it. At
+    `MOST_LENGTH` times the differences it takes half of the digits of a kernel value. Eigenvalues that
+    separate documents are then as small as rounding errors.
     """
     if kernel is None or kernel.shift_invariant or data.n_documents == 0:
         return
     X, starts = data.X, data.ptr[:-1]
     spread = float((np.maximum.reduceat(X, starts) - np.minimum.reduceat(X, starts)).max(initial=0.0))
     length = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
-    if spread > 0 and length > DROWNED * spread:
+    if spread > 0 and length > MOST_LENGTH * spread:
         raise DataError(
             f"documents of length {length:.3g}, whose features differ by at most {spread:.3g} within a query",
-            expected=f"for the {kernel.label} kernel at most {DROWNED:,.0f} times the difference, or "
+            expected=f"for the {kernel.label} kernel at most {MOST_LENGTH:,.0f} times the difference, or "
             "rounding leaves nothing of it",
             remedy="Normalise the features first, or choose the linear map or a kernel of differences (RBF).",
             path=data.name or None,

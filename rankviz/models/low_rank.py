@@ -29,9 +29,9 @@ from rankviz.models.dual_variables import GivenDuals
 from rankviz.models.factorized import FactorPoint, FactorProblem, FactorSolver
 from rankviz.models.feature_ranker import (
     FeatureRanker,
-    refuse_drowned,
     refuse_huge_kernel,
     refuse_huge_weight,
+    refuse_long_documents,
 )
 from rankviz.models.low_rank_blocks import (
     Blocks,
@@ -100,7 +100,7 @@ class LowRankRanker(FeatureRanker):
         report, clock = reporter(callback), Stopwatch()
         self.check_settings()
         refuse_unusable(data)
-        refuse_drowned(self.kernel_at(1.0), data)
+        refuse_long_documents(self.kernel_at(1.0), data)
         left = self._room(data)
         seed = self.seed()
         self.gamma_ = self.gamma_for(data.X)

@@ -26,9 +26,9 @@ from rankviz.plots.style import (
     add_note,
     colour_range,
     finished,
-    harmless,
     ring,
     style_of,
+    verbatim,
 )
 from rankviz.runs.axes import Range, Values, is_logarithmic
 from rankviz.runs.designs import Design
@@ -46,11 +46,11 @@ def value_text(setting: Setting, value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return NO_VALUE_TEXT
     if isinstance(value, str) and value in setting.options:
-        return harmless(str(setting.options[value].label))
+        return verbatim(str(setting.options[value].label))
     if isinstance(value, float):
         power = isinstance(setting.offer, Powers) and math.frexp(value)[0] == 0.5
         return power_of_two(value) if power else f"{value:.3g}"
-    return harmless(str(value))
+    return verbatim(str(value))
 
 
 def setting_name(setting: Setting) -> str:

@@ -46,7 +46,7 @@ def plan_in_shards(spec: RunSpec, fold: Fold, where: Backend) -> Plan:
     return ranksvm_in_shards(spec).shard_plan(normalise(fold, spec.normalisation).train, where)
 
 
-def why_not_in_shards(spec: RunSpec, shape: Shape) -> str:
+def reason_not_in_shards(spec: RunSpec, shape: Shape) -> str:
     """Return why a run on data of this shape cannot use shards, as a sentence; "" if it can."""
     try:
         ranksvm_in_shards(spec)

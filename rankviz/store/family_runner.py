@@ -76,7 +76,7 @@ class FamilyRunner:
             for spec in self._made(dict(left), keeper):
                 del left[spec]
                 if left:
-                    keeper.yield_if_awaited()
+                    keeper.release_if_awaited()
             return
         except (FamilyReleased, StudyTimeSpent, StoreOutOfReach):
             raise
@@ -216,7 +216,7 @@ class LeaseKeeper:
         self._news = {**self._news, **news, "remaining": self._left(), "shards": progress.shards}
         self._check()
 
-    def yield_if_awaited(self) -> None:
+    def release_if_awaited(self) -> None:
         """Raise if the next run must not begin, such as `FamilyReleased` if an awaited family waits."""
         self._check()
         if time.monotonic() - self._asked < ASK_SECONDS:

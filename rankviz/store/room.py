@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, 
 from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
 from rankviz.store.study import OPEN, StoreError
-from rankviz.store.tables import families, in_portions, marks, members, records, runs, studies, tags
+from rankviz.store.tables import families, in_batches, marks, members, records, runs, studies, tags
 
 DAY = 86400.0
 UNDO_SECONDS = 30 * DAY
@@ -65,7 +65,7 @@ def purge(connection: Connection) -> int:
 
 def remove_runs(connection: Connection, found: Sequence[int]) -> None:
     """Remove runs with their records and marks, and the studies that they were part of."""
-    for portion in in_portions(found):
+    for portion in in_batches(found):
         of_them = select(members.c.study).where(members.c.run.in_(portion)).distinct()
         forget_studies(connection, connection.execute(of_them).scalars().all())
         for table in (records, marks, tags):
@@ -75,7 +75,7 @@ def remove_runs(connection: Connection, found: Sequence[int]) -> None:
 
 def forget_studies(connection: Connection, found: Sequence[str]) -> None:
     """Remove studies; their runs stay."""
-    for portion in in_portions(found):
+    for portion in in_batches(found):
         connection.execute(delete(members).where(members.c.study.in_(portion)))
         connection.execute(delete(families).where(families.c.study.in_(portion)))
         connection.execute(delete(studies).where(studies.c.id.in_(portion)))

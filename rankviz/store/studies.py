@@ -32,7 +32,7 @@ from rankviz.store.study import (
     Study,
     StudyStatus,
 )
-from rankviz.store.tables import ensure_runs, families, in_portions, members, runs, studies
+from rankviz.store.tables import ensure_runs, families, in_batches, members, runs, studies
 
 MOST_RUNS = 20_000
 """Most runs of a study."""
@@ -130,7 +130,7 @@ class Studies:
             change = update(studies).where(studies.c.id == study_id)
             connection.execute(change.values(asked=asked, changed=time.time(), reason=""))
             if asked == RUNNING:
-                for again in in_portions(connection.execute(own).scalars().all()):
+                for again in in_batches(connection.execute(own).scalars().all()):
                     requeue_ended(connection, again)
             cancel_unwanted(connection, runs.c.id.in_(own))
 
@@ -211,7 +211,7 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
     connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
     ids = ensure_runs(connection, specs)
-    for again in in_portions(list(ids.values())):
+    for again in in_batches(list(ids.values())):
         requeue_ended(connection, again)
     position = {spec: number for number, spec in enumerate(specs)}
     for family in families_of(specs):

@@ -79,7 +79,7 @@ def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does
     auto_jobs.WAITING.begin("c", "owner", "another")
     monkeypatch.setattr(auto_jobs.runtime, "exists", lambda: True)
     monkeypatch.setattr(auto_jobs.runtime, "get_instance", lambda: Server(*there))
-    auto_jobs._end_what_waited("tab")
+    auto_jobs._end_waiting_jobs("tab")
     assert [job for job, _ in stopped] == ended
 
 

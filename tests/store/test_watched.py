@@ -301,7 +301,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
 
     bounded(job_seconds=600.0)
     job = submit((SPEC, SPEC.but(C=0.25)))
-    monkeypatch.setattr(LeaseKeeper, "yield_if_awaited", time_is_up)  # after the first run
+    monkeypatch.setattr(LeaseKeeper, "release_if_awaited", time_is_up)  # after the first run
     FamilyRunner(store).make(take_lease(store, "w"))
     status = jobs.status(job)
     assert (status.state, len(status.finished)) == ("failed", 1)

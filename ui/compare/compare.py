@@ -212,7 +212,7 @@ def differing(models: Sequence[Contestant]) -> pd.DataFrame:
     for one in models:
         spec, declared = one.spec, one.spec.declared()
         row = {"model": one.label, "method": spec.kind.label, "normalisation": spec.normalisation}
-        row |= {s.label: s.told(spec.values[name]) for name, s in declared.items() if not s.draws}
+        row |= {s.label: s.format(spec.values[name]) for name, s in declared.items() if not s.draws}
         rows.append(row)
     table = pd.DataFrame(rows)
     differ = [name for name in table if name == "model" or len(table[name].unique()) > 1]

@@ -235,12 +235,12 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
         actions.import_form()
         return
     imported.report()
-    top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
+    top, row, note = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
     with row:
         what = _what_is_listed(shown, columns)
     with top:
         _headline(shown, columns, what)
-    _table(shown, columns, what, row, told)
+    _table(shown, columns, what, row, note)
 
 
 def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
@@ -288,7 +288,7 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
 
 
 def _table(
-    shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, told: DeltaGenerator
+    shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, note: DeltaGenerator
 ) -> None:
     """Draw the table, with buttons for its chosen runs in its row."""
     found = shown.table
@@ -298,12 +298,12 @@ def _table(
     if len(rows) > MOST_LISTED:
         words += FIRST_LISTED.format(MOST_LISTED=MOST_LISTED, first=what.first)
     if words:
-        told.caption(words)
+        note.caption(words)
     wanted = columns.names if what.everything else shown.differing
     show(rows.head(MOST_LISTED), columns, wanted, of_parts(what.metrics, what.parts, rows))
     with row:
         _actions(found, chosen_of(found))
-    with told:
+    with note:
         actions.deleted_note()
 
 
@@ -324,7 +324,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
     with st.popover("Show", icon=":material/view_column:", help="Columns, order, axis."):
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
         bound = Bound()
-        against = bound.held_menu(AGAINST, "Figure against", axes, _first_axis(axes))
+        against = bound.menu_of_data(AGAINST, "Figure against", axes, _first_axis(axes))
         first = bound.menu(FIRST, "First", [LATEST, BEST, QUICKEST])
         parts = st.pills(
             "Parts",

@@ -107,7 +107,7 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
     name = setting.label if wordy else setting.symbol
     words = then[0]
     if isinstance(setting.offer, Powers):  # an address has exponents
-        words = setting.told(control_of(setting).from_widget(st.session_state[key])).removeprefix(
+        words = setting.format(control_of(setting).from_widget(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
     return not_available(name, _asked(setting, text), escaped(words))
@@ -204,9 +204,9 @@ def keep_one_history_entry(name: str, value: str) -> None:
     """
     script = _SCRIPT.replace("{name}", name).replace("{value}", value)
     st.html(f"<script>\n{script}</script>", unsafe_allow_javascript=True)
-    if st.session_state.setdefault(_TOLD, False):
+    if st.session_state.setdefault(_OPENED, False):
         st.query_params[name] = value
-    st.session_state[_TOLD] = True
+    st.session_state[_OPENED] = True
 
 
-_TOLD = "history-told"
+_OPENED = "history-opened"

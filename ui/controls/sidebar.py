@@ -287,7 +287,7 @@ def source_of_start(setting: Setting) -> str:
     source = st.session_state.get(_SOURCE, "")
     if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
         return ""
-    return f"Default here: {setting.told(initial_value(setting, st.session_state))} ({source})."
+    return f"Default here: {setting.format(initial_value(setting, st.session_state))} ({source})."
 
 
 def _back() -> None:
@@ -309,7 +309,7 @@ def _in_words(raws: Mapping[str, Any]) -> str:
     told = []
     for setting in OF_DATA:
         if setting.key in raws:
-            words = setting.told(control_of(setting).from_widget(raws[setting.key]))
+            words = setting.format(control_of(setting).from_widget(raws[setting.key]))
             told.append(f"linear baseline {words}" if setting is BASELINE_C else words)
     return ", ".join(told)
 

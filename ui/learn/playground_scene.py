@@ -157,9 +157,9 @@ def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:
     return one
 
 
-def _place(told: Any) -> float:
+def _place(raw: Any) -> float:
     """Return a coordinate within the plane, in hundredths; ValueError for NaN."""
-    value = float(told)
+    value = float(raw)
     if value != value:
         raise ValueError("not a number")
     return round(min(max(value, -EDGE), EDGE), 2)
@@ -169,9 +169,9 @@ def _hundredths(place: Sequence[float]) -> str:
     return ".".join(str(round(100 * value)) for value in place[:2])
 
 
-def _number(told: Any) -> int:
+def _number(raw: Any) -> int:
     """Return the number of a document or landmark."""
-    number = int(told)
+    number = int(raw)
     if not 0 <= number < 1000:
         raise ValueError("no number of anything in the plane")
     return number

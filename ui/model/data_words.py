@@ -97,7 +97,7 @@ def normalised(feature: str) -> str:
 # files in memory
 
 
-def let_go(minutes: int, seconds: int) -> str:
+def upload_expired(minutes: int, seconds: int) -> str:
     """Return that files in memory have expired."""
     return (
         f"Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "

@@ -216,7 +216,7 @@ def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
     part = bound.buttons("part", "Part", parts, help=words.PART_HELP)
     data = fold.parts[part]
     queries = [int(one) for one in data.query_ids]
-    chosen = bound.held_menu("query", "Query", queries, _first(fold, part), width=130)
+    chosen = bound.menu_of_data("query", "Query", queries, _first(fold, part), width=130)
     return part, plain_label(data.query_labels[queries.index(chosen)])
 
 
@@ -304,7 +304,7 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
         SCRIPT,
         key=LIST,
         data=data | {"tick": drawn, "said": said},
-        told={"told": (editors.SHAPE, partial(_take, page.spec, page.part, page.query))},
+        handlers={"gesture": (editors.SHAPE, partial(_take, page.spec, page.part, page.query))},
     )
 
 

@@ -92,7 +92,7 @@ def _query(train: RankingData) -> int:
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
     first = several[0] if several else 0
-    chosen = Bound(helps=words.HELP).held_menu("pq", "Training query", ids, first, width=260)
+    chosen = Bound(helps=words.HELP).menu_of_data("pq", "Training query", ids, first, width=260)
     return ids.index(chosen)
 
 

@@ -202,13 +202,13 @@ def _finish(asked: Comparison, draws: int) -> None:
 def about(spec: RunSpec) -> str:
     """Describe data, fold, normalisation and kernel."""
     described = describe(spec)
-    kernel = ", ".join(filter(None, (KERNEL.told(spec.kernel), parameters(spec))))
+    kernel = ", ".join(filter(None, (KERNEL.format(spec.kernel), parameters(spec))))
     return " · ".join(filter(None, (described.data, described.normalisation, kernel)))
 
 
 def parameters(spec: RunSpec) -> str:
     """Describe the kernel's parameters: "γ = 2⁻²"."""
-    return ", ".join(setting.told(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
+    return ", ".join(setting.format(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
 
 
 def compared(n: int, of: int) -> str:

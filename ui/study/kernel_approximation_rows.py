@@ -151,7 +151,7 @@ def _controls(asked: Comparison) -> View:
     of = row.buttons("of", "K of", OF)
     queries = [int(q) for q in part.query_ids]
     largest = int(np.diff(part.ptr).argmax())
-    query = queries.index(row.held_menu("kq", "Query", queries, largest, width=110))
+    query = queries.index(row.menu_of_data("kq", "Query", queries, largest, width=110))
     differences = row.switch("maps", "K̃ − K")
     earlier = _earlier(asked)
     row.place.button(

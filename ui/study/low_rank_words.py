@@ -274,7 +274,7 @@ def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
     )
 
 
-def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
+def shuffled_reading(needs: pd.DataFrame, share: float) -> str:
     """Say if the energy is concentrated by the order in α, or only because no α is negative."""
     usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
     if allowed <= 1:
@@ -313,7 +313,7 @@ def power_of_ten(value: float) -> str:
     return f"10{superscript(round(math.log10(value)))}"
 
 
-def lost(query: int, k: int, cut: Cut) -> str:
+def losses_of_query(query: int, k: int, cut: Cut) -> str:
     """Describe the losses in α and in the model's w with one query's block at rank k."""
     row = _at(cut.table, "query", k)
     return (
@@ -322,7 +322,7 @@ def lost(query: int, k: int, cut: Cut) -> str:
     )
 
 
-def lost_by_all(k: int, cut: Cut) -> str:
+def losses_of_all(k: int, cut: Cut) -> str:
     """Describe the losses in α, w and the ranking of other queries with every block at rank k."""
     row, metric = _at(cut.table, "all", k), cut.metric["all"]
     if all(row[error] < NO_CHANGE for error in ("alpha_error", "w_error")):
@@ -393,7 +393,7 @@ def law(at_hand: pd.DataFrame) -> str:
     )
 
 
-def lawful_up_to(over_C: pd.DataFrame) -> str:
+def law_holds_up_to(over_C: pd.DataFrame) -> str:
     """Say up to which of the tried C the law holds for every query; "" for none."""
     whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C ascends: from the smallest on
     if not len(whole):
@@ -426,7 +426,7 @@ def off_the_staircase(stairs: pd.DataFrame) -> str:
     )
 
 
-def errors_speak_of(spec: RunSpec) -> str:
+def scope_of_errors(spec: RunSpec) -> str:
     """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
         return f":gray[This holds for {METHODS[USUAL].label}. The {spec.kind.label} is solved for its α.]"

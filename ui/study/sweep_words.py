@@ -223,7 +223,7 @@ def model_words(design: Design) -> str:
     return " · ".join(filter(None, (told.method, model)))
 
 
-def what_stays(design: Design, title: str = "") -> str:
+def fixed_settings(design: Design, title: str = "") -> str:
     """Describe the settings common to all cells, without parts of a title."""
     several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
     seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""

@@ -94,12 +94,12 @@ def _tab() -> str:
 
 def _gone(tab: str) -> None:
     """End a released tab's jobs unless the tab returns."""
-    timer = Timer(PATIENCE, _end_what_waited, (tab,))
+    timer = Timer(PATIENCE, _end_waiting_jobs, (tab,))
     timer.daemon = True
     timer.start()
 
 
-def _end_what_waited(tab: str) -> None:
+def _end_waiting_jobs(tab: str) -> None:
     if not runtime.exists() or runtime.get_instance().is_active_session(tab):
         return  # without a server nobody knows if it has gone
     for job_id in WAITING.of(tab):

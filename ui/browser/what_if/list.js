@@ -241,5 +241,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
     parentElement.append(root);
     lists.set(parentElement, new RankedList(root));
   }
-  lists.get(parentElement).show(data, (what) => setTriggerValue("told", what));
+  lists.get(parentElement).show(data, (what) => setTriggerValue("gesture", what));
 }
