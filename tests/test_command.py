@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What Streamlit would be started with."""
+    """Collect the commands that would start Streamlit."""
     commands: list[list[str]] = []
     monkeypatch.setattr(command, "_run_app", commands.append)
     return commands

@@ -38,7 +38,7 @@ def test_a_spec_that_comes_again_counts_once() -> None:
 
 
 def test_what_only_draws_is_declared_and_not_named() -> None:
-    """Of every method's settings, and of samples: whatever else is called seed would be told apart."""
+    """Only settings that declare `draws` are averaged over."""
     drawing = {s.name for method in METHODS.values() for s in every(method.settings) if s.draws}
     assert drawing == {"seed"}
     sampled = LINEAR.but(share=0.5)

@@ -1,4 +1,4 @@
-"""What fit says of a solver that did not get there, and of settings that nothing reads."""
+"""Test warnings of `fit`: a solver that did not converge, and unused settings."""
 
 from __future__ import annotations
 

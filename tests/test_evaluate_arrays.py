@@ -44,7 +44,7 @@ def test_regrouping_says_where_each_document_stood() -> None:
 
 
 def test_scores_in_the_order_of_the_arrays() -> None:
-    """What evaluating predictions of interleaved queries silently got wrong."""
+    """Interleaved queries were once evaluated wrongly, without an error."""
     model = RankSVM(C=0.1).fit(X, Y, qid=QID)
     here = evaluate(model.predict(X), Y, qid=QID, at=[10]).mean["NDCG@10"]
     data = RankingData.from_arrays(X, Y, QID, regroup=True)

@@ -92,7 +92,7 @@ def test_nested_whatever_m_was_asked_for(kernel: Kernel, documents: np.ndarray) 
 
 
 def test_the_rank_of_the_linear_kernel_is_that_of_the_features() -> None:
-    """Of 60 landmarks about as many are kept as there are features: others are spanned but for the jitter."""
+    """Keep about as many of 60 landmarks as there are features: the others depend on these."""
     fitted = Nystroem(60, LinearKernel()).fit(X)
     assert 5 <= fitted.n_components <= 15
     assert (np.diag(fitted.basis.L) ** 2 > 2 * JITTER * mean_diagonal(LinearKernel(), X)).all()

@@ -209,7 +209,7 @@ def test_without_metadata_routing_a_scorer_says_what_to_switch_on() -> None:
 
 
 def tied(scores: object, y: object, qid: object, metric: Measure, **more: object) -> str:
-    """What is warned of ties; "" where nothing is."""
+    """Return the warning about ties; "" without one."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         metric(scores, y, qid, **more)
@@ -220,7 +220,7 @@ def tied(scores: object, y: object, qid: object, metric: Measure, **more: object
     "metric", [NDCG(3), NDCG(3, "letor"), NDCG(2, "mslr"), P(2), MAP(), MeanNDCG("letor")]
 )
 def test_ties_are_told_with_the_range_over_all_orders(metric: Measure) -> None:
-    """Of two queries with a tie each all orders are gone through."""
+    """Try all orders of two queries with one tie each."""
     scores = [3, 2, 2, 2, 1, 5, 5, 4]
     y, qid = [0, 2, 0, 1, 1, 1, 0, 2], [1] * 5 + [2] * 3
     means = []

@@ -1,4 +1,4 @@
-"""Which cell is taken: on validation only, of complete cells only, and what is told of it."""
+"""Test selection: from validation results of complete cells only, with its sentence."""
 
 from __future__ import annotations
 

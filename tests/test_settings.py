@@ -90,7 +90,7 @@ def test_a_value_out_of_its_range_is_refused_by_name_saying_what_would_do(settin
 
 
 def would_do(setting: Setting) -> list[str]:
-    """What a refusal names."""
+    """Return the valid values that an error names."""
     if setting.name == "costs":
         return [repr(rule) for rule in RULES]
     return [*map(repr, setting.options)] if setting.options else [setting.domain.words]

@@ -1,4 +1,4 @@
-"""What fits share is kept by all that it depends on: each fit of a space equals a fit by itself."""
+"""Test that each fit in a shared space equals a fit of its own."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MOVES = (("move", "m", "100"), ("turn_to", "Train"), ("move", "c", -3.0))
 
 
 def told(data: bytes | BackMsg) -> dict[str, Any]:
-    """What a message asks for, without what is this session's own and in which order it is told."""
+    """Return the request in a message, independent of session and order."""
     asked = (BackMsg.FromString(data) if isinstance(data, bytes) else data).rerun_script
     return {
         "address": dict(parse_qsl(asked.query_string)),

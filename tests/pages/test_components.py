@@ -1,4 +1,4 @@
-"""What components tell comes from a browser: it is taken where it has its declared shape, else ignored."""
+"""Test messages of components: those of the declared shape are accepted, others ignored."""
 
 from __future__ import annotations
 

@@ -350,7 +350,7 @@ def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) ->
 
 
 def test_kernels_with_alike_parameters_are_kept_apart(open_page: Opener) -> None:
-    """Of both γ is 2⁻², and what is kept is kept for as long as the app runs."""
+    """Both have γ = 2⁻²; caches last as long as the app runs."""
     app = open_page("kernel_approximation", **QUICK)
     before = named(app)
     app.session_state["kernel"] = "laplacian"

@@ -1,4 +1,4 @@
-"""What a link asks for and does not get is said: of the sidebar, of pages, and however long it is."""
+"""Test that unavailable values of a link are reported, for the sidebar and pages, at any length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where to train: this machine, or the cluster that is configured, of which the pages say what is seen."""
+"""Test the choice between this machine and a cluster, and the cluster's description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told again is what training told, and only what was trained to its end is kept."""
+"""Test that runs are trained once: the same progress is reported, and only finished runs are kept."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ HEAVY = "w_t0_30"
 
 
 def listed(app: AppTest) -> dict[str, Any]:
-    """What the list component is given."""
+    """Return the data of the list component."""
     proto = app.get("bidi_component")[0].proto
     return dict(json.loads(proto.json or proto.mixed.json))
 

@@ -133,7 +133,7 @@ def test_documents_are_known_by_their_shape_and_by_every_number() -> None:
 
 
 def held_at_last(cluster: OnCluster, expected: int) -> int:
-    """What is held once what nobody needs has gone: the client tells the scheduler a little later."""
+    """Return the number of held objects, after waiting until the scheduler has released the others."""
     deadline = time.monotonic() + 60
     while cluster.held() > expected and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""How a worker makes a family: as `execute` would, telling how far it is; what fails is a sentence."""
+"""Test that a worker makes a family like `execute`, reports progress and explains failures."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_what_nobody_expects_is_a_sentence(
 def test_records_that_cannot_be_kept_end_the_job_with_the_reason(
     store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the disk has room for a line, and none for a record."""
+    """The disk has room for a line, but not for a record."""
     save, kept = Records.save, list[Any]()
 
     def full_after_one(records: Records, record: Any, *report: Any) -> bool:
