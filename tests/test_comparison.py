@@ -167,7 +167,7 @@ def test_what_is_asked_for_wrongly() -> None:
         compare(given, [], "b")
     with pytest.raises(SettingError, match="a has no ERR"):
         compare(given, ["ERR"], "b")
-    with pytest.raises(SettingError, match="'c' is none of the models"):
+    with pytest.raises(SettingError, match="'c' is not among the compared models"):
         compare(given, ["MAP"], "c")
     with pytest.raises(SettingError, match="test='sign' is not known"):
         compare(given, ["MAP"], "b", test="sign")

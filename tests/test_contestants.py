@@ -131,9 +131,9 @@ def test_what_cannot_be_compared_is_refused(other: Run, words: str) -> None:
 def test_one_model_or_two_of_one_name_are_no_comparison() -> None:
     with pytest.raises(SettingError, match="at least two models"):
         Matched.of([single("a", [0.1])])
-    with pytest.raises(SettingError, match="two of the models are called 'a'"):
+    with pytest.raises(SettingError, match="two models have the label 'a'"):
         Matched.of([single("a", [0.1]), single("a", [0.2])])
-    with pytest.raises(SettingError, match="'c' is none of the models compared: 'a', 'b'"):
+    with pytest.raises(SettingError, match="'c' is not among the compared models: 'a', 'b'"):
         Matched.of([single("a", [0.1]), single("b", [0.2])]).named("c")
 
 

@@ -346,7 +346,7 @@ def test_landmarks_that_stand_in_the_data_twice_or_not_at_all() -> None:
 def test_models_without_landmarks_are_refused() -> None:
     a, b = DATA.X[:2]
     for model in (RankSVM(), RankSVM("fourier"), FeatureMean()):
-        with pytest.raises(SettingError, match="not known to be sums of kernel values"):
+        with pytest.raises(SettingError, match="not declared as sums of kernel values"):
             landmark_shares(model.fit_data(DATA), a, b, DATA)
     with pytest.raises(DataError, match="RankingData"):
         landmark_shares(RankSVM("exact").fit_data(DATA), a, b, DATA.X)  # type: ignore[arg-type]

@@ -267,7 +267,7 @@ def test_a_kernel_of_a_stranger_is_taken_at_its_word() -> None:
 def test_a_map_of_a_stranger_is_refused_unless_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FEATURE_MAPS, "squares", FEATURE_MAP)
     model = RankSVM("squares", C=0.5).fit_data(DATA)
-    with pytest.raises(SettingError, match="not known to be sums"):
+    with pytest.raises(SettingError, match="not declared as sums"):
         explain_margin(model, DATA.X[0], DATA.X[1])
 
     def form(self: FittedSquares, w: np.ndarray) -> SumForm:

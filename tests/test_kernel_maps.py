@@ -179,7 +179,7 @@ def test_random_features_are_nested(kernel: Kernel, frequencies: str, m: int) ->
 @each_spectral
 def test_lengths_are_those_of_frequencies(kernel: Kernel) -> None:
     if kernel.spectrum.length is None:
-        with pytest.raises(ValueError, match="directions are not alike"):
+        with pytest.raises(ValueError, match="directions have different distributions"):
             kernel.spectrum.lengths(3, 5, RNG)
         return
     lengths, columns = (draw(3, 2000, RNG) for draw in (kernel.spectrum.lengths, kernel.spectrum.columns))

@@ -209,7 +209,7 @@ def test_what_is_not_known_is_refused_by_name(method: str) -> None:
     spec = RunSpec("demo", method=method)
     with pytest.raises(SettingError, match=r"method='x' is not known; choose one of 'ranksvm', 'factorized'"):
         spec.but(method="x")
-    with pytest.raises(SettingError, match=r"'depth' is no setting of .*; it has "):
+    with pytest.raises(SettingError, match=r"'depth' is not a setting of .*; it has "):
         spec.but(depth=3)
     for name, setting in spec.declared().items():
         if setting.options:

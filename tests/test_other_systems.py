@@ -318,7 +318,7 @@ def test_a_browser_says_that_it_has_no_jobs(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "IN_BROWSER", True)
-    with pytest.raises(StoreError, match="this system starts no processes"):
+    with pytest.raises(StoreError, match="this system cannot start processes"):
         submit(SPEC)
     assert store.studies.every() == []
     assert store.listing.every().empty

@@ -125,7 +125,7 @@ def test_other_problems_and_other_parts_are_refused(exact: RunRecord, fold: Fold
 def test_only_an_exact_kernel_is_compared_with_and_the_same_problem(
     exact: RunRecord, approximate: list[RunRecord]
 ) -> None:
-    with pytest.raises(SettingError, match="Nyström, m = 3 is no model of an exact kernel"):
+    with pytest.raises(SettingError, match="Nyström, m = 3 has no exact kernel"):
         objective_distance(exact, approximate[0])
     linear = replace(approximate[0], spec=SPEC.linear(0.25))
     with pytest.raises(SettingError, match="linear approximates no kernel"):

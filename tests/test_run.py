@@ -292,9 +292,9 @@ def test_what_can_be_made_in_shards_is_planned(fold: Fold, feature_map: str) -> 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"solver": "sgd_pair"}, "lists the pairs of all documents in one place"),
-        ({"method": "factorized"}, "is not trained in shards here"),
-        ({"share": 0.5}, "is not trained in shards here"),
+        ({"solver": "sgd_pair"}, "needs all pairs in one place"),
+        ({"method": "factorized"}, "cannot be trained in shards here"),
+        ({"share": 0.5}, "cannot be trained in shards here"),
     ],
 )
 def test_what_cannot_is_refused_with_the_same_words(fold: Fold, changes: dict[str, object], why: str) -> None:
@@ -310,7 +310,7 @@ def test_what_cannot_is_refused_with_the_same_words(fold: Fold, changes: dict[st
 
 def test_an_exact_kernel_of_many_documents_has_a_coefficient_for_each(fold: Fold) -> None:
     many = replace(Shape.of(fold), n=200_000)
-    assert "a coefficient for each of them" in reason_not_in_shards(spec_of(fold, feature_map="exact"), many)
+    assert "one coefficient for each" in reason_not_in_shards(spec_of(fold, feature_map="exact"), many)
 
 
 PLAYED = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")

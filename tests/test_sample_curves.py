@@ -63,7 +63,7 @@ def test_queries_left_out_are_left_out() -> None:
     assert (found.mean, found.n_queries) == (2.5, 2)
     assert np.isnan(crossed_interval(values[:, :1]).low)
     assert np.isnan(crossed_interval(values[:, 1:2]).mean)
-    with pytest.raises(ValueError, match="one row at least"):
+    with pytest.raises(ValueError, match="at least one row"):
         crossed_interval(np.zeros((0, 3)))
 
 

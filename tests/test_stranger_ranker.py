@@ -50,7 +50,7 @@ def test_its_spec_has_its_settings_only(spec: RunSpec) -> None:
     assert spec.but(method="ranksvm") == RunSpec("demo")
     assert RunSpec("demo", C=9.0).but(method="mean").values == {"power": 1.0}
     for name in ("C", "gamma", "feature_map", "seed"):
-        with pytest.raises(SettingError, match=f"'{name}' is no setting of scaled mean"):
+        with pytest.raises(SettingError, match=f"'{name}' is not a setting of scaled mean"):
             spec.but(**{name: 1.0})
     with pytest.raises(SettingError, match=r"power=-1\.0 must be a positive finite number"):
         spec.but(power=-1.0)

@@ -343,9 +343,7 @@ def front(matched: Matched, metric: str) -> Front:
     """
     unknown = [one.label for one in matched.contestants if not one.seconds > 0]
     if unknown:
-        raise SettingError(
-            f"the training seconds of {unknown[0]} are not known: run it again, or leave it out"
-        )
+        raise SettingError(f"the training seconds of {unknown[0]} are unknown: run it again, or leave it out")
     values = matched.by_query(metric)
     rows = []
     for one in matched.contestants:

@@ -43,7 +43,7 @@ def npz_bytes(meta: dict[str, Any], arrays: Arrays) -> bytes:
     file = io.BytesIO()
     for name, array in arrays.items():  # up to NumPy 2.1, `allow_pickle=False` would be one more array
         if array.dtype.hasobject:
-            raise ValueError(f"array {name!r} holds Python objects, which are never written")
+            raise ValueError(f"array {name!r} contains Python objects, which are not allowed")
     np.savez(file, meta=text, **cast(dict[str, Any], arrays))
     return file.getvalue()
 

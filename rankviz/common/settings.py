@@ -189,7 +189,7 @@ class ChoiceOrObject(Choice):
         if isinstance(value, str) and value in self.options:
             return
         if isinstance(value, type):
-            raise SettingError(f"{name} is the class {value.__name__}; give an object of it")
+            raise SettingError(f"{name} is the class {value.__name__}; give an instance")
         if not isinstance(value, self.kind):
             raise SettingError(f"{name}={value!r} is not known; choose {self.words}")
         lacking = [attribute for attribute in self.declares if not hasattr(value, attribute)]

@@ -270,7 +270,7 @@ class FileStorage:
         """Reserve bytes. Raises OSError beyond the free room."""
         self._room -= bytes_
         if self._room < 0:
-            raise OSError(errno.ENOSPC, "no room in the cache")
+            raise OSError(errno.ENOSPC, "the cache has no space")
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
         """Accept any size: a file may exceed memory, and `reserve` checks the disk."""

@@ -153,7 +153,7 @@ def _with_query(row: re.Match[bytes], query: int, shown: str, number: int) -> by
         raise DataError(
             "a query id in a file whose queries a group file counts",
             expected="'grade index:value …' on every line, or a query id on every line",
-            remedy="Read it without the group file, or remove the query ids.",
+            remedy="Read the file without the group file, or remove the query ids.",
             path=shown,
             line=number,
         )

@@ -274,7 +274,7 @@ class RandomFourier:
         """
         if self.kernel.spectrum is None:
             why = lacks_density(self.kernel)
-            raise SettingError(f"the {self.kernel.label} kernel {why}: no frequencies can be drawn")
+            raise SettingError(f"the {self.kernel.label} kernel {why}, so it has no frequencies to draw")
         frequency_rng, phase_rng = np.random.default_rng(self.seed).spawn(2)
         omega = self.frequencies.draw(self.kernel.spectrum, X.shape[1], self.n_components, frequency_rng)
         return DrawnFourier(omega, phase_rng.uniform(0, 2 * np.pi, self.n_components), self.kernel)

@@ -406,7 +406,7 @@ def kernel_name(kernel: Kernel) -> str:
     found = next((name for name, kind in KERNELS.items() if kind.kernel is type(kernel)), None)
     if found is None:
         raise SettingError(
-            f"the kernel {kernel!r} has no name to store; enter its class in "
+            f"the kernel {kernel!r} has no name for storage; register its class in "
             f"rankviz.features.kernels.KERNELS, or choose one of {', '.join(map(repr, KERNELS))}"
         )
     return found

@@ -50,10 +50,10 @@ class CholeskyPreconditioner:
             with contextlib.suppress(linalg.LinAlgError):
                 return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T has LAPACK's memory order
         raise DataError(
-            "features or kernel values so large beside their differences within queries that rounding leaves "
-            "nothing of these (the preconditioner is not positive definite)",
-            expected="differences that squares of the values do not drown",
-            remedy="Normalise the features first, query by query; of a polynomial kernel choose a smaller "
+            "differences within queries that are lost to rounding, because features or kernel values are so "
+            "large (the preconditioner is not positive definite)",
+            expected="differences that rounding of the values preserves",
+            remedy="Normalise the features first, query by query; for a polynomial kernel choose a smaller "
             "coef0 or degree.",
         )
 

@@ -207,7 +207,7 @@ class Hinge(Loss):
         if not smoothing > 0.0:
             raise ValueError(
                 "the dual variables of a hinge depend on the width of its last smoothing, which is in the "
-                "trace, and this model has none; fit it again"
+                "trace, which this model lacks; fit it again"
             )
         return SmoothedHinge(smoothing)
 
@@ -347,8 +347,8 @@ def loss_name(loss: str | Loss) -> str:
         if name == loss or known is loss or (type(known) is type(loss) and vars(known) == vars(loss)):
             return name
     raise SettingError(
-        f"loss={loss!r} has no name to store; enter it in rankviz.learning.losses.LOSSES, or fit with one of "
-        f"{', '.join(map(repr, LOSSES))}"
+        f"loss={loss!r} has no name for storage; register it in rankviz.learning.losses.LOSSES, or fit "
+        f"with one of {', '.join(map(repr, LOSSES))}"
     )
 
 

@@ -273,7 +273,7 @@ def _as_table(costs: object) -> FloatArray:
         return np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise SettingError(
-            f"costs={costs!r} is no table of numbers; choose one of {choices_in_words()}"
+            f"costs={costs!r} is not a table of numbers; choose one of {choices_in_words()}"
         ) from error
 
 
@@ -400,7 +400,7 @@ def frozen_costs(costs: object) -> Costs:
         return (costs[0], frozen_costs(costs[1]))
     table = _as_table(costs)
     if table.ndim != 2:
-        raise SettingError(f"costs={costs!r} is no table; choose one of {choices_in_words()}")
+        raise SettingError(f"costs={costs!r} is not a table; choose one of {choices_in_words()}")
     return tuple(tuple(float(v) for v in row) for row in table)
 
 
@@ -412,8 +412,8 @@ def stored_costs(costs: object) -> str | tuple[object, ...] | None:
     name = next((name for name, rule in RULES.items() if rule == frozen), None)
     if name is None:
         raise SettingError(
-            f"costs {frozen.label!r} have no name to store; enter the rule in rankviz.learning.pairs.RULES, "
-            f"or choose one of {choices_in_words()}"
+            f"costs {frozen.label!r} have no name for storage; register the rule in "
+            f"rankviz.learning.pairs.RULES, or choose one of {choices_in_words()}"
         )
     return name
 

@@ -499,7 +499,6 @@ def check_kernel_space(name: str, n: int) -> None:
     if SOLVERS[name].needs_features:
         able = next(other for other, choice in SOLVERS.items() if not choice.needs_features)
         raise SettingError(
-            f"solver={name!r} needs weights of features, and the exact kernel of as many as {n:,} documents "
-            f"is trained in coefficients of documents; choose solver={able!r}, which can, or an "
-            "approximation of the kernel"
+            f"solver={name!r} needs weights of features, but the exact kernel of {n:,} documents is "
+            f"trained in coefficients of documents; choose solver={able!r}, or an approximation of the kernel"
         )

@@ -105,7 +105,7 @@ class OneMap:
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
         """Raise ValueError: there is only one γ."""
-        raise ValueError("arguments serve other values of gamma, and this map has one")
+        raise ValueError("arguments can be reused for other gamma, but this map has no other")
 
 
 class FamilyFeatures:

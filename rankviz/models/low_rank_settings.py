@@ -23,8 +23,8 @@ def check_rows(name: str) -> None:
         able = next(other for other, solver in FACTOR_SOLVERS.items() if not solver.needs_rows)
         near = next(other for other, kind in FEATURE_MAPS.items() if kind.approximates)
         raise SettingError(
-            f"solver={name!r} needs rows of features, and the exact kernel of so many documents has none: it "
-            f"is trained in one coefficient for each document. Choose solver={able!r}, or "
+            f"solver={name!r} needs rows of features, but the exact kernel of so many documents has none: "
+            f"it has one coefficient for each document. Choose solver={able!r}, or "
             f"feature_map={near!r}"
         )
 

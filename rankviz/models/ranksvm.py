@@ -309,7 +309,7 @@ class RankSVM(FeatureRanker):
                 fit = training.fit(task, report)
         except np.linalg.LinAlgError as error:
             raise SettingError(
-                f"{error}: the numbers of this problem differ by more than double precision can hold; choose "
+                f"{error}: the numbers of this problem exceed double precision; choose "
                 "a smaller C, gamma, coef0 or degree, or normalise the features"
             ) from error
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs

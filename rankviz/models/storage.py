@@ -181,7 +181,7 @@ def _kind_of(model: Ranker) -> str:
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)
     if kind is None:
         name, inner = type(model).__name__, _INNER.get(type(model).__name__, "")
-        raise ValueError(f"{name} cannot be saved; these can: {', '.join(_MODELS)}{inner}")
+        raise ValueError(f"{name} cannot be saved; models that can: {', '.join(_MODELS)}{inner}")
     return kind
 
 
@@ -235,7 +235,7 @@ def _maps() -> dict[str, type[FittedMap]]:
 def _map_name(fitted: FittedMap) -> str:
     name = type(fitted).__name__
     if _maps().get(name) is not type(fitted):
-        raise ValueError(f"a {name} cannot be saved: no feature map of FEATURE_MAPS gives it")
+        raise ValueError(f"a {name} cannot be saved: it is not a feature map of FEATURE_MAPS")
     return name
 
 

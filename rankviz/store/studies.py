@@ -69,8 +69,7 @@ class Studies:
             row = _found(connection, study_id)
             if row.deleted is not None or not (row.shared or row.owner == owner):
                 raise NoSuchStudy(
-                    "There is no study of this id that you may see. It was deleted, or its owner does not "
-                    "share it."
+                    "There is no study with this id. It was deleted, or its owner does not share it."
                 )
             return _status(connection, row)
 
@@ -159,7 +158,7 @@ class Studies:
     def rename(self, study_id: str, owner: str, title: str) -> None:
         """Set a study's title. Raises `SettingError` for an empty one."""
         if not title:
-            raise SettingError("a study has a title; give it a few words")
+            raise SettingError("a study needs a title")
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:
@@ -199,9 +198,7 @@ def check_specs(specs: Iterable[RunSpec]) -> list[RunSpec]:
         raise SettingError(f"a study has from 1 to {MOST_RUNS:,} runs, not {len(wanted):,}")
     unsure = next((spec for spec in wanted if not spec.digest), None)
     if unsure is not None:
-        raise SettingError(
-            f"{unsure!r} does not say by a digest which data are meant: open the fold, and give it"
-        )
+        raise SettingError(f"{unsure!r} has no digest of its data: open the fold and give its digest")
     return wanted
 
 
@@ -231,14 +228,14 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
 def _found(connection: Connection, study_id: str) -> Row[Any]:
     row = connection.execute(select(studies).where(studies.c.id == study_id)).first()
     if row is None:
-        raise NoSuchStudy("There is no study of this id; it may have been deleted.")
+        raise NoSuchStudy("There is no study with this id; it may have been deleted.")
     return row
 
 
 def _owned(connection: Connection, study_id: str, owner: str) -> Row[Any]:
     row = _found(connection, study_id)
     if not secrets.compare_digest(row.owner.encode(), owner.encode()):
-        raise NotYours("Only the visitor who asked for these runs can stop, change or delete this.")
+        raise NotYours("Only the visitor who requested these runs can stop, change or delete them.")
     return row
 
 

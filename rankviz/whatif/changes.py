@@ -385,8 +385,8 @@ def _finite(value: float, name: str) -> float:
 def _refuse_nothing_left(there: int, what: str) -> None:
     if there < 2:
         raise DataError(
-            f"the last {what} left out",
-            expected="at least one that stays",
+            f"no {what} would remain",
+            expected="at least one that remains",
             remedy="Leave the query out, or keep one." if "document" in what else "Keep one.",
         )
 

@@ -140,13 +140,13 @@ def test_links_out_of_the_root_are_refused(tmp_path):
     write_fold(root / "SET" / "Fold1")
     (root / "SET" / "Fold1" / "test.txt").unlink()
     (root / "SET" / "Fold1" / "test.txt").symlink_to(outside / "SECRET" / "Fold1" / "test.txt")
-    with pytest.warns(DataWarning, match="lies outside of"):
+    with pytest.warns(DataWarning, match="is outside"):
         dataset = find_datasets([root])["SET"]
     with pytest.raises(DataError, match=r"no test\.txt"):
         open_fold(dataset, 1)
     shutil.rmtree(root / "SET")
     (root / "LINK").symlink_to(outside / "SECRET")
-    with pytest.warns(DataWarning, match="make their own folder a data root"):
+    with pytest.warns(DataWarning, match="add their folder as a data root"):
         assert find_datasets([root]) == {}
 
 
@@ -155,7 +155,7 @@ def test_a_file_replaced_by_a_link_out_after_it_was_found(tmp_path):
     dataset = find_datasets([tmp_path / "root"])["SET"]
     shutil.move(tmp_path / "root" / "SET" / "Fold1" / "test.txt", tmp_path / "elsewhere.txt")
     (tmp_path / "root" / "SET" / "Fold1" / "test.txt").symlink_to(tmp_path / "elsewhere.txt")
-    with pytest.raises(DataError, match="lies outside of"):
+    with pytest.raises(DataError, match="is outside"):
         open_fold(dataset, 1)
 
 

@@ -170,7 +170,7 @@ def test_a_sweep_that_is_not_there_is_a_sentence_with_a_way_on(started: AppTest,
     study, studies = study_of(started), run_store().studies
     owner = studies.status(study).study.owner
     for unknown in ("0" * 32, "x" * 3000):
-        assert_no_sweep(open_page("sweep", study=unknown), "There is no study of this id")
+        assert_no_sweep(open_page("sweep", study=unknown), "There is no study with this id")
     studies.share(study, owner, True)
     studies.delete(study, owner)
     app = open_page("sweep", study=study)

@@ -157,7 +157,7 @@ def test_a_file_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) ->
     recipe = ByPath.of(cut(mapped(tmp_path), 1, LOSSES["squared_hinge"], PLAIN)[0])
     assert recipe is not None
     os.utime(recipe.path, ns=(1, 1))
-    with pytest.raises(DataError, match="were changed"):
+    with pytest.raises(DataError, match="have changed"):
         recipe.open()
 
 
@@ -323,7 +323,7 @@ def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest
 
             with OnCluster(address, 2) as where:
                 began = time.monotonic()
-                with pytest.raises(ClusterLost, match="does not answer any more"):
+                with pytest.raises(ClusterLost, match="no longer answers"):
                     RankSVM(**WHOLE | {"tol": 1e-12}).fit_in_shards(DATA, where, callback=kill)
                 assert time.monotonic() - began < 60
         finally:

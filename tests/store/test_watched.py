@@ -136,7 +136,7 @@ def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) 
     job = submit()
     for forbidden in (jobs.stop, jobs.delete):
         for stranger in ("you", ""):
-            with pytest.raises(NotYours, match="Only the visitor who asked"):
+            with pytest.raises(NotYours, match="Only the visitor who requested"):
                 forbidden(job, stranger)
     assert jobs.status(job).live
     jobs.delete(job, "me")
@@ -501,7 +501,7 @@ def test_a_system_that_starts_no_process_is_said(
     with pytest.raises(StoreError, match=r"No worker can be started \(Resource temporarily unavailable\)"):
         submit()
     monkeypatch.setattr(jobs_module, "can_start", lambda: False)
-    with pytest.raises(StoreError, match="this system starts no processes"):
+    with pytest.raises(StoreError, match="this system cannot start processes"):
         submit()
 
 

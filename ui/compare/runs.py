@@ -30,6 +30,7 @@ from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.shell.figures import show_answer, show_figure, show_table
 from ui.shell.visitors import keep_visitor, visitor
+from ui.shell.words import REVEAL
 from ui.work.run_store import run_store, show_store_notice
 
 _LISTED = "runs-listed"
@@ -333,7 +334,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
             default=["vali"],
             format_func=PARTS.__getitem__,
             key=SHOWN_PARTS,
-            help=words.PARTS_HELP,
+            help=REVEAL,
             bind="query-params",
         )
         others = [name for name in known if name != shown.metric]

@@ -128,7 +128,7 @@ class Scene:
                 k, *values = (int(text) for text in found.groups() if text is not None)
                 changed[k] = _document(values[0] / 100, values[1] / 100, *values[2:]) if values else None
             else:
-                raise ValueError(f"{item!r} is no document and no landmark")
+                raise ValueError(f"{item!r} is neither a document nor a landmark")
         scene = replace(self, changed=changed, moved=moved)
         if len(scene.documents) > MOST:
             raise ValueError(f"there are more than {MOST} documents")
@@ -173,7 +173,7 @@ def _number(raw: Any) -> int:
     """Return the number of a document or landmark."""
     number = int(raw)
     if not 0 <= number < 1000:
-        raise ValueError("no number of anything in the plane")
+        raise ValueError("not the number of a mark in the plane")
     return number
 
 

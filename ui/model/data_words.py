@@ -84,14 +84,14 @@ def histograms(queries: int, documents: int) -> str:
 def heatmap(query: int, documents: int) -> str:
     """Return the heat map's caption."""
     return (
-        f"Query {query}, {documents:,} documents. Colours: from a feature's minimum in this query to its "
-        "maximum; constant features are blank."
+        f"Query {query}, {documents:,} documents. Colours: each feature's range in this query; "
+        "blank: constant."
     )
 
 
 def normalised(feature: str) -> str:
     """Return the caption of the figure of normalisations."""
-    return f"{feature}. Queries are sorted by their median; the global z-score uses the training part."
+    return f"{feature}. Queries sorted by median; the global z-score uses the training part."
 
 
 # files in memory
@@ -107,7 +107,7 @@ def upload_expired(minutes: int, seconds: int) -> str:
 
 def too_large(most: str) -> str:
     """Return that files are larger than an upload may be."""
-    return f"More than {most} at once. Compress the files, upload one fold, or use a data folder."
+    return f"More than {most} at once. Compress files, upload one fold, or use a data folder."
 
 
 def memory_full(held: str, most: str) -> str:

@@ -213,7 +213,7 @@ def _decoded(text: str, fold: Fold) -> Change:
 
 def _no_change(text: str) -> DataError:
     return DataError(
-        f"“{shortened(text)}”, which is no change of these data",
+        f"“{shortened(text)}”, which is not a change of these data",
         expected="a change from this page's address",
         remedy="Get the link again.",
     )

@@ -19,8 +19,8 @@ WHAT_IT_IS = (
     "correlated features share the effect."
 )
 NEEDS = (
-    "Exact contributions need scores that add up functions of single features, or products of these. A "
-    "polynomial kernel mixes the features."
+    "Exact contributions need scores that are sums of functions of single features, or of their "
+    "products. A polynomial kernel mixes features."
 )
 MODEL = "Current model, another map, or a pin."
 ONE_DOCUMENT = " The query has one document."

@@ -350,7 +350,7 @@ def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
         "Picture",
         list(SIZES),
         key=f"{key}-size",
-        help="SVG has lines and letters, with their font; PNG and PDF have pixels, 300 per inch on paper.",
+        help="SVG: lines and letters; PNG and PDF: pixels.",
     )
     row = st.container(horizontal=True, gap="small")
     for kind, label in KINDS.items():

@@ -16,13 +16,13 @@ NORMALISATION = "Scaling of the features before training."
 BASELINE_C = "C of the linear model shown for comparison."
 DATA_SET = "Add LETOR folds to the data folder, or use `make app DATA=folder`."
 FOLD = "Choose settings on validation, judge once on test."
-COSTS_BY_GRADE = "Costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, …), for “λ as below”."
+COSTS_BY_GRADE = "Costs for “λ as below”: grades 1 over 0, 2 over 0, 2 over 1, …"
 COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3."
 LINK = "Link with all settings:"
 COMPARE = "Adds this model's finished runs to Compare."
 
 NOT_USED = "Not used on this page."
-NOT_BY_LINEAR = "Not used: this page shows the linear model with equal weights of all pairs."
+NOT_BY_LINEAR = "Not used: this page weights all pairs of the linear model equally."
 OTHER_C = "Not used: the linear model has its own C (More settings)."
 SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings."
 
@@ -60,7 +60,9 @@ def not_available(name: str, asked: str, used: str = "") -> str:
 
 def other_version(version: str) -> str:
     """Return that a link comes from another version of the app."""
-    return f"This link is from another version (v = {version}); missing settings use this version's defaults."
+    return (
+        f"This link is from another version (v = {version}); others have this version's defaults."
+    )
 
 
 def ignored(named: str) -> str:

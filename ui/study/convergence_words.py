@@ -15,8 +15,7 @@ HELP = {
     "cs": "Up to {most} more values. Gap: to the best objective for its C.",
     "show": (
         "Best objective: lowest of all runs (one has tolerance 10⁻¹⁰). Newton decrement: predicted "
-        "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved "
-        "there."
+        "drop. Duality gap: proven bound. Active pair: its loss is curved."
     ),
     "against": f"Counted from the start of the solver. {PRODUCTS}.",
     "others": "Up to {most}, in all combinations that can be trained.",

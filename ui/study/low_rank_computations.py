@@ -38,7 +38,7 @@ RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks for truncated dual variables."""
 SELECTED_PART = "train"
 """Part of the selected queries: α belongs to it."""
-HOW = "Click a bar, or draw a box, to select queries in every tab."
+HOW = "Click a bar or draw a box: selects queries in every tab."
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,7 @@ from rankviz.runs.spec import RunSpec
 from ui.shell.figures import capital
 from ui.study.low_rank_computations import SHARES, Cut
 
-DEFINITION = (
-    "A query's dual variables α form a matrix A (xu2019). Rows: preferred documents; columns: the others."
-)
+DEFINITION = "A query's dual variables α form a matrix A (xu2019). Rows: preferred; columns: others."
 HELP = {
     "k": "Keeps the k largest singular values.",
     "t": "Energy: sum of squared singular values (xu2019: 90 %).",
@@ -82,8 +80,8 @@ CAPTIONS = {
         "{matrix}. Dotted: limit for {factors}. {own}. Plain: {plain}."
     ),
     "printed": (
-        "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. C is not "
-        "printed. Ranks larger than possible may be of A + Aᵀ."
+        "Documents and pairs {alike} those printed; C is not printed. Here: the {matrix} matrix; plain: "
+        "{plain}. Impossible ranks may be of A + Aᵀ."
     ),
     "every": "0: the matrix is 0.",
     "numbers": "{queries}; {left_out}. Tick rows to select queries. {accuracy}",
@@ -176,7 +174,7 @@ def nothing(found: Spectra) -> str:
         return "No training query has different grades: no preference pairs."
     return (
         f"Every dual variable is 0: in {queries(found.n_zero)} each pair has a margin of at least 1 or costs "
-        "0. Raise the costs or lower C."
+        "0. Raise costs or lower C."
     )
 
 
@@ -398,7 +396,7 @@ def law_holds_up_to(over_C: pd.DataFrame) -> str:
     whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C ascends: from the smallest on
     if not len(whole):
         return ""
-    return f"Up to C = {power_of_two(whole.max())} every pair of every query is active."
+    return f"Up to C = {power_of_two(whole.max())} every pair is active."
 
 
 def staircase(stairs: pd.DataFrame) -> str:
@@ -436,8 +434,7 @@ def scope_of_errors(spec: RunSpec) -> str:
     name = loss.label
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
-        f":gray[This holds for both hinges. With the current model's {name}, early stops (diamonds) may also "
-        "lower the rank.]"
+        f":gray[This holds for both hinges. With the {name}, early stops (diamonds) may also lower the rank.]"
     )
 
 

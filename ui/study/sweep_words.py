@@ -69,16 +69,15 @@ DESIGN = "Coloured: all runs made."
 METRIC_HELP = "Chooses the cell on validation."
 EACH_HELP = "Chooses a cell for each fold."
 MAP = (
-    "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: mean over folds so "
-    "far, fold effects removed. Click a cell to show it."
+    "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: folds so far, "
+    "fold effects removed. Click a cell to show it."
 )
 ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
 CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
 TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
 NO_SWEEP = "this study cannot be shown as a sweep ({error})"
 TOO_MANY = (
-    "{runs} more would make {all:,}; one visitor may have {most:,}. Wait, stop a sweep, or choose "
-    "fewer values"
+    "{runs} more would make {all:,}; one visitor may have {most:,}. Wait, stop a sweep, or take fewer values"
 )
 
 
