@@ -362,7 +362,7 @@ def front(matched: Matched, metric: str) -> Front:
 
 
 def efficient(cost: FloatArray, quality: FloatArray) -> BoolArray:
-    """Return True for points without another one that costs no more and is no worse, one of both strictly."""
+    """Return True for points that no other one dominates: as cheap and as good, and better in one."""
     better = (cost[:, None] <= cost) & (quality[:, None] >= quality)
     strictly = (cost[:, None] < cost) | (quality[:, None] > quality)
     return np.asarray(~(better & strictly).any(axis=0))

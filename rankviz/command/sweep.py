@@ -231,7 +231,7 @@ def _study_to_resume(store: RunStore, chosen: Namespace) -> StudyStatus:
 
 
 def _design_of_study(status: StudyStatus) -> Design:
-    """Return the design of a study. Raises `SettingError` if it is no sweep."""
+    """Return the design of a study. Raises `SettingError` if it is not a sweep."""
     try:
         return Design.from_dict(status.study.design)
     except (ValueError, TypeError, KeyError) as error:

@@ -207,7 +207,7 @@ def real_array(values: ArrayLike, what: str, expected: str, name: str = "") -> N
 
 
 def _why_not_real(dtype: np.dtype[Any]) -> str:
-    """Say why entries of a type are no real numbers; for complex ones also in scikit-learn's words."""
+    """Say why entries of a type are not real numbers; for complex ones also in scikit-learn's words."""
     known = {"c": ": Complex data not supported", "M": ", points in time", "m": ", spans of time"}
     return f"they are of type {dtype}{known.get(dtype.kind, '')}"
 

@@ -101,7 +101,7 @@ def _entry(path: StrPath, folder: Path) -> Path:
 
 
 def _source(path: StrPath) -> dict[str, Any]:
-    """Return what identifies this version of a file."""
+    """Return the identity of this version of a file."""
     resolved = os.path.realpath(path)
     status, group = os.stat(resolved), group_file(path)
     source = {"format": FORMAT, "path": resolved, "size": status.st_size, "mtime_ns": status.st_mtime_ns}

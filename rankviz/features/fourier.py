@@ -75,7 +75,7 @@ class IndependentFrequencies:
         return not self.lacks(kernel)
 
     def lacks(self, kernel: KernelFacts) -> str:
-        """Return that a spectral density is missing; "" if it is not."""
+        """Say that a spectral density is missing; "" if it is not."""
         return lacks_density(kernel)
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:

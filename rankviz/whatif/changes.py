@@ -194,7 +194,7 @@ class OtherDraw(_OfTraining):
     seed: int
 
     def __post_init__(self) -> None:
-        """Raise `SettingError` for a value that is no seed."""
+        """Raise `SettingError` for a value that is not a seed."""
         Whole(0, LARGEST_SEED).check("seed", self.seed)
 
     def apply(self, data: RankingData) -> RankingData:

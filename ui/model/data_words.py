@@ -44,12 +44,12 @@ ALREADY = "This file is here already."
 
 
 def not_here(name: str) -> str:
-    """Return that a link names a data set that is not here."""
+    """Say that a link names a data set that is not here."""
     return f"The link's data set “{name}” is not here. Another one is shown."
 
 
 def can_be_generated(documents: float) -> str:
-    """Return that a data set can be generated, and its size."""
+    """Say that a data set can be generated, and its size."""
     return f"You can generate it: about {documents:,.0f} documents, for you alone."
 
 
@@ -59,7 +59,7 @@ def cannot_be_generated(why: str) -> str:
 
 
 def own(name: str) -> str:
-    """Return that a data set is the visitor's own."""
+    """Say that a data set is the visitor's own."""
     return f"Only you see **{name}**."
 
 
@@ -69,7 +69,7 @@ def generated(documents: float, name: str) -> str:
 
 
 def thinned(drawn: int, of: int, what: str) -> str:
-    """Return that a figure shows some of its queries or documents."""
+    """Say that a figure shows some of its queries or documents."""
     return f" Drawn: {drawn:,} of {of:,} {what}."
 
 
@@ -98,7 +98,7 @@ def normalised(feature: str) -> str:
 
 
 def upload_expired(minutes: int, seconds: int) -> str:
-    """Return that files in memory have expired."""
+    """Say that files in memory have expired."""
     return (
         f"Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
         "files again."
@@ -106,12 +106,12 @@ def upload_expired(minutes: int, seconds: int) -> str:
 
 
 def too_large(most: str) -> str:
-    """Return that files are larger than an upload may be."""
+    """Say that files are larger than an upload may be."""
     return f"More than {most} at once. Compress files, upload one fold, or use a data folder."
 
 
 def memory_full(held: str, most: str) -> str:
-    """Return that the uploads of all visitors fill the memory for them."""
+    """Say that the uploads of all visitors fill the memory for them."""
     return f"Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 

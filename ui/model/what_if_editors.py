@@ -188,7 +188,7 @@ def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: 
     A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
     the fragment after the new page, as a run of the old page, and the browser shows nothing.
     """
-    made = change_list.version()  # a new change closes what made it
+    made = change_list.version()  # a new change closes the popover that made it
     with place.popover("Edit", icon=":material/edit:", help="Edit a feature.", key=f"edit-{made}"):
         _edit(spec, shown, found)
     with place.popover("Add", icon=":material/add:", help="Add a document.", key=f"add-{made}"):

@@ -81,7 +81,7 @@ def list_title(n: int) -> str:
 
 
 def button_help(above: str, below: str) -> str:
-    """Return what the way to this page shows."""
+    """Return the help of the button that opens this page."""
     return f"Feature contributions to the margin of {above} over {below}. {HOW}"
 
 
@@ -96,7 +96,7 @@ def refits(trained: int, far: bool) -> str:
 
 
 def quality(trained: int, of: int, miss: float, largest: float) -> str:
-    """Return how many queries were left out in refits, and the error of the estimates there."""
+    """Say how many queries were left out in refits, and the error of the estimates there."""
     others = "; the others are estimates" * (trained < of)
     return (
         f"Refits without {trained:,} of {of:,} training queries{others}. Largest error of an estimate: "

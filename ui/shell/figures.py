@@ -180,7 +180,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def show_answer(answer: str) -> None:
-    """Draw the result of a page or figure as a heading, a sentence that explains its terms."""
+    """Draw an answer as a heading that explains its terms."""
     st.header(unbroken(sentence(answer)), anchor=False, help=terms_in(answer))
 
 

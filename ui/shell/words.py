@@ -54,34 +54,32 @@ NO_PAGE_HERE = "There is no page at this address. Choose one:"
 
 
 def not_available(name: str, asked: str, used: str = "") -> str:
-    """Return that a link's value is not available, with the one used instead."""
+    """Say that a link's value is not available, with the one used instead."""
     return f"{name} = {asked} is not available" + (f"; using {used}." if used else ".")
 
 
 def other_version(version: str) -> str:
-    """Return that a link comes from another version of the app."""
-    return (
-        f"This link is from another version (v = {version}); others have this version's defaults."
-    )
+    """Say that a link comes from another version of the app."""
+    return f"This link is from another version (v = {version}); others have this version's defaults."
 
 
 def ignored(named: str) -> str:
-    """Return that a page does not use parameters of its link."""
+    """Say that a page does not use parameters of its link."""
     return f"This page ignores {named} in its link."
 
 
 def no_such_model(label: str, asked: str, shown: str) -> str:
-    """Return that a link's model is not available, with the one that is shown."""
+    """Say that a link's model is not available, with the one that is shown."""
     return f"{label}: {asked} is not available; showing {shown}."
 
 
 def pins_left_out(most: int) -> str:
-    """Return that pins of the address are left out."""
+    """Say that pins of the address are left out."""
     return f"Only valid pins are shown, at most {most}."
 
 
 def pin(most: int) -> str:
-    """Return how pins work."""
+    """Return the help of pins."""
     return f"Keep in the figure (up to {most})."
 
 
@@ -113,12 +111,12 @@ RESTING = "They start when you stop changing settings."
 
 
 def cost(runs: str, predicted: str) -> str:
-    """Return how long runs will take on this machine."""
+    """Say how long runs will take on this machine."""
     return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave."
 
 
 def retraining(runs: str) -> str:
-    """Return that imported runs are trained again."""
+    """Say that imported runs are trained again."""
     return f"Training {runs} again in the background. Runs will show whether the figures agree."
 
 

@@ -168,7 +168,7 @@ def _controls(asked: Comparison) -> View:
 
 
 def _earlier(asked: Comparison) -> tuple[int, ...]:
-    """Return the seeds of earlier draws; other settings than m and the seed begin without."""
+    """Return the seeds of earlier draws; changes of settings other than m and the seed clear them."""
     state, of = st.session_state, asked.spec.but(seed=0, n_components=1)
     if EARLIER_KEY not in state:
         texts = st.query_params.get(EARLIER_KEY, "").split(".")

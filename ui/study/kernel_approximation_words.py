@@ -299,7 +299,7 @@ def _count(value: float) -> str:
 
 
 def seconds_words(table: pd.DataFrame, draws: int) -> str:
-    """Say from which m a map's errors are all below another's at its largest m, with the seconds."""
+    """Name the m from which a map beats the error of another at its largest m, with the seconds."""
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]

@@ -101,7 +101,7 @@ def _gone(tab: str) -> None:
 
 def _end_waiting_jobs(tab: str) -> None:
     if not runtime.exists() or runtime.get_instance().is_active_session(tab):
-        return  # without a server nobody knows if it has gone
+        return  # without a server the state of the session is unknown
     for job_id in WAITING.of(tab):
         leave(job_id, tab)
 
