@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import exact
 from rankviz.common.settings import SEED, Choice, Positive, Setting, Steps, Whole, one_of
 from rankviz.learning.feature_space import RankObjective, document_flops
 from rankviz.learning.hinge import HingeContinuation
@@ -64,7 +65,7 @@ TOL = Setting(
     "this share of the objective.",
     key="tol",
     offer=Steps(TOLERANCES),
-    caption=lambda tol: f"tolerance {tol:.0e}",
+    caption=lambda tol: f"tolerance {exact(tol)}",
     quiet=True,
     how=True,
 )

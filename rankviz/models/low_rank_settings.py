@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, exact
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.solvers import TOLERANCES
@@ -80,7 +80,7 @@ LOW_RANK_TOL = Setting(
     help="Training stops when what is left to gain is below this share of the objective.",
     key="ltol",
     offer=Steps(TOLERANCES[:4]),
-    caption=lambda tol: f"tolerance {tol:.0e}",
+    caption=lambda tol: f"tolerance {exact(tol)}",
     quiet=True,
     how=True,
 )

@@ -133,7 +133,7 @@ def gaps(costs: pd.DataFrame) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
+    return "under 0.01 %" if share < 1e-4 else f"{small(100 * share)} %"
 
 
 def power(value: float) -> str:

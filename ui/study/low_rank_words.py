@@ -278,7 +278,7 @@ def shuffled_reading(needs: pd.DataFrame, share: float) -> str:
     if allowed <= 1:
         return "Most queries' grades allow only rank 1."
     if usual > 2 * k:
-        return f"Shuffled, α needs **{usual / k:.2g} times as many**: its order matters."
+        return f"Shuffled, α needs **{small(usual / k)} times as many**: its order matters."
     if 2 * usual > allowed:  # not far below what the grades allow anyway
         needed = f"Of {allowed} possible singular values, α needs {k}, shuffled {usual} (medians)"
         if usual > k:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import interval_in_words
+from rankviz.common.numbers import interval_in_words, small
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare, queries_needed
 from rankviz.plots.style import approximations, style_of
@@ -192,7 +192,7 @@ def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[st
     medians = {
         name: float(np.median([training_seconds(r) for r in some])) for name, some in runs.items() if some
     }
-    told = [f"{seconds:.2g} s for {name}" for name, seconds in medians.items() if seconds > 0]
+    told = [f"{small(seconds)} s for {name}" for name, seconds in medians.items() if seconds > 0]
     untold = [name for name, seconds in medians.items() if seconds == 0]
     none = f" No seconds for {listed(untold)}." if untold else ""
     return f"Training took {', '.join(told)}.{none}"
