@@ -399,7 +399,7 @@ SEED = Setting(
     label="Seed",
     domain=Whole(least=0),
     default=0,
-    help="Of what is drawn at random: landmarks, frequencies, starts. The same seed gives the same model.",
+    help="Seed of random landmarks, frequencies and starts. Equal seeds give equal models.",
     key="seed",
     offer=Typed(0, LARGEST_SEED),
     caption=lambda seed: f"seed {seed}",

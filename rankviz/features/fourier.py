@@ -92,7 +92,7 @@ class OrthogonalFrequencies:
     """
 
     label: str = "orthogonal"
-    meaning: ClassVar[str] = "at right angles in blocks, so that the kernel stays unbiased"
+    meaning: ClassVar[str] = "orthogonal in blocks; the kernel stays unbiased"
     needs: str = "rotation-invariant"
 
     def takes(self, kernel: KernelFacts) -> bool:

@@ -81,7 +81,7 @@ class KMeansPlusPlusLandmarks:
     largest_batch: int = 64
     patience: int = 16
 
-    meaning: ClassVar[str] = "documents far from the landmarks before them"
+    meaning: ClassVar[str] = "documents far from earlier landmarks"
     measures: ClassVar[bool] = True
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:

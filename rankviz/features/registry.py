@@ -36,8 +36,8 @@ N_COMPONENTS = Setting(
     domain=Whole(most=MOST_FEATURES),
     default=500,
     start=200,
-    help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
-    "take longer.",
+    help="Landmarks (Nyström) or frequencies (random Fourier). More are closer to the exact kernel but take "
+    "longer.",
     key="m",
     offer=Steps((5, 10, 25, 50, 100, 200, 500, 1000, 2000)),
     named=True,
@@ -336,7 +336,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         expands=True,
         has_form=_made_of_features,
         draws_by=LANDMARK_CHOICE,
-        meaning="a kernel through m landmark documents",
+        meaning="a kernel approximated by m landmark documents",
     ),
     "fourier": MapKind(
         "random Fourier",
@@ -347,7 +347,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
         has_form=lambda kernel: True,
         draws_by=FREQUENCY_CHOICE,
-        meaning="a kernel through m random frequencies",
+        meaning="a kernel approximated by m random frequencies",
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
         needs="shift-invariant, with a known spectral density",

@@ -365,8 +365,8 @@ LOSS_WEIGHT = Setting(
     domain=Positive(),
     default=2.0**-7,
     start=2.0**-4,
-    help="Weight of the loss against ½‖w‖²: larger fits the training part more closely. It multiplies the "
-    "plain loss, for RankSVM as in chen2017 eq. 22.",
+    help="Weight of the loss against ½‖w‖²: a larger C fits the training part more closely. It multiplies "
+    "the loss without ½ (chen2017 eq. 22).",
     key="c",
     offer=Powers(-15, 10),
 )
@@ -381,6 +381,6 @@ LOSS = Setting(
     label="Loss",
     domain=ChoiceOrObject(LOSSES, Loss, "rankviz.learning.losses.Loss", _DECLARED),
     default="squared_hinge",
-    help="What a pair with margin t = f(preferred) − f(other) costs. C means something else with each.",
+    help="Penalty of a pair with margin t = f(preferred) − f(other). C is not comparable between losses.",
     key="loss",
 )

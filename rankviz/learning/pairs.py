@@ -383,10 +383,12 @@ RULES = {
     ),
     "grade_query": CostRule("λ by grades × μ by query", _by_grade_and_query),
     "slack": CostRule(
-        "slack rescaling by DCG", _slack, meaning="what swapping the two costs in DCG (chapelle2010 §6.2)"
+        "slack rescaling by DCG",
+        _slack,
+        meaning="the loss of DCG if the two documents are swapped (chapelle2010 §6.2)",
     ),
     "margin": CostRule(
-        "margin rescaling by DCG", _margin, True, "the margin asked for is what swapping costs in DCG"
+        "margin rescaling by DCG", _margin, True, "requires a margin equal to this loss of DCG"
     ),
 }
 """Rules by their names in `RankSVM(costs=...)` and the app: he2009's λ and μ, chapelle2010's rescaling."""
@@ -462,7 +464,7 @@ COSTS = Setting(
     label="Costs of pairs",
     domain=CostDomain(),
     default=None,
-    help="What multiplies the loss of a pair. "
+    help="Factor of the loss of each pair. "
     + "; ".join(f"{rule.label}: {rule.meaning}" for rule in RULES.values() if rule.meaning)
     + ".",
     key="costs",

@@ -46,8 +46,7 @@ PRECONDITIONER = Setting(
     label="Preconditioner",
     domain=Choice(PRECONDITIONERS),
     default="auto",
-    help="auto: Newton systems are solved with the preconditioner that suits the map. none: by plain "
-    "conjugate gradients, to see what it is worth.",
+    help="auto: use the preconditioner for the map. none: use plain conjugate gradients, for comparison.",
     quiet=True,
     how=True,
 )
@@ -61,8 +60,8 @@ TOL = Setting(
     label="Tolerance",
     domain=Positive(),
     default=1e-6,
-    help="Training stops when its measure of what is left to gain, such as the Newton decrement, is at most "
-    "this share of the objective.",
+    help="Training stops when the possible gain, such as the Newton decrement, is at most this share of the "
+    "objective.",
     key="tol",
     offer=Steps(TOLERANCES),
     caption=lambda tol: f"tolerance {exact(tol)}",
@@ -474,8 +473,8 @@ SOLVER = Setting(
     label="Solver",
     domain=Choice(SOLVERS),
     default=USUAL,
-    help="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
-    "Convergence page: most of them come less close to the optimum.",
+    help="Truncated Newton supports every loss and map. The others are for comparison on the Convergence "
+    "page; most end farther from the optimum.",
     key="solver",
     quiet=True,
     how=True,

@@ -256,17 +256,17 @@ def _paired(cells: Candidates, best: int) -> pd.Series[float]:
 
 
 RULES = {
-    "best": Rule("best", "The largest mean; of equal ones the simplest.", _none),
+    "best": Rule("best", "The largest mean; among equal means the simplest cell.", _none),
     "one_standard_error": Rule(
         "one standard error",
-        "The simplest of the cells whose mean is at most one standard error of the best one below it.",
+        "The simplest cell whose mean is within one standard error of the best.",
         _error,
         least_folds=2,
     ),
     "one_paired_error": Rule(
         "one paired standard error",
-        "The simplest of the cells that are behind the best one by at most one standard error of the "
-        "differences fold by fold: what makes a fold easy or hard for all cells cancels.",
+        "The simplest cell whose difference to the best is within one standard error of the differences "
+        "fold by fold. The difficulty of folds cancels.",
         _paired,
         least_folds=2,
     ),

@@ -133,7 +133,7 @@ def test_the_map_fills_in_and_says_what_is_best(started: AppTest) -> None:
 def test_the_same_design_is_not_made_again(started: AppTest, opened: Callable[..., AppTest]) -> None:
     make(started)
     app = press(started, "new-sweep")
-    assert "all made before" in app.header[0].value
+    assert "all exist" in app.header[0].value
     app = press(app, "start-sweep")
     assert app.header[0].value.startswith("Best: ")
 

@@ -199,9 +199,9 @@ def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | Non
 
 def grades_allow(n: int, *, rises: bool) -> str:
     """Explain by grades why a document is below its asked rank, or above it."""
-    ends = ("above", "higher") if rises else ("below", "lower")
-    has = "the document" if n == 1 else f"the {n} documents"
-    return f", because {has} {ends[0]} may stay: equal or {ends[1]} grade"
+    place, grade = ("above", "higher") if rises else ("below", "lower")
+    have = f"the document {place} has" if n == 1 else f"the {n} documents {place} have"
+    return f", because {have} an equal or {grade} grade"
 
 
 def little_weight(query: object, share: float, rank: int | None, times: float, *, reached: bool) -> str:

@@ -128,7 +128,7 @@ ASKING = "Asking …"
 NO_WORKER = "The cluster has no worker now."
 
 
-NO_CHANGE_YET = "Change a setting: its effect will be here."
+NO_CHANGE_YET = "Change a setting to see its effect here."
 OTHER_QUERIES = "other queries, so there is no paired difference"
 NOT_TRAINED_HERE = "not trained yet"
 BACK = "Go back to these settings."

@@ -35,8 +35,8 @@ CAPTIONS = {
         f"smaller gaps are drawn at {LEAST_GAP}"
     ),
     "seconds": "Seconds of one run on this machine, without features and pairs",
-    "level": "A level end is work that proves the last point",
-    "missing": "Not in their traces: {missing}",
+    "level": "Where a curve ends level, the solver proves its last point",
+    "missing": "Missing in traces: {missing}",
     "status": "How they ended: {statuses}.",
     "point": "A row is the point after its iteration.",
     "begin": (

@@ -22,8 +22,7 @@ HELP = {
     "k": "Keeps the k largest singular values.",
     "t": "Energy: sum of squared singular values (xu2019: 90 %).",
     "more": "Matrix, order, zero threshold.",
-    "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
-    + " The printed ranks of xu2019 fit A + Aᵀ.",
+    "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values()),
     "order": "Grade: blocks. Score: border of active pairs.",
     "beside": "αᵏ, or α − αᵏ.",
     "zero": "For the numerical rank.",

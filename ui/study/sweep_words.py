@@ -65,11 +65,11 @@ CURVES = (
     "effects removed."
 )
 WORTH = "Best and mean of the cells at each value."
-DESIGN = "Coloured: all runs made."
+DESIGN = "Coloured: all runs exist."
 METRIC_HELP = "Chooses the cell on validation."
 EACH_HELP = "Chooses a cell for each fold."
 MAP = (
-    "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: folds so far, "
+    "{metric} on validation, {over}. Filled: all runs exist; ring: best; small squares: folds so far, "
     "fold effects removed. Click a cell to show it."
 )
 ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
@@ -130,8 +130,8 @@ def prospect_words(
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
-        return f"{told}: all made before"
-    made = f", {found.made:,} made before" if found.made else ""
+        return f"{told}: all exist"
+    made = f", {found.made:,} exist" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"
     return f"{told}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
