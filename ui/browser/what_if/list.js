@@ -161,11 +161,11 @@ class RankedList {
 
   drop() {
     const { key, from, to } = this.release();
-    const told = dropped(this.keys, from, to);
+    const change = dropped(this.keys, from, to);
     this.keys = moved(this.keys, from, to); // until the new order comes
     this.keys.forEach((one, place) => this.put(this.row(one), place));
-    if (!told) return;
-    this.tell(told);
+    if (!change) return;
+    this.tell(change);
     this.say(`${this.named(key)} is dropped at rank ${to + 1}. Training.`);
   }
 
