@@ -166,10 +166,10 @@ def test_every_field_of_a_design_is_in_its_hash_and_comes_back() -> None:
         ({"shape": 1}, "a design has base, axes, kind, folds, seeds, points, draw, given"),
         ({"base": "demo"}, "the base of a design must be a JSON object"),
         ({"folds": "Fold1"}, "folds of a design is a list"),
-        ({"folds": [1]}, "the fold 1 must be a text"),
+        ({"folds": [1]}, "the fold 1 must be a name"),
         ({"seeds": [-1]}, "seed=-1 must be a whole number of at least 0"),
         ({"given": [3]}, "given must list JSON objects"),
-        ({"points": 4}, "a design of kind grid draws no points"),
+        ({"points": 4}, "a design of kind grid has no random points"),
         ({"kind": "random", "points": 2.5}, "points=2.5 must be a whole number of at least 1"),
         ({"kind": "sobol", "points": 8, "draw": -1}, "draw=-1 must be a whole number"),
     ],
@@ -207,8 +207,8 @@ def test_what_is_missing_is_named() -> None:
         (lambda: drawn(Range("gamma", "scale", 1)), "the range of gamma is 'scale'"),
         (lambda: drawn(Range("rank", None, 3)), "the range of rank is None to 3"),
         (lambda: Design(SPEC, (C,), kind="given"), "given has no cells"),
-        (lambda: GRID.extended([{"degree": 2}]), "the cell {'degree': 2} does not lie on the axes"),
-        (lambda: Design(LINEAR, (C, Values("gamma", (1.0,)))).cells(), "gamma is read by none of the cells"),
+        (lambda: GRID.extended([{"degree": 2}]), "the cell {'degree': 2} is not on the axes"),
+        (lambda: Design(LINEAR, (C, Values("gamma", (1.0,)))).cells(), "gamma is not used by any cell"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(make: Callable[[], object], sentence: str) -> None:

@@ -226,7 +226,7 @@ def test_a_polynomial_kernel_is_refused_with_what_would_do(feature_map: str) -> 
 
 
 def test_a_ranker_that_declares_nothing_is_refused() -> None:
-    with pytest.raises(SettingError, match=r"FeatureMean are not known .*RankSVM's are"):
+    with pytest.raises(SettingError, match=r"FeatureMean are not declared .*RankSVM's are"):
         explain_margin(FeatureMean().fit_data(DATA), DATA.X[0], DATA.X[1])
 
 

@@ -68,7 +68,7 @@ def test_names() -> None:
         (10, "not a metric"),
         ("NDCG@0", "@0 is not a cut-off"),
         ("NDCG@11 (letor)", "largest k is 10"),
-        ("NDCG@5 (book)", "no metric definition 'book'"),
+        ("NDCG@5 (book)", "metric definition 'book'"),
         ("MeanNDCG (he2009)", "no MeanNDCG"),
     ],
 )

@@ -235,10 +235,10 @@ def test_a_grid_search_compares_names_and_objects() -> None:
     [
         ({"loss": 3}, "loss=3 is not known; choose one of 'squared_hinge'"),
         ({"loss": "cube"}, "or give an object of a class derived from rankviz.learning.losses.Loss"),
-        ({"loss": Squared}, "loss is the class Squared; give an object of it"),
+        ({"loss": Squared}, "loss is the class Squared; give an instance"),
         ({"loss": RBF(1.0)}, r"loss=RBF\(gamma=1.0\) is not known"),
         ({"kernel": Squared()}, "kernel=<.*> is not known; choose one of 'rbf'"),
-        ({"kernel": RBF}, "kernel is the class RBF; give an object of it"),
+        ({"kernel": RBF}, "kernel is the class RBF; give an instance"),
         ({"kernel": RBF(-1.0)}, "gamma=-1.0 must be a positive finite number"),
         ({"costs": doubled}, "not a table of numbers; choose one of None, 'query'"),
         ({"costs": CostRule("none", lambda codes, y, ptr: None)}, "costs 'none' returned NoneType"),

@@ -128,7 +128,7 @@ def test_simple_is_few_features_then_small_C_and_linear_first_or_what_one_says()
     table["seconds"] = [0.1 if row == 0 else 1.0 for row in range(len(table))]
     fastest = select(design, table, "MAP", simpler=("seconds",)).settings["Fold1"]
     assert fastest == {"feature_map": "nystroem", "n_components": 50, "C": 4.0}
-    with pytest.raises(SettingError, match="simpler='size' is not a setting of these runs; take seconds, "):
+    with pytest.raises(SettingError, match="simpler='size' is not a setting of these runs; choose seconds, "):
         select(design, table, "MAP", simpler=("size",))
 
 
@@ -164,7 +164,7 @@ def test_given_by_query_for_some_runs_only_there_is_no_standard_error() -> None:
     found = select(GRID, table, "MAP", per_query=per_query)
     assert found.settings["a"] == {"C": 1.0, "gamma": 0.5}
     assert found.chosen["error"].isna().all()
-    with pytest.raises(SettingError, match="there is no one standard error"):
+    with pytest.raises(SettingError, match="alone cannot give one standard error"):
         select(GRID, table, "MAP", rule="one_standard_error", per_query=per_query)
 
 

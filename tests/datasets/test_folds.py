@@ -119,7 +119,7 @@ def test_missing_parts_are_named(tmp_path):
 def test_a_query_in_two_parts_is_refused(tmp_path):
     write_fold(tmp_path / "SET" / "Fold1")
     shutil.copy(tmp_path / "SET" / "Fold1" / "test.txt", tmp_path / "SET" / "Fold1" / "vali.txt")
-    with pytest.raises(DataError, match=r"query \d+ and 2 more is in SET fold 1, vali as well"):
+    with pytest.raises(DataError, match=r"query \d+ and 2 more is also in SET fold 1, vali"):
         load_fold(tmp_path / "SET")
 
 
@@ -243,7 +243,7 @@ def test_single_file_with_too_few_queries(tmp_path):
     with pytest.raises(DataError, match="3 queries") as caught:
         load_fold(tmp_path / "few.txt")
     assert caught.value.path == str((tmp_path / "few.txt").resolve())
-    with pytest.raises(DataError, match="1 query, to make fold 1 of"):
+    with pytest.raises(DataError, match="1 query, for fold 1"):
         cyclic_fold(take_queries(DATA, [0]), 1)
 
 

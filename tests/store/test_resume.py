@@ -104,7 +104,7 @@ def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
     status, out, err = command("sweep", "--resume", paused, "--metric", "P@1")
     assert status == 0
-    assert "did not say how to choose; from now on it is: validation P@1, rule best, one cell" in err
+    assert "had no rule of choice; it now has: validation P@1, rule best, one cell" in err
     assert "By validation P@1" in out
     _, again, err = command("sweep", "--resume", paused)
     assert again == out
