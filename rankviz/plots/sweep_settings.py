@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb, sample_colorscale
 from plotly.subplots import make_subplots
 
-from rankviz.common.numbers import power_of_two
+from rankviz.common.numbers import exact, power_of_two
 from rankviz.common.settings import Powers, Setting
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.plots.style import (
@@ -49,7 +49,7 @@ def value_text(setting: Setting, value: Any) -> str:
         return verbatim(str(setting.options[value].label))
     if isinstance(value, float):
         power = isinstance(setting.offer, Powers) and math.frexp(value)[0] == 0.5
-        return power_of_two(value) if power else f"{value:.3g}"
+        return power_of_two(value) if power else exact(float(f"{value:.3g}"))
     return verbatim(str(value))
 
 
