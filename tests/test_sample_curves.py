@@ -143,7 +143,7 @@ def test_without_the_whole_there_is_no_band(records: list[RunRecord]) -> None:
     assert table["mean"].max() < high
 
 
-def rows(*told: tuple[float, float, float, float, bool]) -> pd.DataFrame:
+def rows(*values: tuple[float, float, float, float, bool]) -> pd.DataFrame:
     """A table of share, mean, and the difference with its interval; 40 queries judge."""
     return pd.DataFrame(
         [
@@ -158,7 +158,7 @@ def rows(*told: tuple[float, float, float, float, bool]) -> pd.DataFrame:
                 "distinguishable": apart,
                 "judged_by": 40,
             }
-            for share, mean, low, high, apart in told
+            for share, mean, low, high, apart in values
         ]
     )
 

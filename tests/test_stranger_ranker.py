@@ -113,7 +113,7 @@ def test_its_record_survives_a_file(spec: RunSpec, fold: Fold, tmp_path: Path) -
 
 def test_what_it_has_not_is_said(spec: RunSpec, fold: Fold) -> None:
     record = execute(spec, fold=fold)
-    with pytest.raises(SettingError, match=r"model of scaled mean cannot be restored from a record.*train again"):
+    with pytest.raises(SettingError, match=r"scaled mean cannot be restored from a record.*train again"):
         model_from(record, fold.train)
     with pytest.raises(SettingError, match="scaled mean has no dual variables"):
         run_duals(record, fold.train)

@@ -21,7 +21,7 @@ MOVES = (("move", "m", "100"), ("turn_to", "Train"), ("move", "c", -3.0))
 """From the defaults, one step of a slider each, and a page in between."""
 
 
-def told(data: bytes | BackMsg) -> dict[str, Any]:
+def request_of(data: bytes | BackMsg) -> dict[str, Any]:
     """Return the request in a message, independent of session and order."""
     asked = (BackMsg.FromString(data) if isinstance(data, bytes) else data).rerun_script
     return {
@@ -41,7 +41,7 @@ async def visit(url: str) -> tuple[Visitor, list[dict[str, Any]]]:
         send = visitor._send
 
         async def note(message: BackMsg) -> None:
-            found.append(told(message))
+            found.append(request_of(message))
             await send(message)
 
         visitor._send = note
@@ -55,7 +55,7 @@ async def visit(url: str) -> tuple[Visitor, list[dict[str, Any]]]:
 
 def test_a_visitor_asks_what_a_browser_asks(server: Server, page: Page) -> None:
     found: list[dict[str, Any]] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda data: found.append(told(data))))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: found.append(request_of(data))))
     with ThreadPoolExecutor(1) as thread:  # the browser's driver has an event loop in this one
         thread.submit(
             asyncio.run, visit(server.url)

@@ -404,7 +404,7 @@ def test_models_of_other_methods_are_of_their_maps(
 X = np.random.default_rng(0).random((60, 3))
 
 
-def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 4) -> str:
+def reading_at(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 4) -> str:
     errors = kernel_errors(X, RBF(gamma), grid, range(seeds))
     table = over_seeds(errors.table, "frobenius")
     slopes = {v: fitted_slope(table, v.map, errors.n_distinct) for v in PAPERS}
@@ -414,14 +414,14 @@ def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds:
 
 
 def test_readings() -> None:
-    assert "times lower than random Fourier's in all 4 draws" in told(1.0, 16)
-    assert "(1 draw each: too few to compare, 4 needed)" in told(1.0, 16, seeds=1)
-    assert "lower" not in told(1.0, 16, seeds=3)
-    assert "At m = 60 Nyström's relative Frobenius error is below 10⁻⁹" in told(1.0, 60)
-    assert "From m = 60 on, all distinct documents are landmarks" in told(1.0, 16)
-    assert "hardly changes from m = 2 to 8" in told(1e6, 4, grid=(2, 4, 8))
-    assert "Nyström's is below 10⁻⁹ from m = 2 on" in told(1e-12, 4)
-    assert "too few points" in told(1.0, 4, grid=(2, 4))
+    assert "times lower than random Fourier's in all 4 draws" in reading_at(1.0, 16)
+    assert "(1 draw each: too few to compare, 4 needed)" in reading_at(1.0, 16, seeds=1)
+    assert "lower" not in reading_at(1.0, 16, seeds=3)
+    assert "At m = 60 Nyström's relative Frobenius error is below 10⁻⁹" in reading_at(1.0, 60)
+    assert "From m = 60 on, all distinct documents are landmarks" in reading_at(1.0, 16)
+    assert "hardly changes from m = 2 to 8" in reading_at(1e6, 4, grid=(2, 4, 8))
+    assert "Nyström's is below 10⁻⁹ from m = 2 on" in reading_at(1e-12, 4)
+    assert "too few points" in reading_at(1.0, 4, grid=(2, 4))
 
 
 def test_ranges_that_overlap_are_not_distinguishable() -> None:
