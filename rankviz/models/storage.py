@@ -93,7 +93,7 @@ def load(path: str | Path) -> Ranker:
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
-        model = _made(meta)
+        model = _unfitted_model(meta)
         kernel = _kernel(meta["kernel"], gamma)
         model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
@@ -208,7 +208,7 @@ def _kernel_params(kernel: Kernel) -> dict[str, Any]:
     return {"kernel": name, **own}
 
 
-def _made(meta: dict[str, Any]) -> FeatureRanker:
+def _unfitted_model(meta: dict[str, Any]) -> FeatureRanker:
     """Return the unfitted model of a file."""
     params = dict(meta["params"])
     if "costs" in params:

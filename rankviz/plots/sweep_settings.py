@@ -335,7 +335,7 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
     fig = make_subplots(rows, columns, shared_yaxes="all", subplot_titles=titles, **spacing)
     for place, name in enumerate(names):
         at = {"row": place // columns + 1, "col": place % columns + 1}
-        own = _apart(table[table["setting"] == name])
+        own = _separate_unread(table[table["setting"] == name])
         words = [value_text(design.settings[name], value) for value in own["value"]]
         for column, symbol in (("best", "circle"), ("mean", "circle-open")):
             fig.add_scatter(
@@ -364,7 +364,7 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
     )
 
 
-def _apart(rows: pd.DataFrame) -> pd.DataFrame:
+def _separate_unread(rows: pd.DataFrame) -> pd.DataFrame:
     """Put the cells that do not read the setting after a gap, so that no line joins them."""
     unread = rows["value"].isna()
     gap = rows[unread].assign(best=math.nan, mean=math.nan)

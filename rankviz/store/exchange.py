@@ -291,7 +291,7 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
         values = json.loads(archive.read(LIST))
         if values["format"] != FORMAT:
             raise ValueError(f"format {values['format']}; this version reads {FORMAT}")
-        listed = [_about(entry) for entry in values["runs"]]
+        listed = [_checked_entry(entry) for entry in values["runs"]]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise _unreadable(path, str(error)) from error
     missing = [about["digest"] for about in listed if f"{about['digest']}.npz" not in sizes]
@@ -302,7 +302,7 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
     return sizes, listed
 
 
-def _about(entry: Any) -> dict[str, Any]:
+def _checked_entry(entry: Any) -> dict[str, Any]:
     """Return a checked entry of the list. Raises TypeError or ValueError for anything else."""
     about: dict[str, Any] = {name: entry[name] for name in ("digest", "star", "note", "tags")}
     kinds = {"digest": str, "star": bool, "note": str, "tags": list}

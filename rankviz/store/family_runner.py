@@ -73,7 +73,7 @@ class FamilyRunner:
         """Make runs together; after a failure make the others one by one, so that only one fails."""
         left = self._possible(specs, keeper)
         try:
-            for spec in self._made(dict(left), keeper):
+            for spec in self._make_runs(dict(left), keeper):
                 del left[spec]
                 if left:
                     keeper.release_if_awaited()
@@ -109,7 +109,7 @@ class FamilyRunner:
                 found[spec] = cost
         return found
 
-    def _made(self, costs: Mapping[RunSpec, Estimate], keeper: LeaseKeeper) -> Iterator[RunSpec]:
+    def _make_runs(self, costs: Mapping[RunSpec, Estimate], keeper: LeaseKeeper) -> Iterator[RunSpec]:
         """Yield runs as they are made and saved.
 
         One transaction saves a run and names the next one, because a short run is over before a later report.

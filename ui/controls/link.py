@@ -53,7 +53,7 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """
     checked: set[str] = st.session_state.setdefault(_CHECKED, set())
     rejected: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_REJECTED, {})
-    now = dict(_held({*link, *rejected} - {"data"}))
+    now = dict(_values_in_address({*link, *rejected} - {"data"}))
     for key in [key for key in link if key in now and key not in checked]:
         checked.add(key)
         if not any(_alike(link[key], written) for written in now[key]):
@@ -67,7 +67,7 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
         place.warning(" ".join(told), icon=_ICON)
 
 
-def _held(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
+def _values_in_address(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the values of widgets bound to these parameters, as in an address.
 
     Streamlit has no public function for a widget's text in the address, such as an option's label.
@@ -110,10 +110,10 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
         words = setting.format(control_of(setting).from_widget(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
-    return not_available(name, _asked(setting, text), escaped(words))
+    return not_available(name, _format_asked(setting, text), escaped(words))
 
 
-def _asked(setting: Setting, text: str) -> str:
+def _format_asked(setting: Setting, text: str) -> str:
     """Format a value from an address for a setting; an exponent as its power."""
     digits = text.removeprefix("-")
     if isinstance(setting.offer, Powers) and digits.isascii() and digits.isdigit() and len(digits) <= 4:

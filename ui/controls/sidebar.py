@@ -255,13 +255,13 @@ def start_from(dataset: Dataset) -> None:
     Call it before their widgets are drawn. Settings without own values of the data set stay.
     """
     state = st.session_state
-    before = {key: state[key] for key in _held(state) if key in state}
+    before = {key: state[key] for key in _initial_values(state) if key in state}
     source, state[STARTS] = _start(dataset)
     state[_SOURCE] = source
     if state.setdefault(SET_FOR, dataset.name) == dataset.name or not before:
         return
     state[SET_FOR] = dataset.name
-    own = _held(state, state[STARTS])
+    own = _initial_values(state, state[STARTS])
     # includes unchanged ones: the address omits values relative to the initial ones
     since = {key: own.get(key, raw) for key, raw in before.items()}
     state.update(since)
@@ -295,7 +295,7 @@ def _back() -> None:
     st.session_state.update(st.session_state.pop(_CHANGED).before)
 
 
-def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _initial_values(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the widgets' initial values of these settings, by key; only those in `values`, if given."""
     found: dict[str, Any] = {}
     for setting in OF_DATA:

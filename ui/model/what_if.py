@@ -203,7 +203,7 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found)
         with beside:
-            _beside(page, outcome, query)
+            _effects_on_all(page, outcome, query)
             explain(page.model, page.record, outcome, page.changes, found, marked)
             editors.share(page.spec, fold, page.lines)
     page.model.prepare()
@@ -257,11 +257,11 @@ def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> s
         of_query(outcome, page.fold, before, page.part, page.query),
         *(outcome.comparison(part, METRIC) for part in PARTS),
         trained=outcome.trained,
-        asked=_asked(page, found, own, on),
+        asked=_drop_explained(page, found, own, on),
     )
 
 
-def _asked(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
+def _drop_explained(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
     """Return the rank at which a document was dropped last, and why it is elsewhere; None without a drop."""
     lines = [one for one in on if one.asked and editors.is_of(one, page.query)]
     line = next((one for one in lines if getattr(one.change, "document", None) == document), None)
@@ -317,7 +317,7 @@ def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None
     editors.take_message(gesture, outcome.fold, page.fold, shown)
 
 
-def _beside(page: Page, outcome: Outcome, query: Any) -> None:
+def _effects_on_all(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query))
     if not page.changes:

@@ -38,7 +38,7 @@ def playback(spec: RunSpec) -> None:
         st.info(not_playable(spec))
         return
     fold = fold_of(spec)
-    found = _made(from_zero(spec.but(digest=fold.digest)), fold)
+    found = _repeated_run(from_zero(spec.but(digest=fold.digest)), fold)
     if found is None:
         return
     train = fold.train
@@ -67,7 +67,7 @@ def not_playable(spec: RunSpec) -> str:
     return words.INFOS["newton"].format(method=method, solvers=" or ".join(able))
 
 
-def _made(spec: RunSpec, fold: Fold) -> Playback | None:
+def _repeated_run(spec: RunSpec, fold: Fold) -> Playback | None:
     """Return the repeated run; None, with a message, if it is too large, or too long and not asked for."""
     cost = predicted(spec)
     key = f"play-{spec.hash}"

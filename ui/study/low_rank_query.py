@@ -79,7 +79,7 @@ def matrices(query: Query) -> None:
     with left:
         _whole(query)
     with right:
-        _beside(query)
+        _second_matrix(query)
 
 
 def show(query: Query) -> None:
@@ -131,7 +131,7 @@ def _thinned(query: Query, table: pd.DataFrame) -> str:
     return f" Drawn: {drawn[0]} of {sides[0]} rows, {drawn[1]} of {sides[1]} columns."
 
 
-def _beside(query: Query) -> None:
+def _second_matrix(query: Query) -> None:
     """Draw the matrix of rank k, or the difference to it."""
     choice, k = query.what.choice, query.k
     rest = replace(query.block, alpha=query.block.alpha - query.cut.alpha)

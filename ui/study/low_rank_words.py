@@ -234,7 +234,7 @@ def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
     """Return heading and start of the caption of the second matrix, by the options of the control."""
     return {
         "cut": (
-            f"Cut to rank {k}: {_kept(energy)} of the energy",
+            f"Cut to rank {k}: {_share_kept(energy)} of the energy",
             "Closest matrix; same colours.",
         ),
         "rest": (
@@ -314,7 +314,7 @@ def losses_of_query(query: int, k: int, cut: Cut) -> str:
     """Describe the losses in α and in the model's w with one query's block at rank k."""
     row = _at(cut.table, "query", k)
     return (
-        f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; α changes by "
+        f"Cut to rank {k}, query {query} keeps {_share_kept(row['energy'])} of its energy; α changes by "
         f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}"
     )
 
@@ -332,9 +332,9 @@ def losses_of_all(k: int, cut: Cut) -> str:
         else ""
     )
     return (
-        f"With every query cut to rank {k}, α keeps {_kept(row['energy'])} of its energy and changes by "
-        f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}.{surprise} "
-        f"Validation queries: {ranking}."
+        f"With every query cut to rank {k}, α keeps {_share_kept(row['energy'])} of its energy and changes "
+        f"by {off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}."
+        f"{surprise} Validation queries: {ranking}."
     )
 
 
@@ -349,7 +349,7 @@ def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:
     return rows[rows["k"] >= min(k, int(rows["k"].max()))].iloc[0]
 
 
-def _kept(share: float) -> str:
+def _share_kept(share: float) -> str:
     """Format a share of the energy; "all" only if the loss is rounding."""
     if share > 1 - 1e-12:
         return "all"

@@ -209,7 +209,7 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
     if not medians:
         return f"at m = {m} there is no query to compare"
     told = ", ".join(f"{_short(median)} for {style_of(name).name}" for name, median in medians.items())
-    apart = "".join(_apart(taus, *pair) for pair in combinations(medians, 2))
+    apart = "".join(_closer_map(taus, *pair) for pair in combinations(medians, 2))
     return f"at m = {m} the median τ with the exact ranking is {told}{apart}"
 
 
@@ -218,7 +218,7 @@ def _short(tau: float) -> str:
     return f"{tau:.2f}" if tau == 1 or tau < 0.995 else f"{min(tau, 0.999):.3f}"
 
 
-def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
+def _closer_map(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
     """Say which of two maps is closer to the exact ranking, if significant."""
     common = taus[one].index.intersection(taus[two].index)
     if not len(common):
@@ -253,7 +253,7 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
             f"{there} it is {_by(last)} than with all"
         )
     first = enough.iloc[0]
-    told = f"with {int(first['queries'])} of {there} training queries {_beside(first, whole, 'all')}"
+    told = f"with {int(first['queries'])} of {there} training queries {_not_worse(first, whole, 'all')}"
     if worse.empty:
         return f"by {metric}, {name} {told}"
     return f"by {metric}, {name} {told}; with {int(worse['queries'].iloc[-1])} it is {_by(worse.iloc[-1])}"
@@ -274,7 +274,7 @@ def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
             f"by {metric}, {name} is already {_by(first)} with {_share(first)} of its training grades flipped"
         )
     last = before.iloc[-1]
-    told = f"with {_share(last)} of its training grades flipped {_beside(last, clean, 'none')}"
+    told = f"with {_share(last)} of its training grades flipped {_not_worse(last, clean, 'none')}"
     if worse.empty:
         return f"by {metric}, {name} {told}"
     return f"by {metric}, {name} {told}; with {_share(worse.iloc[0])} it is {_by(worse.iloc[0])}"
@@ -296,7 +296,7 @@ def _share(row: pd.Series) -> str:
     return f"{100 * row['flipped']:.3g} %"
 
 
-def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
+def _not_worse(row: pd.Series, whole: pd.Series, of: str) -> str:
     """Compare a model that is not worse with the one trained on all data, with means and interval."""
     if row["distinguishable"]:
         return f"is {_by(row)} than with {of}"

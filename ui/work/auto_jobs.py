@@ -92,7 +92,7 @@ def _tab() -> str:
     return _looked_after(context.session_id if context else "")
 
 
-def _gone(tab: str) -> None:
+def _end_jobs_of_tab(tab: str) -> None:
     """End a released tab's jobs unless the tab returns."""
     timer = Timer(PATIENCE, _end_waiting_jobs, (tab,))
     timer.daemon = True
@@ -106,7 +106,7 @@ def _end_waiting_jobs(tab: str) -> None:
         leave(job_id, tab)
 
 
-@st.cache_resource(scope="session", on_release=_gone, show_spinner=False)
+@st.cache_resource(scope="session", on_release=_end_jobs_of_tab, show_spinner=False)
 def _looked_after(tab: str) -> str:
     return tab
 
