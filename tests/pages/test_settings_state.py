@@ -117,7 +117,7 @@ def test_what_cannot_change_the_linear_weights_is_greyed_out(link: dict[str, str
     app = sidebar_alone("weights", **link)
     for key in ("map", "method"):
         assert app.selectbox(key=key).disabled
-        assert "this page weights all pairs" in app.selectbox(key=key).help
+        assert "this page has a linear model" in app.selectbox(key=key).help
 
 
 def test_a_kernel_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:

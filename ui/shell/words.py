@@ -22,7 +22,7 @@ LINK = "Link with all settings:"
 COMPARE = "Adds this model's finished runs to Compare."
 
 NOT_USED = "Not used on this page."
-NOT_BY_LINEAR = "Not used: this page weights all pairs of the linear model equally."
+NOT_BY_LINEAR = "Not used: this page has a linear model with equally weighted pairs."
 OTHER_C = "Not used: the linear model has its own C (More settings)."
 SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings."
 

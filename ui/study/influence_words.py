@@ -10,7 +10,7 @@ HELP = {
     "scope": "All folds: trained separately; queries are pooled.",
     "model": "The linear model has its own C (More settings).",
     "vary": "The cost on the axis.",
-    "lambda": "Cost of a pair of these grades (he2009: 1, 2, 1.3).",
+    "lambda": "Cost of a misordered pair of these grades (he2009: 1, 2, 1.3).",
     "mu": "More weight for queries with few pairs: μ = ln(1 + most pairs/pairs of this query) (he2009 §4.2).",
     "query": "A query of this part.",
 }

@@ -74,7 +74,7 @@ CAPTIONS = {
         "cores), fastest of 3 to 12 tries. {compared}. Bars: error, least to greatest over draws."
     ),
     "errors": "Relative {norm} errors: mean over draws (least to greatest).{kept}",
-    "slopes": "Powers of m, fitted to mean errors above 10⁻⁹, for m below the distinct documents.",
+    "slopes": "Powers of m, fitted to mean errors above 10⁻⁹, for m below the number of distinct documents.",
 }
 """Templates of captions, by the key of their figure or table."""
 ALTS = {

@@ -68,7 +68,7 @@ DESIGN = "Coloured: all runs exist."
 METRIC_HELP = "Chooses the cell on validation."
 EACH_HELP = "Chooses a cell for each fold."
 MAP = (
-    "{metric} on validation, {over}. Filled: all runs exist; ring: best; small squares: folds so far, "
+    "{metric} on validation, {over}. Filled: all runs exist; ring: best; small squares: mean so far, "
     "fold effects removed. Click a cell to show it."
 )
 ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
