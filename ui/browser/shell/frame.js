@@ -1,4 +1,4 @@
-// What Streamlit's frame lacks: a menu that closes after a choice on a phone, and a search in the glossary.
+// Add to Streamlit's frame: the menu closes after a choice on a phone, and the glossary has a search.
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {
