@@ -1,4 +1,4 @@
-"""Descriptions: parts that are told in order, once each, and what is left out or changed of them."""
+"""Test descriptions: their parts in order, once each, and parts left out or changed."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def test_a_ranker_that_declares_nothing_is_refused() -> None:
 
 @dataclass(frozen=True)
 class Bumps(Kernel):
-    """κ(x, z) = Π_l (1 + γ x_l z_l), a kernel of nobody's: it says that it is a product over features."""
+    """κ(x, z) = Π_l (1 + γ x_l z_l), a foreign kernel that declares itself a product over features."""
 
     gamma: float = 0.1
 

@@ -43,7 +43,7 @@ def test_each_fold_can_have_a_choice_of_its_own() -> None:
 
 
 def test_the_test_part_has_no_say() -> None:
-    """Whatever the test part says, the choice is the same; and only that of the chosen is told."""
+    """The choice ignores the test part, and only the chosen cell's test results are reported."""
     validated = made_up(GRID, bowl)
     rng = np.random.default_rng(0)
     for _ in range(5):

@@ -33,7 +33,7 @@ _VALUES = """charts => charts.map(chart => [
 
 
 def forget(tab: Page) -> None:
-    """Leave the tab as one in which nobody has been, and no other open."""
+    """Reset the tab to a new visitor's, and close all others."""
     for other in tab.context.pages:
         if other != tab:
             other.close()

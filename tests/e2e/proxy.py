@@ -109,7 +109,7 @@ def proxy(app: Server, folder: Path) -> Iterator[Proxy]:
 
 
 def _certificate(folder: Path) -> None:
-    """A certificate that nobody has signed but ourselves."""
+    """Make a self-signed certificate."""
     command = [
         "openssl",
         "req",

@@ -1,4 +1,4 @@
-"""The app as deploy/ configures it for a class: behind nginx, by TLS, with its limits; framed by nobody."""
+"""Test the app as deploy/ configures it for a class: behind nginx, with TLS and limits, never in frames."""
 
 from __future__ import annotations
 

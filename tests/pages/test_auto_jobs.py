@@ -1,4 +1,4 @@
-"""Jobs that nobody asked for wait until the controls rest, and end with the last tab that waits for them."""
+"""Test automatic jobs: they wait until the controls rest, and end with the last tab that waits for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imported runs on pages: nobody is shown them in place of a run, and wherever they are, it is said."""
+"""Test imported runs on pages: they never replace a run, and are marked everywhere."""
 
 from __future__ import annotations
 

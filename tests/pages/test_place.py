@@ -23,7 +23,7 @@ WORKER = {"address": "tcp://one", "threads": 2, "memory": 1e9, "limit": 4e9, "ta
 
 @pytest.fixture(autouse=True)
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A cluster is configured; nobody is started, the tests say themselves what is seen of it."""
+    """Configure a cluster without starting workers: tests report its state themselves."""
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://nowhere:8786")
     monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
     monkeypatch.setattr(LocalWorkers, "start_dispatcher", lambda self, place: None)
