@@ -225,6 +225,6 @@ def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
 
 def test_stopping_early_is_said_of_two_losses_only() -> None:
     assert scope_of_errors(SPEC.but(loss="hinge")) == scope_of_errors(SPEC) == ""
-    assert "current model's logistic loss" in scope_of_errors(SPEC.but(loss="logistic"))
-    assert "current model's smooth hinge," in scope_of_errors(SPEC.but(loss="smooth_hinge"))
+    assert "With the logistic loss," in scope_of_errors(SPEC.but(loss="logistic"))
+    assert "With the smooth hinge," in scope_of_errors(SPEC.but(loss="smooth_hinge"))
     assert "holds for RankSVM" in scope_of_errors(SPEC.factorized(2, SPEC.C))

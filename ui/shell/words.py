@@ -60,7 +60,7 @@ def not_available(name: str, asked: str, used: str = "") -> str:
 
 def other_version(version: str) -> str:
     """Say that a link comes from another version of the app."""
-    return f"Link from another version (v = {version}): settings not in it have this version's defaults."
+    return f"This link is from another version (v = {version}); settings not in it have today's defaults."
 
 
 def ignored(named: str) -> str:
