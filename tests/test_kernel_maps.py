@@ -233,7 +233,7 @@ def test_combinations_that_have_no_features_are_refused_with_what_would_do() -> 
 def test_maps_refuse_what_was_not_checked() -> None:
     with pytest.raises(SettingError, match="the polynomial kernel is not shift-invariant, so it has no freq"):
         RandomFourier(5, Polynomial(1.0)).fit(X)
-    with pytest.raises(SettingError, match="the inverse distance kernel has no known spectral density: no"):
+    with pytest.raises(SettingError, match="the inverse distance kernel has no known spectral density, so"):
         RandomFourier(5, InverseDistance(1.0)).fit(X)
     with pytest.raises(SettingError, match="need a kernel that is rotation-invariant"):
         RandomFourier(5, Laplacian(1.0), 0, FREQUENCIES["orthogonal"]).fit(X)
