@@ -11,7 +11,7 @@ from ui.controls.link import (
     report_unread,
 )
 from ui.controls.navigation import configure, entry_of
-from ui.controls.settings import go_where_asked
+from ui.controls.settings import switch_if_requested
 from ui.controls.sidebar import show_link, sidebar
 from ui.defaults import prepare
 from ui.model import uploads
@@ -26,7 +26,7 @@ try:
     with errors_as_sentences():
         keep_one_history_entry("v", VERSION)
         require_login()
-        go_where_asked()
+        switch_if_requested()
         link = link_as_opened()
         uploads.before_sidebar()
         switches()

@@ -16,7 +16,7 @@ uploads.add_data()
 with errors_as_sentences():
     fold = fold_of(spec)
 
-views.what_it_is(spec, fold)
+views.show_origin(spec, fold)
 uploads.own_data(spec.dataset)
 views.headline(spec, fold, part)
 tabs(

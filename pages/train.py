@@ -20,10 +20,10 @@ line = trail.place()
 about.caption(str(describe(spec, part)), width="content")
 with errors_as_sentences():
     beside, metric, place = views.controls(st.session_state, spec)
-    told, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place
+    verdict, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place
     with training:
         other, record = run_or_wait([beside, spec], title=f"Train, {spec.dataset}", place=place)
-    with told:
+    with verdict:
         report_agreement(record)
     data = normalised(spec).parts[part]
 

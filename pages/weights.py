@@ -16,7 +16,7 @@ spec = experiment(baseline).but(costs=None)
 row = head("Weights by hand", str(describe(spec, "train")))
 with errors_as_sentences():
     train = normalised(spec).train
-    if why := views.why_not(spec, train):
+    if why := views.not_supported(spec, train):
         st.info(why)
         end_page()
     figure, training = st.container(), st.container()  # the figure keeps its place

@@ -137,20 +137,20 @@ def _add_app(parser: ArgumentParser) -> None:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text[:9]) < 1 << 16:
-        raise ArgumentTypeError(f"{text!r} is no port: they go from 1 to 65535")
+        raise ArgumentTypeError(f"{text!r} is not a port: ports are 1 to 65535")
     return int(text)
 
 
 def _folder(path: str) -> str:
     """Return the path of an existing folder; otherwise the app would start with the bundled data alone."""
     if not path:
-        raise ArgumentTypeError("'' names no folder: name the one that holds the data sets")
+        raise ArgumentTypeError("'' is not a folder: name the folder with the data sets")
     folder = Path(path).expanduser()
     if folder.is_dir():
         return path
     if folder.exists():
-        raise ArgumentTypeError(f"{path!r} is a file: name the folder that holds the data sets")
-    raise ArgumentTypeError(f"there is no folder {path!r}: check the path, or make it first")
+        raise ArgumentTypeError(f"{path!r} is a file: name the folder with the data sets")
+    raise ArgumentTypeError(f"there is no folder {path!r}: check the path, or create it")
 
 
 def _add_model(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Tables of runs that nobody made: a design's runs with metrics by a formula."""
+"""Make tables of a design's runs with metrics from a formula, without training."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def slowly(kernel_of_distances: Callable[..., np.ndarray], metric: str) -> Calla
 
 
 def slow_kernel(kernel: Kernel, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """What scikit-learn makes of the same parameters, or loops of our own; every kernel has one of these."""
+    """Return the kernel matrix by scikit-learn or by loops; every kernel has such a slow version."""
     assert type(kernel) in _SLOW, f"{type(kernel).__name__} has no slow version to be compared with"
     settings = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
     return _SLOW[type(kernel)](X, Z, **settings)

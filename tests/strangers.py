@@ -84,7 +84,7 @@ class SquaredInsensitive(Loss):
 
 @dataclass(frozen=True)
 class Cauchy(Kernel):
-    """κ(x, z) = 1/(1 + γ‖x − z‖²), the Cauchy kernel; its spectral density is nobody's business here."""
+    """κ(x, z) = 1/(1 + γ‖x − z‖²), the Cauchy kernel; its spectral density is not declared."""
 
     gamma: float
 

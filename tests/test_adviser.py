@@ -1,4 +1,4 @@
-"""What to try next: new cells only, the same for the same rows, better than chance, and silent."""
+"""Test the adviser: only new cells, deterministic, better than chance, silent."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_packages_of_the_app_import_each_other_in_no_circle() -> None:
 
 @of_each([p for p in CORE if part_of(p) == "plots"])
 def test_plots_read_records_and_not_models(path: Path) -> None:
-    """What methods and solvers declare, and what solvers return (rows of the trace, how it ended)."""
+    """Plots may import declarations and results of solvers only."""
     models = {name for name in imports(path) if name.startswith("rankviz.models.")}
     assert all(name.split(".")[2] in ("dual_variables", "methods") for name in models)
     assert learning_imported(path) <= DECLARATIONS

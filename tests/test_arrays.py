@@ -1,4 +1,4 @@
-"""Pieces of mapped files: found, placed, and their pages let go without a change."""
+"""Test pieces of mapped files: found, placed, and their pages released unchanged."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_a_file_changes_what_it_names(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("job_second = 3", "job_second is no bound; there are live_jobs, "),
+        ("job_second = 3", "job_second is not a bound; the bounds are live_jobs, "),
         ("live_jobs = 0", "live_jobs is 0; it should be a positive number"),
         ("live_jobs = true", "live_jobs is True"),
         ("live_jobs = nan", "live_jobs is nan"),

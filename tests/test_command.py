@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What Streamlit would be started with."""
+    """Collect the commands that would start Streamlit."""
     commands: list[list[str]] = []
     monkeypatch.setattr(command, "_run_app", commands.append)
     return commands
@@ -94,7 +94,7 @@ def test_streamlit_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_port_is_refused(capsys: pytest.CaptureFixture[str], started: list[list[str]]) -> None:
     with pytest.raises(SystemExit):
         command.main(["app", "--port", "http"])
-    assert "'http' is no port" in capsys.readouterr().err
+    assert "'http' is not a port" in capsys.readouterr().err
     assert started == []
 
 

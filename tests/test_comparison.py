@@ -167,7 +167,7 @@ def test_what_is_asked_for_wrongly() -> None:
         compare(given, [], "b")
     with pytest.raises(SettingError, match="a has no ERR"):
         compare(given, ["ERR"], "b")
-    with pytest.raises(SettingError, match="'c' is none of the models"):
+    with pytest.raises(SettingError, match="'c' is not among the compared models"):
         compare(given, ["MAP"], "c")
     with pytest.raises(SettingError, match="test='sign' is not known"):
         compare(given, ["MAP"], "b", test="sign")
@@ -257,7 +257,7 @@ def test_seconds_are_those_of_a_run_on_average() -> None:
     assert found.table["seconds"].tolist() == [1.0, 3.0]
     assert found.cheapest == found.best == "drawn", "one query has no standard error"
     unknown = single("unknown", [0.1], LINEAR, seconds=math.nan)
-    with pytest.raises(SettingError, match="the training seconds of unknown are not known"):
+    with pytest.raises(SettingError, match="the training seconds of unknown are unknown"):
         front(Matched.of([drawn, unknown]), "MAP")
 
 

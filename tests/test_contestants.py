@@ -38,7 +38,7 @@ def test_a_spec_that_comes_again_counts_once() -> None:
 
 
 def test_what_only_draws_is_declared_and_not_named() -> None:
-    """Of every method's settings, and of samples: whatever else is called seed would be told apart."""
+    """Only settings that declare `draws` are averaged over."""
     drawing = {s.name for method in METHODS.values() for s in every(method.settings) if s.draws}
     assert drawing == {"seed"}
     sampled = LINEAR.but(share=0.5)
@@ -131,9 +131,9 @@ def test_what_cannot_be_compared_is_refused(other: Run, words: str) -> None:
 def test_one_model_or_two_of_one_name_are_no_comparison() -> None:
     with pytest.raises(SettingError, match="at least two models"):
         Matched.of([single("a", [0.1])])
-    with pytest.raises(SettingError, match="two of the models are called 'a'"):
+    with pytest.raises(SettingError, match="two models have the label 'a'"):
         Matched.of([single("a", [0.1]), single("a", [0.2])])
-    with pytest.raises(SettingError, match="'c' is none of the models compared: 'a', 'b'"):
+    with pytest.raises(SettingError, match="'c' is not among the compared models: 'a', 'b'"):
         Matched.of([single("a", [0.1]), single("b", [0.2])]).named("c")
 
 

@@ -144,11 +144,11 @@ def test_no_document(costs: object) -> None:
         ("cheap", "choose one of None, 'query'"),
         (3, "shape"),
         ((1.0, 2.0), "a row and a column for every grade"),
-        (((0.0, 1.0), (1.0,)), "no table of numbers"),
+        (((0.0, 1.0), (1.0,)), "not a table of numbers"),
         (((0.0, -1.0), (1.0, 0.0)), "entries that are negative"),
         (((0.0, float("nan")), (1.0, 0.0)), "not finite"),
-        (("query", "grade"), "no table of numbers"),
-        (object(), "no table of numbers"),
+        (("query", "grade"), "not a table of numbers"),
+        (object(), "not a table of numbers"),
     ],
 )
 def test_what_is_no_choice_of_costs_is_refused(costs: object, says: str) -> None:

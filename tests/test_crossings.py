@@ -1,4 +1,4 @@
-"""Where documents swap, against dense scans; and what landmarks say, against sums of kernel values."""
+"""Test crossings against dense scans, and shares of landmarks against sums of kernel values."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def scores_along(
 @pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e2, 1e3, 1e4])
 @pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
 def test_a_grid_of_many_values_finds_no_other_crossing(feature_map: str, kernel: str, gamma: float) -> None:
-    """Where the sign changes between two values of the grid an odd number is ours, elsewhere an even one."""
+    """Between two values of the grid, crossings are odd in number exactly if the sign changes."""
     model, X = narrow_problem(feature_map, kernel, gamma)
     dense = np.linspace(0.0, 1.0, 40_001)
     many_waves = (feature_map, kernel) == ("fourier", "laplacian") and gamma >= 1e3
@@ -346,7 +346,7 @@ def test_landmarks_that_stand_in_the_data_twice_or_not_at_all() -> None:
 def test_models_without_landmarks_are_refused() -> None:
     a, b = DATA.X[:2]
     for model in (RankSVM(), RankSVM("fourier"), FeatureMean()):
-        with pytest.raises(SettingError, match="not known to be sums of kernel values"):
+        with pytest.raises(SettingError, match="not declared as sums of kernel values"):
             landmark_shares(model.fit_data(DATA), a, b, DATA)
     with pytest.raises(DataError, match="RankingData"):
         landmark_shares(RankSVM("exact").fit_data(DATA), a, b, DATA.X)  # type: ignore[arg-type]

@@ -47,13 +47,13 @@ def test_every_variable_is_one_that_somebody_reads(name: str) -> None:
 def test_the_page_has_every_bound_with_its_numbers() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\S+)( GB)? \| (\S+)( GB)? \|", PAGE, re.MULTILINE)
 
-    def told(column: int) -> Bounds:
+    def bounds(column: int) -> Bounds:
         number = {row[0]: float(row[column].replace(",", "")) for row in rows}
         return replace(Bounds(), **{row[0]: number[row[0]] * (GB if row[column + 1] else 1) for row in rows})
 
     assert [row[0] for row in rows] == [field.name for field in fields(Bounds)]
-    assert told(1) == SETS["own"]
-    assert told(3) == SETS["class"]
+    assert bounds(1) == SETS["own"]
+    assert bounds(3) == SETS["class"]
 
 
 def test_the_container_has_what_a_wheel_has() -> None:

@@ -1,4 +1,4 @@
-"""Descriptions: parts that are told in order, once each, and what is left out or changed of them."""
+"""Test descriptions: their parts in order, once each, and parts left out or changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TEXTS = {
     ),
     LINEAR.regularized(0.5, 3.0, 0.25, solver="alternating").but(tol=1e-2): (
         "OHSUMED fold 1 · regularised RankSVM, nuclear 0.5, coupling 3 · linear · C = 2⁻² · alternating "
-        "steps from random α (xu2019) · seed 0 · tolerance 1e-02"
+        "steps from random α (xu2019) · seed 0 · tolerance 0.01"
     ),
     NYSTROEM.factorized(2, 0.25): (
         "OHSUMED fold 1 · factorised RankSVM, 2 factors · Nyström m = 500 · C = 2⁻² · γ = 2⁻⁶ · seed 0"

@@ -117,7 +117,7 @@ def test_more_cells_may_have_values_that_no_axis_listed() -> None:
     more = Design(LINEAR, (C,)).extended([{"C": 0.5}, {"C": 4.0}])
     assert more.axes == (Values("C", (0.25, 1.0, 0.5, 4.0)),)
     assert [spec.C for spec in more.specs()] == [0.25, 1.0, 0.5, 4.0]
-    with pytest.raises(SettingError, match="does not lie on the axes; widen them to hold it"):
+    with pytest.raises(SettingError, match="is not on the axes; widen them"):
         Design(SPEC, (Range("C", 1.0, 2.0),), kind="random", points=2).extended([{"C": 3.0}])
 
 
@@ -159,17 +159,17 @@ def test_every_field_of_a_design_is_in_its_hash_and_comes_back() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"axes": []}, "a design has no axes; give one at least"),
-        ({"axes": [{"setting": "C"}]}, "an axis is a setting with its values, or with low and high"),
+        ({"axes": []}, "a design has no axes; give at least one"),
+        ({"axes": [{"setting": "C"}]}, "an axis has a setting and values, or low and high"),
         ({"axes": {"C": [1]}}, "axes of a design is a list"),
         ({"kind": "spiral"}, "kind='spiral' is not known; choose one of 'grid', 'random', 'sobol', 'given'"),
         ({"shape": 1}, "a design has base, axes, kind, folds, seeds, points, draw, given"),
-        ({"base": "demo"}, "the base of a design is a JSON object"),
+        ({"base": "demo"}, "the base of a design must be a JSON object"),
         ({"folds": "Fold1"}, "folds of a design is a list"),
-        ({"folds": [1]}, "the fold 1 must be a text"),
+        ({"folds": [1]}, "the fold 1 must be a name"),
         ({"seeds": [-1]}, "seed=-1 must be a whole number of at least 0"),
-        ({"given": [3]}, "given of a design lists JSON objects"),
-        ({"points": 4}, "a design of kind grid draws no points"),
+        ({"given": [3]}, "given must list JSON objects"),
+        ({"points": 4}, "a design of kind grid has no random points"),
         ({"kind": "random", "points": 2.5}, "points=2.5 must be a whole number of at least 1"),
         ({"kind": "sobol", "points": 8, "draw": -1}, "draw=-1 must be a whole number"),
     ],
@@ -180,7 +180,7 @@ def test_json_that_is_no_design_is_told_by_what_is_wrong(change: dict[str, objec
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(ValueError, match="base and axes are needed: 'base'"):
+    with pytest.raises(ValueError, match="base and axes are required: 'base'"):
         Design.from_dict({"axes": []})
     with pytest.raises(ValueError, match="a design is a JSON object"):
         Design.from_json("[]")
@@ -197,8 +197,8 @@ def test_what_is_missing_is_named() -> None:
         (lambda: Design(SPEC, (Values("C", (1.0, -1.0)),)), "C=-1.0 must be a positive finite number"),
         (lambda: Design(SPEC, (Values("kernel", ("cubic",)),)), "kernel='cubic' is not known"),
         (lambda: Design(SPEC, (Values("C", ()),)), "the axis 'C' has no values"),
-        (lambda: Design(SPEC, (C, Values("C", (2.0,)))), "C has two axes; put all its values on one"),
-        (lambda: Design(SPEC, (Values("seed", (1,)),), seeds=(2,)), "seeds are said twice"),
+        (lambda: Design(SPEC, (C, Values("C", (2.0,)))), "C has two axes; put all values on one"),
+        (lambda: Design(SPEC, (Values("seed", (1,)),), seeds=(2,)), "seeds are given twice"),
         (lambda: Design(SPEC, DRAWN), "a grid lists its values, and C has a range"),
         (lambda: Design(SPEC, DRAWN, kind="random"), "points=0 must be a whole number of at least 1"),
         (lambda: drawn(Range("kernel", 0, 1)), "kernel has no range: list its values"),
@@ -207,8 +207,8 @@ def test_what_is_missing_is_named() -> None:
         (lambda: drawn(Range("gamma", "scale", 1)), "the range of gamma is 'scale'"),
         (lambda: drawn(Range("rank", None, 3)), "the range of rank is None to 3"),
         (lambda: Design(SPEC, (C,), kind="given"), "given has no cells"),
-        (lambda: GRID.extended([{"degree": 2}]), "the cell {'degree': 2} does not lie on the axes"),
-        (lambda: Design(LINEAR, (C, Values("gamma", (1.0,)))).cells(), "gamma is read by none of the cells"),
+        (lambda: GRID.extended([{"degree": 2}]), "the cell {'degree': 2} is not on the axes"),
+        (lambda: Design(LINEAR, (C, Values("gamma", (1.0,)))).cells(), "gamma is not used by any cell"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(make: Callable[[], object], sentence: str) -> None:

@@ -41,7 +41,7 @@ def test_estimates_are_close_to_refits(name: str, loss: str) -> None:
 
 
 def test_the_error_is_of_second_order() -> None:
-    """Where every query pulls a tenth as much, the error is a tenth of it as well."""
+    """With a tenth of C, the relative error is about a tenth."""
     errors = []
     for C in (1e-4, 1e-5):
         refits = refits_of(fitted("linear", C=C), DATA)

@@ -74,7 +74,7 @@ def _pairs() -> list[tuple[int, int]]:
 
 
 def test_grid_search_by_query_chooses_sensibly() -> None:
-    """Where all of the signal is smooth and none of it linear, a kernel with enough landmarks wins."""
+    """The signal is smooth and has no linear part, so a kernel with enough landmarks wins."""
     data = make_data(
         n_queries=40, documents_per_query=(12, 20), n_features=5, nonlinearity=1, noise=0.1, seed=3
     )

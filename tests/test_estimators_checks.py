@@ -76,9 +76,7 @@ def test_a_data_set_in_the_place_of_features_is_told_what_to_pass() -> None:
         lambda: model.fit(data, Y, qid=QID),
         lambda: model.score(data, Y, qid=QID),
     ):
-        with pytest.raises(
-            DataError, match=r"a RankingData where the features belong.*Pass its features: data\.X"
-        ):
+        with pytest.raises(DataError, match=r"a RankingData instead of features.*Pass its features: data\.X"):
             wrong()
 
 

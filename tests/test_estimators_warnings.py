@@ -1,4 +1,4 @@
-"""What fit says of a solver that did not get there, and of settings that nothing reads."""
+"""Test warnings of `fit`: a solver that did not converge, and unused settings."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_the_warning_names_the_line_that_called_fit() -> None:
 
 
 def test_a_run_keeps_its_status_and_is_silent() -> None:
-    """Pages show the status of runs; a worker has nobody to warn."""
+    """Pages show the status of runs; warnings in a worker would be lost."""
     fold = make_fold(n_queries=20, documents_per_query=(8, 20), seed=0)
     spec = RunSpec(fold.name, "1", feature_map="linear", C=100.0, solver="sgd_pair", tol=1e-9)
     record = execute(spec, fold=fold)

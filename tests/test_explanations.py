@@ -226,13 +226,13 @@ def test_a_polynomial_kernel_is_refused_with_what_would_do(feature_map: str) -> 
 
 
 def test_a_ranker_that_declares_nothing_is_refused() -> None:
-    with pytest.raises(SettingError, match=r"FeatureMean are not known .*RankSVM's are"):
+    with pytest.raises(SettingError, match=r"FeatureMean are not declared .*RankSVM's are"):
         explain_margin(FeatureMean().fit_data(DATA), DATA.X[0], DATA.X[1])
 
 
 @dataclass(frozen=True)
 class Bumps(Kernel):
-    """κ(x, z) = Π_l (1 + γ x_l z_l), a kernel of nobody's: it says that it is a product over features."""
+    """κ(x, z) = Π_l (1 + γ x_l z_l), a foreign kernel that declares itself a product over features."""
 
     gamma: float = 0.1
 
@@ -267,7 +267,7 @@ def test_a_kernel_of_a_stranger_is_taken_at_its_word() -> None:
 def test_a_map_of_a_stranger_is_refused_unless_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FEATURE_MAPS, "squares", FEATURE_MAP)
     model = RankSVM("squares", C=0.5).fit_data(DATA)
-    with pytest.raises(SettingError, match="not known to be sums"):
+    with pytest.raises(SettingError, match="not declared as sums"):
         explain_margin(model, DATA.X[0], DATA.X[1])
 
     def form(self: FittedSquares, w: np.ndarray) -> SumForm:

@@ -1,4 +1,4 @@
-"""What the recipes in docs/how-to do beside running, which `test_docs` sees to."""
+"""Test the results of the recipes in docs/how-to; `test_docs` only runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def code_of(recipe: Path) -> str:
 
 
 def ran(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a program with warnings as errors does."""
+    """Run a program with warnings as errors."""
     command = [sys.executable, "-W", "error", "-c", code]
     kept = {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder), "OMP_NUM_THREADS": "2"}
     return subprocess.run(

@@ -73,7 +73,7 @@ def test_kernels_of_usual_size_are_trained_as_ever(
 
 def test_what_is_refused_is_also_refused_in_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every map is looked at, also where documents are apart."""
-    monkeypatch.setattr(training, "DROWNED", -1.0)
+    monkeypatch.setattr(training, "MOST_ROUNDING", -1.0)
     for fit in (
         lambda: polynomial("nystroem", 2, 0.1).fit_data(DATA),
         lambda: polynomial("exact", 2, 0.1).fit_data(DATA),

@@ -120,7 +120,7 @@ def test_seconds_are_told_for_every_map_and_m() -> None:
 def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What else the machine does for a while slows all of them: a spell would make one m alone look slow."""
+    """Timing in turns spreads a slow phase of the machine over every m."""
     order: list[int] = []
 
     def make(settings: object, X: object, m: int, report: object) -> None:

@@ -92,7 +92,7 @@ def test_nested_whatever_m_was_asked_for(kernel: Kernel, documents: np.ndarray) 
 
 
 def test_the_rank_of_the_linear_kernel_is_that_of_the_features() -> None:
-    """Of 60 landmarks about as many are kept as there are features: others are spanned but for the jitter."""
+    """Keep about as many of 60 landmarks as there are features: the others depend on these."""
     fitted = Nystroem(60, LinearKernel()).fit(X)
     assert 5 <= fitted.n_components <= 15
     assert (np.diag(fitted.basis.L) ** 2 > 2 * JITTER * mean_diagonal(LinearKernel(), X)).all()
@@ -179,7 +179,7 @@ def test_random_features_are_nested(kernel: Kernel, frequencies: str, m: int) ->
 @each_spectral
 def test_lengths_are_those_of_frequencies(kernel: Kernel) -> None:
     if kernel.spectrum.length is None:
-        with pytest.raises(ValueError, match="directions are not alike"):
+        with pytest.raises(ValueError, match="directions have different distributions"):
             kernel.spectrum.lengths(3, 5, RNG)
         return
     lengths, columns = (draw(3, 2000, RNG) for draw in (kernel.spectrum.lengths, kernel.spectrum.columns))
@@ -231,9 +231,9 @@ def test_combinations_that_have_no_features_are_refused_with_what_would_do() -> 
 
 
 def test_maps_refuse_what_was_not_checked() -> None:
-    with pytest.raises(SettingError, match="the polynomial kernel is not shift-invariant: no freq"):
+    with pytest.raises(SettingError, match="the polynomial kernel is not shift-invariant, so it has no freq"):
         RandomFourier(5, Polynomial(1.0)).fit(X)
-    with pytest.raises(SettingError, match="the inverse distance kernel has no known spectral density: no"):
+    with pytest.raises(SettingError, match="the inverse distance kernel has no known spectral density, so"):
         RandomFourier(5, InverseDistance(1.0)).fit(X)
     with pytest.raises(SettingError, match="need a kernel that is rotation-invariant"):
         RandomFourier(5, Laplacian(1.0), 0, FREQUENCIES["orthogonal"]).fit(X)

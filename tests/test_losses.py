@@ -58,7 +58,7 @@ def test_convex_and_not_negative(loss: Loss) -> None:
 
 
 def falls(loss: Loss) -> bool:
-    """Whether ℓ' is nowhere positive on a grid of margins."""
+    """Return True if ℓ' is at most 0 on a grid of margins."""
     return bool((loss.derivative(np.linspace(-40, 40, 8001)) <= 0).all())
 
 

@@ -1,4 +1,4 @@
-"""How landmarks and frequencies are chosen: nested, repeatable, distinct, unbiased, orthogonal."""
+"""Test landmarks and frequencies: nested, repeatable, distinct, unbiased, orthogonal."""
 
 from __future__ import annotations
 

@@ -63,12 +63,12 @@ def test_names() -> None:
     ("name", "words"),
     [
         ("ERR@10", "NDCG@k, P@k, MAP and MeanNDCG"),
-        ("NDCG", "no metric"),
-        ("MAP@3", "no metric"),
-        (10, "no metric"),
-        ("NDCG@0", "@0 means nothing"),
+        ("NDCG", "not a metric"),
+        ("MAP@3", "not a metric"),
+        (10, "not a metric"),
+        ("NDCG@0", "@0 is not a cut-off"),
         ("NDCG@11 (letor)", "largest k is 10"),
-        ("NDCG@5 (book)", "no metric definition 'book'"),
+        ("NDCG@5 (book)", "metric definition 'book'"),
         ("MeanNDCG (he2009)", "no MeanNDCG"),
     ],
 )
@@ -79,7 +79,7 @@ def test_names_of_nothing(name: object, words: str) -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "10", None])
 def test_cut_offs_that_mean_nothing(k: object) -> None:
-    with pytest.raises(ValueError, match="means nothing"):
+    with pytest.raises(ValueError, match="is not a cut-off"):
         NDCG(k)
 
 
@@ -170,7 +170,7 @@ def test_weights_of_queries_weigh_the_mean() -> None:
         (np.full(len(Y), np.inf), "at least 0"),
         (np.zeros(len(Y)), "every query"),
         (np.ma.masked_array(np.ones(len(Y)), QID == 103), "masked"),
-        (np.arange(len(Y)), "sample_weight 1 beside 0 in query 100.*same weight for all documents"),
+        (np.arange(len(Y)), "sample_weight 1 beside 0 in query 100.*one weight for all documents"),
     ],
 )
 def test_weights_that_are_none_of_queries(weights: np.ndarray, words: str) -> None:
@@ -181,12 +181,12 @@ def test_weights_that_are_none_of_queries(weights: np.ndarray, words: str) -> No
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(DataError, match="qid"):
         NDCG(10)(SCORES, Y)
-    with pytest.raises(ValueError, match="has its own"):
+    with pytest.raises(ValueError, match="contains its own"):
         NDCG(10)(SCORES, DATA, QID)
     for weights in (None, QID != 103):
         with pytest.raises(DataError, match="shape"):
             NDCG(10)(SCORES[:3], Y, QID, sample_weight=weights)
-    with pytest.raises(DataError, match=r"RankSVM where scores belong.*NDCG\(10\)\.scorer\(\)"):
+    with pytest.raises(DataError, match=r"RankSVM instead of scores.*NDCG\(10\)\.scorer\(\)"):
         NDCG(10)(RankSVM(), X, Y)  # type: ignore[arg-type]
 
 
@@ -209,7 +209,7 @@ def test_without_metadata_routing_a_scorer_says_what_to_switch_on() -> None:
 
 
 def tied(scores: object, y: object, qid: object, metric: Measure, **more: object) -> str:
-    """What is warned of ties; "" where nothing is."""
+    """Return the warning about ties; "" without one."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         metric(scores, y, qid, **more)
@@ -220,7 +220,7 @@ def tied(scores: object, y: object, qid: object, metric: Measure, **more: object
     "metric", [NDCG(3), NDCG(3, "letor"), NDCG(2, "mslr"), P(2), MAP(), MeanNDCG("letor")]
 )
 def test_ties_are_told_with_the_range_over_all_orders(metric: Measure) -> None:
-    """Of two queries with a tie each all orders are gone through."""
+    """Try all orders of two queries with one tie each."""
     scores = [3, 2, 2, 2, 1, 5, 5, 4]
     y, qid = [0, 2, 0, 1, 1, 1, 0, 2], [1] * 5 + [2] * 3
     means = []

@@ -21,7 +21,7 @@ V1 = {"limit": "memory.limit_in_bytes", "used": "memory.usage_in_bytes", "file":
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fake_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that takes the place of the root directory, where nothing has a limit yet."""
 
     def read(path: Path, *args: object) -> str:
@@ -46,37 +46,37 @@ def member(root: Path, *lines: str) -> None:
     (root / "proc" / "self" / "cgroup").write_bytes("\n".join(lines).encode())
 
 
-def test_a_container_sees_its_own_group_as_the_top(told: Path) -> None:
-    member(told, "0::/")
-    group(told, "", V2, 5000, 2000)
+def test_a_container_sees_its_own_group_as_the_top(fake_root: Path) -> None:
+    member(fake_root, "0::/")
+    group(fake_root, "", V2, 5000, 2000)
     assert memory.free_memory() == 3000
 
 
-def test_a_unit_is_a_group_below_others(told: Path) -> None:
-    member(told, "0::/system.slice/rankviz.service")
-    group(told, "system.slice/rankviz.service", V2, 5000, 2000)
+def test_a_unit_is_a_group_below_others(fake_root: Path) -> None:
+    member(fake_root, "0::/system.slice/rankviz.service")
+    group(fake_root, "system.slice/rankviz.service", V2, 5000, 2000)
     assert memory.free_memory() == 3000
-    group(told, "system.slice", V2, 9000, 8500)
+    group(fake_root, "system.slice", V2, 9000, 8500)
     assert memory.free_memory() == 500
 
 
-def test_files_read_once_are_given_up_first(told: Path) -> None:
-    member(told, "0::/")
-    group(told, "", V2, 5000, 4900, file=4000)
+def test_files_read_once_are_given_up_first(fake_root: Path) -> None:
+    member(fake_root, "0::/")
+    group(fake_root, "", V2, 5000, 4900, file=4000)
     assert memory.free_memory() == 4100
 
 
-def test_no_limit_is_what_the_system_has(told: Path) -> None:
+def test_no_limit_is_what_the_system_has(fake_root: Path) -> None:
     assert memory.free_memory() == 1_024_000_000
-    member(told, "0::/user.slice")
-    group(told, "user.slice", V2, "max", 2000)
+    member(fake_root, "0::/user.slice")
+    group(fake_root, "user.slice", V2, "max", 2000)
     assert memory.free_memory() == 1_024_000_000
 
 
-def test_a_container_on_a_system_of_version_1(told: Path) -> None:
-    """It is told its path outside, which is not there inside."""
-    member(told, "5:cpu:/pod/one", "4:memory:/pod/one", "0::/pod/one")
-    group(told, "memory", V1, 5000, 2000, file=500)
+def test_a_container_on_a_system_of_version_1(fake_root: Path) -> None:
+    """It is fake_root its path outside, which is not there inside."""
+    member(fake_root, "5:cpu:/pod/one", "4:memory:/pod/one", "0::/pod/one")
+    group(fake_root, "memory", V1, 5000, 2000, file=500)
     assert memory.free_memory() == 3500
 
 
@@ -159,8 +159,8 @@ CODE = """
 from rankviz.common.memory import return_freed_memory
 
 def resident():
-    with open("/proc/self/statm") as told:
-        return int(told.read().split()[1]) * 4096
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * 4096
 
 blocks = [b"0" * 60_000 for _ in range(3000)]
 above = b"0" * 60_000  # what lies below it cannot be cut off the heap's end
@@ -173,8 +173,8 @@ print(before - resident())
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is known to keep what was freed")
 def test_what_was_freed_goes_back() -> None:
-    told = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True).stdout
-    assert int(told) > 0.9 * 3000 * 60_000
+    freed = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True).stdout
+    assert int(freed) > 0.9 * 3000 * 60_000
 
 
 @pytest.mark.parametrize(("system", "asked"), [("win32", []), ("darwin", []), ("linux", [None])])

@@ -69,7 +69,7 @@ def test_what_is_given_in_place_of_data(call: Callable[[RankingData], Any], says
 
 @pytest.mark.parametrize("at", [10, ["ten"], [1.5], None])
 def test_cut_offs_that_are_no_list_of_numbers(at: Any) -> None:
-    with pytest.raises(ValueError, match=r"does not list cut-offs.*range\(1, 11\)"):
+    with pytest.raises(ValueError, match=r"must be whole numbers.*range\(1, 11\)"):
         evaluate(np.zeros(4), RankingData.from_arrays(X, Y, QID), at=at)
 
 

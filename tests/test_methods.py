@@ -1,4 +1,4 @@
-"""What methods declare is what their fitted models have; their settings reach the estimator."""
+"""Test that fitted models have what methods declare, and that settings reach the estimator."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_what_is_not_known_is_refused_by_name(method: str) -> None:
     spec = RunSpec("demo", method=method)
     with pytest.raises(SettingError, match=r"method='x' is not known; choose one of 'ranksvm', 'factorized'"):
         spec.but(method="x")
-    with pytest.raises(SettingError, match=r"'depth' is no setting of .*; it has "):
+    with pytest.raises(SettingError, match=r"'depth' is not a setting of .*; it has "):
         spec.but(depth=3)
     for name, setting in spec.declared().items():
         if setting.options:
@@ -254,7 +254,7 @@ def test_costs_are_declared_and_not_guessed(method: str, feature_map: str, fold:
 def test_what_is_predicted_is_built(
     method: str, feature_map: str, fold: Fold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether a preconditioner is counted is whether one is built."""
+    """The estimate counts a preconditioner exactly if one is built."""
     from rankviz.learning.feature_space import RankObjective
 
     built: list[object] = []

@@ -6,7 +6,15 @@ import math
 
 import pytest
 
-from rankviz.common.numbers import exact, interval_in_words, megabytes, power_of_two, unbroken, with_minus
+from rankviz.common.numbers import (
+    exact,
+    interval_in_words,
+    megabytes,
+    power_of_two,
+    small,
+    unbroken,
+    with_minus,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +28,8 @@ from rankviz.common.numbers import exact, interval_in_words, megabytes, power_of
         (0.0126, "+.3f", "+0.013"),
         (-0.0126, "+.3f", "−0.013"),
         (-10.0, "+d", "−10"),
+        (-123456.0, ".4g", "−1.235 × 10⁵"),
+        (0.0000123, "+.3g", "+1.23 × 10⁻⁵"),
         (math.nan, "+.3f", "+nan"),
         (-math.inf, ".3f", "−inf"),
     ],
@@ -35,10 +45,18 @@ def test_ends_of_an_interval_have_signs() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1e-6, "10⁻⁶"), (0.25, "0.25"), (5e-3, "5e-03"), (50, "50"), (0.123456789, "0.123456789")],
+    [(1e-6, "10⁻⁶"), (0.25, "0.25"), (5e-3, "0.005"), (50, "50"), (0.123456789, "0.123456789")],
 )
 def test_exact_values_keep_their_digits(value: float, text: str) -> None:
     assert exact(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (7.12e-5, "7.1 × 10⁻⁵"), (0.0421, "0.042"), (1.0, "1"), (100.0, "100"), (1249.0, "1,200")],
+)
+def test_two_digits_never_have_an_exponent_with_e(value: float, text: str) -> None:
+    assert small(value) == text
 
 
 def test_powers_sizes_and_spaces() -> None:

@@ -235,12 +235,12 @@ def test_a_grid_search_compares_names_and_objects() -> None:
     [
         ({"loss": 3}, "loss=3 is not known; choose one of 'squared_hinge'"),
         ({"loss": "cube"}, "or give an object of a class derived from rankviz.learning.losses.Loss"),
-        ({"loss": Squared}, "loss is the class Squared; give an object of it"),
+        ({"loss": Squared}, "loss is the class Squared; give an instance"),
         ({"loss": RBF(1.0)}, r"loss=RBF\(gamma=1.0\) is not known"),
         ({"kernel": Squared()}, "kernel=<.*> is not known; choose one of 'rbf'"),
-        ({"kernel": RBF}, "kernel is the class RBF; give an object of it"),
+        ({"kernel": RBF}, "kernel is the class RBF; give an instance"),
         ({"kernel": RBF(-1.0)}, "gamma=-1.0 must be a positive finite number"),
-        ({"costs": doubled}, "no table of numbers; choose one of None, 'query'"),
+        ({"costs": doubled}, "not a table of numbers; choose one of None, 'query'"),
         ({"costs": CostRule("none", lambda codes, y, ptr: None)}, "costs 'none' returned NoneType"),
         ({"costs": CostRule("flat", lambda codes, y, ptr: PairCosts(np.ones(3)))}, "weights of shape"),
         (
@@ -304,11 +304,11 @@ def test_objects_with_a_name_are_saved_by_it(settings: dict[str, object], tmp_pa
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"loss": Exponential()}, "enter it in rankviz.learning.losses.LOSSES"),
-        ({"costs": CostRule("twice", doubled)}, "enter the rule in rankviz.learning.pairs.RULES"),
+        ({"loss": Exponential()}, "register it in rankviz.learning.losses.LOSSES"),
+        ({"costs": CostRule("twice", doubled)}, "register the rule in rankviz.learning.pairs.RULES"),
         (
             {"feature_map": "nystroem", "n_components": 10, "kernel": Cauchy(0.1)},
-            "enter its class in rankviz.features.kernels.KERNELS",
+            "register its class in rankviz.features.kernels.KERNELS",
         ),
     ],
     ids=["loss", "costs", "kernel"],

@@ -1,4 +1,4 @@
-"""Where the system has no `resource`, no `fcntl`, no /proc, no psutil: as on Windows, macOS and in a browser.
+"""Test systems without `resource`, `fcntl`, /proc or psutil, such as Windows and macOS.
 
 None of these is at hand, so a Linux without what they lack stands in for them; `elsewhere` takes it away.
 """
@@ -195,7 +195,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]
 
 @pytest.fixture
 def jobs(store: RunStore) -> WatchedStudies:
-    """What pages ask for jobs, with one worker at once."""
+    """Return the jobs of pages, with one worker."""
     return WatchedStudies(LocalWorkers(store, 1))
 
 
@@ -268,7 +268,7 @@ def test_a_killed_worker_is_noted(
 
 
 def lost(store: RunStore) -> list[str]:
-    """Why runs are lost."""
+    """Return the reasons of lost runs."""
     table = store.listing.every()
     return list(table["reason"][table["state"] == "lost"])
 
@@ -318,7 +318,7 @@ def test_a_browser_says_that_it_has_no_jobs(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "IN_BROWSER", True)
-    with pytest.raises(StoreError, match="this system starts no processes"):
+    with pytest.raises(StoreError, match="this system cannot start processes"):
         submit(SPEC)
     assert store.studies.every() == []
     assert store.listing.every().empty

@@ -202,7 +202,7 @@ def test_the_best_by_itself_looks_better_too_often() -> None:
 
 
 def test_candidates_that_are_alike_are_told_from_the_baseline_where_holm_does_not() -> None:
-    """Of neighbouring C, k tests are hardly more than one: never above Holm's p."""
+    """Tests of neighbouring C are nearly one test: p is at most Holm's."""
     d = alike(np.random.default_rng(8), 12, 9, 0.1) + 0.75
     alone = np.array([max_statistic(column[:, None])[0] for column in d.T])
     together, by_holm = max_statistic(d), holm(alone)

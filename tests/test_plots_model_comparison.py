@@ -153,7 +153,7 @@ def test_names_do_not_overlap_and_the_front_comes_first() -> None:
 
 
 def test_figures_stand_without_intervals() -> None:
-    """Of five queries there is no interval: means and lines are drawn, bands and bars are not."""
+    """Five queries give no interval: means and lines are drawn, bands and bars are not."""
     few = {"NDCG@1": BASE[:5], "NDCG@2": BASE[:5]}
     five = compare([single("a", BASE[:5], **few), single("b", LIKE[:5], NYSTROEM, **few)], ["MAP"], "a")
     table = model_comparison.metrics_data(five)

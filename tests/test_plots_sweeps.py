@@ -194,7 +194,7 @@ def test_every_figure_is_drawn_before_a_cell_is_complete(name: str) -> None:
     [
         ("C", 2.0**-7, "2⁻⁷"),
         ("C", 0.012345, "0.0123"),
-        ("tol", 1e-06, "1e-06"),
+        ("tol", 1e-06, "10⁻⁶"),
         ("kernel", "rbf", "RBF"),
         ("gamma", "scale", "scale"),
         ("n_components", 500, "500"),

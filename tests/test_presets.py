@@ -80,7 +80,7 @@ def test_he2009_looks_closer_around_the_best_of_each_fold() -> None:
 def test_he2009_waits_for_a_fold_that_has_nothing() -> None:
     first = HE.design(SPEC, FOLDS)
     table = made_up(first, lambda s: s.C)
-    with pytest.raises(DataError, match="no cell has all its runs with a MAP on b"):
+    with pytest.raises(DataError, match="no cell has finished all runs with MAP on b"):
         HE.next_stage(first, table[table["fold"] == "a"])
 
 

@@ -121,7 +121,7 @@ def test_staircases_of_a_loss_that_rises_are_refused() -> None:
     """Some of its α are negative, and a staircase of 0 and 1 says nothing of them."""
     y, ptr = random_grades(2, 2, sizes=(6, 9))
     part, f = part_of(y, ptr), 3.0 * np.random.default_rng(2).normal(size=len(y))
-    with pytest.raises(SettingError, match="the loss rises at some margins"):
+    with pytest.raises(SettingError, match="the loss increases at some margins"):
         staircases(SlopeDuals(part, f, 0.5, RISING_LOSS))
 
 

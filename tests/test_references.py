@@ -1,4 +1,4 @@
-"""Every work that texts and docstrings cite by name and year stands in docs/references.md."""
+"""Test that docs/references.md has every work that texts and docstrings cite."""
 
 from __future__ import annotations
 

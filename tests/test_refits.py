@@ -294,7 +294,7 @@ def test_refuses_other_data() -> None:
         refits_of(model, RankingData.from_arrays(X[:, :2], Y, qid_of(PTR)))
     weight = np.repeat(np.linspace(0.5, 2.0, DATA.n_queries), np.diff(DATA.ptr))
     weighed = RankSVM(C=0.1).fit(X, Y, qid=DATA.qid, sample_weight=weight)
-    with pytest.raises(DataError, match="weights of queries belong to"):
+    with pytest.raises(DataError, match="do not match the weights of queries"):
         refits_of(weighed, changed(DATA, [GradeSet(QUERY, FIRST, 5)]))
 
 

@@ -23,7 +23,7 @@ from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.solvers import SOLVERS
 from rankviz.runs import run as run_module
 from rankviz.runs.estimate import Shape
-from rankviz.runs.run import model_from, plan_in_shards, play, playable, why_not_in_shards
+from rankviz.runs.run import model_from, plan_in_shards, play, playable, reason_not_in_shards
 from rankviz.shards import Here
 
 
@@ -285,21 +285,21 @@ def spec_of(fold: Fold, **changes: object) -> RunSpec:
 @pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])
 def test_what_can_be_made_in_shards_is_planned(fold: Fold, feature_map: str) -> None:
     spec = spec_of(fold, feature_map=feature_map)
-    assert why_not_in_shards(spec, Shape.of(fold)) == ""
+    assert reason_not_in_shards(spec, Shape.of(fold)) == ""
     assert plan_in_shards(spec, fold, Here(3)).words.startswith("3 shards")
 
 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"solver": "sgd_pair"}, "lists the pairs of all documents in one place"),
-        ({"method": "factorized"}, "is not trained in shards here"),
-        ({"share": 0.5}, "is not trained in shards here"),
+        ({"solver": "sgd_pair"}, "needs all pairs in one place"),
+        ({"method": "factorized"}, "cannot be trained in shards here"),
+        ({"share": 0.5}, "cannot be trained in shards here"),
     ],
 )
 def test_what_cannot_is_refused_with_the_same_words(fold: Fold, changes: dict[str, object], why: str) -> None:
     spec = spec_of(fold, **changes)
-    assert why in why_not_in_shards(spec, Shape.of(fold))
+    assert why in reason_not_in_shards(spec, Shape.of(fold))
     for make in (
         lambda: plan_in_shards(spec, fold, Here(2)),
         lambda: execute(spec, fold=fold, where=Here(2)),
@@ -310,7 +310,7 @@ def test_what_cannot_is_refused_with_the_same_words(fold: Fold, changes: dict[st
 
 def test_an_exact_kernel_of_many_documents_has_a_coefficient_for_each(fold: Fold) -> None:
     many = replace(Shape.of(fold), n=200_000)
-    assert "a coefficient for each of them" in why_not_in_shards(spec_of(fold, feature_map="exact"), many)
+    assert "one coefficient for each" in reason_not_in_shards(spec_of(fold, feature_map="exact"), many)
 
 
 PLAYED = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")

@@ -63,7 +63,7 @@ def test_queries_left_out_are_left_out() -> None:
     assert (found.mean, found.n_queries) == (2.5, 2)
     assert np.isnan(crossed_interval(values[:, :1]).low)
     assert np.isnan(crossed_interval(values[:, 1:2]).mean)
-    with pytest.raises(ValueError, match="one row at least"):
+    with pytest.raises(ValueError, match="at least one row"):
         crossed_interval(np.zeros((0, 3)))
 
 
@@ -143,7 +143,7 @@ def test_without_the_whole_there_is_no_band(records: list[RunRecord]) -> None:
     assert table["mean"].max() < high
 
 
-def rows(*told: tuple[float, float, float, float, bool]) -> pd.DataFrame:
+def rows(*values: tuple[float, float, float, float, bool]) -> pd.DataFrame:
     """A table of share, mean, and the difference with its interval; 40 queries judge."""
     return pd.DataFrame(
         [
@@ -158,7 +158,7 @@ def rows(*told: tuple[float, float, float, float, bool]) -> pd.DataFrame:
                 "distinguishable": apart,
                 "judged_by": 40,
             }
-            for share, mean, low, high, apart in told
+            for share, mean, low, high, apart in values
         ]
     )
 

@@ -1,4 +1,4 @@
-"""Which cell is taken: on validation only, of complete cells only, and what is told of it."""
+"""Test selection: from validation results of complete cells only, with its sentence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_each_fold_can_have_a_choice_of_its_own() -> None:
 
 
 def test_the_test_part_has_no_say() -> None:
-    """Whatever the test part says, the choice is the same; and only that of the chosen is told."""
+    """The choice ignores the test part, and only the chosen cell's test results are reported."""
     validated = made_up(GRID, bowl)
     rng = np.random.default_rng(0)
     for _ in range(5):
@@ -128,7 +128,7 @@ def test_simple_is_few_features_then_small_C_and_linear_first_or_what_one_says()
     table["seconds"] = [0.1 if row == 0 else 1.0 for row in range(len(table))]
     fastest = select(design, table, "MAP", simpler=("seconds",)).settings["Fold1"]
     assert fastest == {"feature_map": "nystroem", "n_components": 50, "C": 4.0}
-    with pytest.raises(SettingError, match="simpler='size' is no setting of these runs; take seconds, "):
+    with pytest.raises(SettingError, match="simpler='size' is not a setting of these runs; choose seconds, "):
         select(design, table, "MAP", simpler=("size",))
 
 
@@ -138,7 +138,7 @@ def test_one_fold_has_no_standard_error(rule: str) -> None:
     found = select(ONE_FOLD, table, "MAP")
     assert math.isnan(found.chosen["error"]["a"])
     assert found.notes[0].startswith("there is no standard error: it takes several folds")
-    with pytest.raises(SettingError, match=r"by 1 fold alone there is no one .*: take the best cell or more"):
+    with pytest.raises(SettingError, match=r"1 fold alone cannot give one .*: use the best cell or more"):
         select(ONE_FOLD, table, "MAP", rule=rule)
 
 
@@ -164,7 +164,7 @@ def test_given_by_query_for_some_runs_only_there_is_no_standard_error() -> None:
     found = select(GRID, table, "MAP", per_query=per_query)
     assert found.settings["a"] == {"C": 1.0, "gamma": 0.5}
     assert found.chosen["error"].isna().all()
-    with pytest.raises(SettingError, match="there is no one standard error"):
+    with pytest.raises(SettingError, match="alone cannot give one standard error"):
         select(GRID, table, "MAP", rule="one_standard_error", per_query=per_query)
 
 
@@ -176,7 +176,7 @@ def test_runs_of_other_settings_or_data_are_not_taken_for_the_designs_own() -> N
         Design(SPEC.but(normalisation="query_minmax"), GRID.axes, folds=GRID.folds),
     ]
     strangers = pd.concat([made_up(other, lambda s: 1.0) for other in others])
-    with pytest.raises(DataError, match="no cell has all its runs with a MAP on a, b, c"):
+    with pytest.raises(DataError, match="no cell has finished all runs with MAP on a, b, c"):
         select(GRID, strangers, "MAP")
     both = pd.concat([strangers, made_up(GRID, bowl)])
     assert select(GRID, both, "MAP").validation == select(GRID, made_up(GRID, bowl), "MAP").validation
@@ -222,9 +222,7 @@ def test_whole_numbers_that_a_table_with_gaps_holds_as_floats_are_found() -> Non
 
 @pytest.mark.parametrize("rows", [slice(0, 0), slice(None)])
 def test_an_unknown_metric_names_those_that_there_are(rows: slice) -> None:
-    with pytest.raises(
-        SettingError, match="metric 'AUC' is not among what runs tell of this part; there are MAP"
-    ):
+    with pytest.raises(SettingError, match="metric 'AUC' is not available for this part; there are MAP"):
         select(GRID, made_up(GRID, bowl)[rows], "AUC")
     with pytest.raises(SettingError, match="no run is done yet"):
         select(GRID, pd.DataFrame(), "MAP")

@@ -90,7 +90,7 @@ def test_a_value_out_of_its_range_is_refused_by_name_saying_what_would_do(settin
 
 
 def would_do(setting: Setting) -> list[str]:
-    """What a refusal names."""
+    """Return the valid values that an error names."""
     if setting.name == "costs":
         return [repr(rule) for rule in RULES]
     return [*map(repr, setting.options)] if setting.options else [setting.domain.words]
@@ -118,12 +118,12 @@ def test_words(setting: Setting) -> None:
     for value in map(setting.checked, (setting.first, *available(setting))):
         assert isinstance(setting.words(value), str)
         quiet = setting.quiet and value == setting.default
-        assert setting.words(value) == ("" if quiet else setting.told(value))
+        assert setting.words(value) == ("" if quiet else setting.format(value))
         if setting.caption is None:
             symbol = f"{setting.symbol} = "
             own = setting.options[value].label if value in setting.options else symbol
-            assert setting.told(value).startswith(own)
-    told = [setting.told(setting.checked(value)) for value in available(setting)]
+            assert setting.format(value).startswith(own)
+    told = [setting.format(setting.checked(value)) for value in available(setting)]
     assert len(set(told)) == len(told) or set(told) == {""}
 
 
@@ -182,7 +182,7 @@ def test_a_choice_follows_its_registry() -> None:
         setting.checked("b")
     registry["b"] = SimpleNamespace(label="B", settings=())
     assert setting.checked("b") == "b"
-    assert setting.told("b") == "B"
+    assert setting.format("b") == "B"
 
 
 @pytest.mark.parametrize(

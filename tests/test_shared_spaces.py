@@ -1,4 +1,4 @@
-"""What fits share is kept by all that it depends on: each fit of a space equals a fit by itself."""
+"""Test that each fit in a shared space equals a fit of its own."""
 
 from __future__ import annotations
 
@@ -189,11 +189,13 @@ def test_a_preconditioner_serves_its_own_features_and_C(monkeypatch: pytest.Monk
     given: list[object] = []
     solve = TruncatedNewton.solve
 
-    def told(self: TruncatedNewton, objective: Any, w: Any, report: Any, precondition: Any) -> Any:
+    def record_and_solve(
+        self: TruncatedNewton, objective: Any, w: Any, report: Any, precondition: Any
+    ) -> Any:
         given.append(precondition)
         return solve(self, objective, w, report, precondition)
 
-    monkeypatch.setattr(TruncatedNewton, "solve", told)
+    monkeypatch.setattr(TruncatedNewton, "solve", record_and_solve)
     model = RankSVM("nystroem", 25)
     training = model.training(DATA)
     tasks = [(25, 0.05, 0.1), (25, 0.05, 0.15), (25, 0.05, 4.0)]

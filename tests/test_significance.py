@@ -56,7 +56,7 @@ def test_intervals_cover_the_true_mean_about_as_often_as_they_say(draw: str, n: 
 
 
 def test_the_ends_by_hand() -> None:
-    """Of 0, 0, 0, 1, 2, 6: m = 1.5, s² = 5.5 and skewness 1.403 (dividing by n − 1, and by n)."""
+    """Check 0, 0, 0, 1, 2, 6: mean 1.5, s² = 5.5 (n − 1), skewness 1.403 (n)."""
     values = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 6.0])
     deviations = values - 1.5
     error = math.sqrt(5.5 / 6)

@@ -205,7 +205,7 @@ def test_sorted_pairs_are_listed_for_them() -> None:
 
 
 def test_the_largest_curvature_of_each_loss() -> None:
-    """What losses declare is what their second derivatives reach, on margins 1 ± 10^k and on a fine grid."""
+    """Compare the declared curvature with second derivatives at margins 1 ± 10^k and on a fine grid."""
     distance = np.concatenate(([0.0], 10.0 ** (np.arange(-2400, 401) / 200.0)))
     t = np.concatenate((1.0 - distance, 1.0 + distance, np.arange(-9, 9, 1e-4)))
     for loss in (*LOSSES.values(), SmoothHinge(1e-4), SmoothedHinge(1e-3), strangers.LOSS):

@@ -124,7 +124,7 @@ def test_settings_may_be_left_out_and_null() -> None:
 
 @pytest.mark.parametrize("values", [{}, {"dataset": "a"}, {"dataset": "a", "C": 2.0, "gamma": 1.0}])
 def test_a_flat_spec_is_refused(values: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="has data, method and settings, this one has"):
+    with pytest.raises(ValueError, match="needs data, method and settings; this one has"):
         RunSpec.from_dict(values)
 
 
@@ -184,9 +184,9 @@ def test_a_run_has_only_what_it_reads() -> None:
         assert linear.option(name) is None
         with pytest.raises(AttributeError, match=f"no setting '{name}'; it has C"):
             getattr(linear, name)
-        with pytest.raises(SettingError, match=f"'{name}' is no setting of RankSVM"):
+        with pytest.raises(SettingError, match=f"'{name}' is not a setting of RankSVM"):
             RunSpec("demo", feature_map="linear", **{name: 1})
-        with pytest.raises(SettingError, match=f"'{name}' is no setting of RankSVM"):
+        with pytest.raises(SettingError, match=f"'{name}' is not a setting of RankSVM"):
             linear.but(**{name: 1})
 
 

@@ -1,4 +1,4 @@
-"""Where settings start from: known sets by what is in them, any other by its distances and a few fits."""
+"""Test starting settings: known sets by their contents, others by distances and a few fits."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_an_interrupted_save_leaves_the_old_file(
 
 def test_python_objects_are_never_written(tmp_path: Path) -> None:
     for objects in (np.array([{}, None]), np.zeros(2, [("a", object)])):
-        with pytest.raises(ValueError, match="array 'c' holds Python objects"):
+        with pytest.raises(ValueError, match="array 'c' contains Python objects"):
             npz.write_npz(tmp_path / "a.npz", {}, {"c": objects})
     assert list(tmp_path.iterdir()) == []
 

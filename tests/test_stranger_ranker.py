@@ -50,7 +50,7 @@ def test_its_spec_has_its_settings_only(spec: RunSpec) -> None:
     assert spec.but(method="ranksvm") == RunSpec("demo")
     assert RunSpec("demo", C=9.0).but(method="mean").values == {"power": 1.0}
     for name in ("C", "gamma", "feature_map", "seed"):
-        with pytest.raises(SettingError, match=f"'{name}' is no setting of scaled mean"):
+        with pytest.raises(SettingError, match=f"'{name}' is not a setting of scaled mean"):
             spec.but(**{name: 1.0})
     with pytest.raises(SettingError, match=r"power=-1\.0 must be a positive finite number"):
         spec.but(power=-1.0)
@@ -113,7 +113,7 @@ def test_its_record_survives_a_file(spec: RunSpec, fold: Fold, tmp_path: Path) -
 
 def test_what_it_has_not_is_said(spec: RunSpec, fold: Fold) -> None:
     record = execute(spec, fold=fold)
-    with pytest.raises(SettingError, match=r"model of scaled mean cannot be made from a record.*train again"):
+    with pytest.raises(SettingError, match=r"scaled mean cannot be restored from a record.*train again"):
         model_from(record, fold.train)
     with pytest.raises(SettingError, match="scaled mean has no dual variables"):
         run_duals(record, fold.train)

@@ -1,4 +1,4 @@
-"""What each setting of a sweep is worth: marginal tables, shares of the variance, curves."""
+"""Test the effect of each setting of a sweep: marginal tables, shares of variance, curves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_value_has_its_best_and_its_mean_over_the_others() -> None:
 
 
 def test_shares_of_an_additive_grid_are_those_of_its_terms() -> None:
-    """Of a(C) + b(γ) the variances over the values add up, the folds' own level being none of it."""
+    """The variances of a(C) + b(γ) add up; differences between folds do not count."""
     found = shares(SQUARE, made_up(SQUARE, lambda s: math.log2(s.C) + 2 * math.log2(s.gamma)), "MAP")
     assert found["share"].tolist() == pytest.approx([1 / 5, 4 / 5])
     assert found["exact"].all()
@@ -37,7 +37,7 @@ def test_what_only_two_settings_together_explain_is_nobodys_share() -> None:
 
 
 def test_settings_without_effect_get_no_share_by_chance() -> None:
-    """Of 60 drawn cells whose values are noise, six groups would seem to account for 5/59 on average."""
+    """For noise in 60 random cells, six groups explain 5/59 of the variance on average."""
     axes = (Range("C", 0.01, 100), Range("gamma", 0.01, 100))
     found = []
     for draw in range(40):

@@ -25,7 +25,7 @@ def test_documents_are_read_as_letor_or_as_numbers() -> None:
         ("# only a comment", "empty text"),
         ("1 2", "2 numbers in document 1"),
         ("1 2 3\n1 2", "2 numbers in document 2"),
-        ("1 2 x", "no number"),
+        ("1 2 x", "not a number"),
         ("1 2 inf", "not finite"),
         ("1 qid:1 5:2", "feature 5 in document 1"),
         ("1 qid:1 1:nan", "document 1"),

@@ -1,4 +1,4 @@
-"""What changes make of a model's rankings, against models fitted and scores computed anew."""
+"""Test outcomes of changes against new fits and newly computed scores."""
 
 from __future__ import annotations
 

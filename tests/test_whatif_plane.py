@@ -112,7 +112,7 @@ def test_landmarks_of_another_space_are_refused(points: Any) -> None:
 
 
 def test_landmarks_of_the_plane_keep_all_eigenvalues() -> None:
-    with pytest.raises(SettingError, match="leave rank out"):
+    with pytest.raises(SettingError, match="omit rank"):
         fit_plane(make_plane("ring"), MAPS["nystroem"] | {"rank": 3})
 
 

@@ -174,7 +174,7 @@ def test_shards_give_the_same_model(settings: dict[str, Any], C: float) -> None:
 
 @pytest.mark.parametrize("feature_map", ["fourier", "nystroem", "linear"])
 def test_refits_are_the_models_of_fresh_fits(sizes: list[int], feature_map: str) -> None:
-    """Of Nyström features there are fewer than documents, until queries are left out."""
+    """There are fewer Nyström features than documents, until queries are left out."""
     data = WIDE if feature_map == "linear" else DATA
     settings = {"feature_map": feature_map, "n_components": 3 * N, "gamma": 0.3, "C": 1.0, "tol": 1e-10}
     model = RankSVM(**settings).fit_data(data)

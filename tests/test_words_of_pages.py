@@ -26,8 +26,8 @@ def test_percentages_have_a_space_that_no_line_is_broken_at() -> None:
 
 def test_from_where_on_is_said_once_for_what_stands_side_by_side() -> None:
     at = "at m = 200"
-    told = together({(at, "{} better than it"): ["Nyström"], (at, "{} still worse than it"): ["Fourier"]})
-    assert told == "at m = 200 Nyström is better than it; Fourier is still worse than it"
+    text = together({(at, "{} better than it"): ["Nyström"], (at, "{} still worse than it"): ["Fourier"]})
+    assert text == "at m = 200 Nyström is better than it; Fourier is still worse than it"
     other = together({(at, "{} better than it"): ["Nyström"], ("at m = 5", "{} worse"): ["Fourier"]})
     assert other == "at m = 200 Nyström is better than it; at m = 5 Fourier is worse"
 
@@ -46,18 +46,18 @@ def test_a_column_without_a_word_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "told"),
+    ("cell", "expected"),
     [
         ({"C": 1.0, "loss": "a"}, ""),
         ({"C": 4.0, "loss": "a"}, "; at the edge, the largest C tried: values beyond may be better"),
         ({"C": 0.5, "loss": "b"}, "; at the edge, the smallest C tried: values beyond may be better"),
     ],
 )
-def test_the_best_cell_at_the_edge_of_the_grid_is_said_to_be(cell: dict[str, Any], told: str) -> None:
+def test_the_best_cell_at_the_edge_of_the_grid_is_said_to_be(cell: dict[str, Any], expected: str) -> None:
     cells = [{"C": C, "loss": loss} for C in (0.5, 1.0, 4.0) for loss in "abc"]
     settings = {"C": SimpleNamespace(symbol="C", label="C", key="c", options={})}
     design: Any = SimpleNamespace(plan=SimpleNamespace(cells=cells), settings=settings)
-    assert at_the_edge(design, cell) == told
+    assert at_the_edge(design, cell) == expected
 
 
 def test_the_legend_says_what_bands_are_where_there_are_any() -> None:

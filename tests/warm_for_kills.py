@@ -1,4 +1,4 @@
-"""What the processes of conftest_kills.py have done when they begin: a run imports and measures late."""
+"""Import and measure before the processes of conftest_kills.py start, as a run would do late."""
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import make_fold

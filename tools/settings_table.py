@@ -17,9 +17,8 @@ ABOUT = """# Settings
 
 The settings of runs as the code declares them; `python -m tools.settings_table` writes this page.
 
-A run has the settings that its method reads, and those that come along with what is chosen there: with a
-kernel its own. The default is that of a `RunSpec`; in brackets stands what the app starts from, where that is
-something else. Addresses have exponents for powers of two.
+A run has the settings of its method and those of its choices, such as the kernel's own. Defaults are those of
+a `RunSpec`; brackets contain the app's, if different. Addresses contain powers of two as exponents.
 """
 
 COLUMNS = ("Setting", "Symbol", "Label", "Values", "Default", "Key in the URL", "Read by", "What it does")
@@ -77,7 +76,7 @@ def _default(setting: Setting) -> str:
 
 def _written(setting: Setting, value: Any) -> str:
     if isinstance(setting.offer, Powers):
-        return setting.told(value).removeprefix(f"{setting.symbol} = ")
+        return setting.format(value).removeprefix(f"{setting.symbol} = ")
     return f"`{value}`"
 
 

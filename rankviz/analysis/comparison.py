@@ -343,9 +343,7 @@ def front(matched: Matched, metric: str) -> Front:
     """
     unknown = [one.label for one in matched.contestants if not one.seconds > 0]
     if unknown:
-        raise SettingError(
-            f"the training seconds of {unknown[0]} are not known: run it again, or leave it out"
-        )
+        raise SettingError(f"the training seconds of {unknown[0]} are unknown: run it again, or leave it out")
     values = matched.by_query(metric)
     rows = []
     for one in matched.contestants:
@@ -364,7 +362,7 @@ def front(matched: Matched, metric: str) -> Front:
 
 
 def efficient(cost: FloatArray, quality: FloatArray) -> BoolArray:
-    """Return True for points without another one that costs no more and is no worse, one of both strictly."""
+    """Return True for points that no other one dominates: as cheap and as good, and better in one."""
     better = (cost[:, None] <= cost) & (quality[:, None] >= quality)
     strictly = (cost[:, None] < cost) | (quality[:, None] > quality)
     return np.asarray(~(better & strictly).any(axis=0))

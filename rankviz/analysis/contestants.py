@@ -61,8 +61,8 @@ class Run:
     @property
     def draw(self) -> str:
         """Its draw in words, such as "seed 3"; "" if nothing is drawn."""
-        own = [s.told(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
-        sample = [s.told(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
+        own = [s.format(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
+        sample = [s.format(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
         return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
 
 
@@ -267,7 +267,7 @@ class Matched:
         found = [one for one in self.contestants if one.label == label]
         if not found:
             known = ", ".join(map(repr, self.labels))
-            raise SettingError(f"{label!r} is none of the models compared: {known}")
+            raise SettingError(f"{label!r} is not among the compared models: {known}")
         return found[0]
 
     @property
@@ -324,7 +324,7 @@ def _check_names(given: Sequence[Contestant]) -> None:
     labels = [one.label for one in given]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise SettingError(f"two of the models are called {twice!r}: give them labels that differ")
+        raise SettingError(f"two models have the label {twice!r}: give them different labels")
 
 
 def _check_data(given: Sequence[Contestant]) -> None:
@@ -333,8 +333,8 @@ def _check_data(given: Sequence[Contestant]) -> None:
     names = list(dict.fromkeys(run.spec.dataset for run in runs))
     if len(names) > 1:
         raise SettingError(
-            f"the models are of {names[0]} and of {names[1]}, whose queries have nothing in common: compare "
-            "models of one data set"
+            f"the models are of {names[0]} and of {names[1]}, which share no queries: compare models of one "
+            "data set"
         )
     digests: dict[str, str] = {}
     for run in runs:
@@ -342,8 +342,8 @@ def _check_data(given: Sequence[Contestant]) -> None:
         if own and digests.setdefault(run.spec.fold, own) != own:
             raise SettingError(
                 f"{run.spec.fold} of {names[0]} was not the same for all models (its digest is "
-                f"{digests[run.spec.fold][:8]} and {own[:8]}): its files were changed in between; run the "
-                "older ones again"
+                f"{digests[run.spec.fold][:8]} and {own[:8]}): its files have changed; train the older "
+                "models again"
             )
 
 

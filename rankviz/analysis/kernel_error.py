@@ -23,7 +23,7 @@ from rankviz.common.row_blocks import BLOCK_ENTRIES
 from rankviz.features import FEATURE_MAPS, Drawn, FeatureMap, Kernel, MapSettings
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.nystroem import distinct_rows
-from rankviz.features.registry import goes_with
+from rankviz.features.registry import supports_kernel
 
 MAPS = tuple(name for name, kind in FEATURE_MAPS.items() if kind.approximates)
 """Feature maps that approach a kernel as m grows."""
@@ -60,7 +60,7 @@ class Variant:
     def takes(self, kernel: KernelFacts) -> bool:
         """Return True if the map with this draw supports a kernel."""
         kind = FEATURE_MAPS[self.map]
-        return goes_with(kind, kernel) and goes_with(
+        return supports_kernel(kind, kernel) and supports_kernel(
             kind.draws_by and kind.draws_by.options.get(self.choice), kernel
         )
 

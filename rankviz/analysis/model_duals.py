@@ -68,7 +68,7 @@ def run_duals(record: RunRecord, train: RankingData) -> Duals:
 def thresholded_blocks(record: RunRecord, train: RankingData) -> Duals:
     """Return the low-rank matrices A of a run of the regularised model, beside its dual variables."""
     if "low_rank" not in record.solution:
-        raise SettingError(f"{record.spec.kind.label} has no matrices beside its dual variables")
+        raise SettingError(f"{record.spec.kind.label} has no matrices besides its dual variables")
     return _entries(record, train, "low_rank")
 
 
@@ -96,13 +96,13 @@ def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
     if weights is not None and len(weights) != data.n_queries:
         raise DataError(
             f"{data.n_queries:,} queries",
-            expected=f"the {len(weights):,} queries that weighed more than 0 in training",
+            expected=f"the {len(weights):,} queries with a positive weight in training",
             remedy="Give the training part without the queries of weight 0.",
             path=data.name or None,
         )
     if weights is not None and getattr(model, "weighed_digest_", "") != documents_digest(data):
         raise DataError(
-            "other documents than in training, or another order of the queries",
+            "documents or order of queries differ from training",
             expected="the documents of training, so that each query has its own weight",
             remedy="Give RankingData.from_arrays(X, y, qid, regroup=True) of what `fit` was given, without "
             "the queries of weight 0. A model saved before their order was kept has to be trained again.",
@@ -114,6 +114,6 @@ def _refuse_other_pairs(model: Ranker, data: RankingData) -> None:
         raise DataError(
             f"{pairs:,} preference pairs",
             expected=f"the {trained:,} pairs that the model was trained on",
-            remedy="Give the training part, the very documents that `fit` was given.",
+            remedy="Give the documents that `fit` received.",
             path=data.name or None,
         )

@@ -53,11 +53,11 @@ def objective_distance(approximate: RunRecord, exact: RunRecord) -> float:
     method. Settings that only the map reads may differ, such as m.
     """
     if not _has(exact.spec, lambda kind: kind.is_exact):
-        raise SettingError(
-            f"{method_label(exact.spec)} is no model of an exact kernel: nothing to compare with"
-        )
+        raise SettingError(f"{method_label(exact.spec)} has no exact kernel: nothing to compare with")
     if not _has(approximate.spec, lambda kind: kind.has_kernel):
-        raise SettingError(f"{method_label(approximate.spec)} approximates no kernel: nothing to compare")
+        raise SettingError(
+            f"{method_label(approximate.spec)} does not approximate a kernel: nothing to compare"
+        )
     _same_problem(approximate.spec, exact.spec)
     return (approximate.objective - exact.objective) / exact.objective
 

@@ -308,8 +308,8 @@ def rounded(block: DualBlock, ceiling: FloatArray | float) -> FloatArray:
 def _staircase(block: DualBlock, ceiling: FloatArray | float, tolerance: float) -> dict[str, float]:
     if (block.alpha < 0.0).any():
         raise SettingError(
-            "some dual variables are negative, because the loss rises at some margins; choose a loss that "
-            "only falls, such as loss='hinge'"
+            "some dual variables are negative, because the loss increases at some margins; choose a "
+            "decreasing loss, such as loss='hinge'"
         )
     stairs, values = rounded(block, ceiling), block_values(block)
     between = (block.alpha > INSIDE * ceiling) & (block.alpha < (1.0 - INSIDE) * ceiling)

@@ -39,7 +39,7 @@ def run(chosen: Namespace) -> int:
         note(f"{len(given) - len(there)} of {len(given)} runs have no record and are left out.")
     found = contestants(there, chosen.part)
     if len(found) < 2:
-        raise SettingError("these runs are of one model: name runs of two at least")
+        raise SettingError("these runs are of one model: name runs of at least two models")
     result = compare(found, chosen.metric or METRICS, _contestant_with(found, baseline).label)
     if chosen.json:
         print_json(

@@ -95,7 +95,9 @@ def _filtered(table: pd.DataFrame, where: list[str], data: str | None) -> pd.Dat
 def _column(table: pd.DataFrame, name: str) -> str:
     """Return the name of a column. Raises `SettingError` if there is none."""
     if name not in table:
-        raise SettingError(f"{name!r} is no column of runs; there are {', '.join(map(str, table.columns))}")
+        raise SettingError(
+            f"{name!r} is not a column of runs; the columns are {', '.join(map(str, table.columns))}"
+        )
     return name
 
 
@@ -131,7 +133,7 @@ def one_run(table: pd.DataFrame, text: str) -> str:
 
 def _export(store: RunStore, chosen: Namespace) -> None:
     if not chosen.output:
-        raise SettingError("-o names nothing: give the file to write")
+        raise SettingError("-o is empty: name the file to write")
     digests = named_runs(store, chosen)
     store.records.claim(digests, OWNER)  # an export also marks the runs as the command line's
     _print_moved(chosen.output, export_runs(store, digests, OWNER, chosen.output), as_json=chosen.json)

@@ -58,9 +58,9 @@ def run(chosen: Namespace) -> int:
 def _check_arguments(chosen: Namespace) -> None:
     """Raise `SettingError` for arguments that do not fit, before any work."""
     if chosen.detach and chosen.where not in (None, HERE):
-        raise SettingError("--detach with --where: a cluster is handed work while somebody waits for it")
+        raise SettingError("--detach with --where: runs on a cluster need this command to keep running")
     if chosen.workers is not None and chosen.workers < 1:
-        raise SettingError(f"--workers {chosen.workers}: it takes one worker process at least")
+        raise SettingError(f"--workers {chosen.workers}: use at least one worker process")
 
 
 def _design(chosen: Namespace) -> Design:
@@ -68,14 +68,14 @@ def _design(chosen: Namespace) -> Design:
     if chosen.preset is not None:
         one_of("preset", chosen.preset, PRESETS)
         if chosen.axis or chosen.kind is not None or chosen.points is not None:
-            raise SettingError("--preset has axes of its own: leave --axis, --kind and --points out")
+            raise SettingError("--preset has its own axes: omit --axis, --kind and --points")
         return PRESETS[chosen.preset].design(base, folds, tuple(chosen.seed))
     kind = "grid" if chosen.kind is None else chosen.kind
     one_of("kind", kind, [name for name in KINDS if name != "given"])
     axes = tuple(parse_axes(chosen.axis, base.method, drawn=kind != "grid"))
     if not axes:
         raise SettingError(
-            "no axes: give --axis NAME=VALUES, once or several times, "
+            "no axes: give --axis NAME=VALUES at least once, "
             f"with one of {', '.join(settings_of(base.method)) or 'the settings of another method'}"
         )
     return Design(base, axes, kind, folds, tuple(chosen.seed), points=chosen.points or 0)
@@ -213,29 +213,31 @@ def _study_to_resume(store: RunStore, chosen: Namespace) -> StudyStatus:
     status = store.studies.status(chosen.resume)
     design = _design_of_study(status)
     if chosen.plan:
-        raise SettingError("--plan beside --resume: a plan is of a sweep that was not started")
+        raise SettingError("--plan with --resume: only a new sweep has a plan")
     kept = Choice.of_study(status.study.design)
     choice = kept or _choice(chosen)
     for argument, same, own in (*_check_design(chosen, status.study, design), *_check_choice(chosen, choice)):
         if not same:
             raise SettingError(
-                f"{argument} beside --resume: this sweep was started with {own}; leave the argument out, or "
-                "start another sweep"
+                f"{argument} with --resume: this sweep was started with {own}; omit the argument, or start "
+                "another sweep"
             )
     choice.check(design)
     if kept is None:
-        note(f"This sweep did not say how to choose; from now on it is: {choice}.")
+        note(f"This sweep had no rule of choice; it now has: {choice}.")
         store.studies.redesign(status.id, status.study.owner, choice.beside(design))
         return store.studies.status(status.id)
     return status
 
 
 def _design_of_study(status: StudyStatus) -> Design:
-    """Return the design of a study. Raises `SettingError` if it is no sweep."""
+    """Return the design of a study. Raises `SettingError` if it is not a sweep."""
     try:
         return Design.from_dict(status.study.design)
     except (ValueError, TypeError, KeyError) as error:
-        raise SettingError(f"the study {status.id} is no sweep that this version reads ({error})") from error
+        raise SettingError(
+            f"the study {status.id} is not a sweep that this version can read ({error})"
+        ) from error
 
 
 def _choice(chosen: Namespace) -> Choice:

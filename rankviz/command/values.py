@@ -82,7 +82,7 @@ def parse_settings(texts: Sequence[str], method: str) -> dict[str, Any]:
     for name, text in map(parse_pair, texts):
         one_of("setting", name, known)
         if name in found:
-            raise SettingError(f"--set {name} stands twice: give each setting one value")
+            raise SettingError(f"--set {name} is given twice: give each setting one value")
         found[name] = parse_value(known[name], text)
     return found
 
@@ -112,12 +112,12 @@ def base_spec(chosen: Namespace) -> tuple[RunSpec, tuple[str, ...]]:
 def _folds(chosen: Namespace, there: Collection[str]) -> tuple[str, ...]:
     """Return the chosen folds. Raises `SettingError` for unknown or repeated ones."""
     if chosen.all_folds and chosen.fold:
-        raise SettingError("--all-folds beside --fold: give one of the two")
+        raise SettingError("--all-folds with --fold: give only one")
     folds = tuple(there if chosen.all_folds else chosen.fold or ("Fold1",))
     for fold in folds:
         one_of("fold", fold, there)
         if folds.count(fold) > 1:
-            raise SettingError(f"--fold {fold} stands twice: name each fold once")
+            raise SettingError(f"--fold {fold} is given twice: name each fold once")
     return folds
 
 
@@ -151,9 +151,7 @@ def _between(low: str, high: str) -> list[str]:
         return [f"{ends[0][1]}^{power}" for power in _from_to(ends[0][2], ends[1][2])]
     if low.isdecimal() and high.isdecimal():
         return list(map(str, _from_to(low, high)))
-    raise SettingError(
-        f"{low}..{high}: a grid lists powers of one number (2^-12..2^6) or whole numbers (1..5)"
-    )
+    raise SettingError(f"{low}..{high}: a grid has powers of one number (2^-12..2^6) or whole numbers (1..5)")
 
 
 def _from_to(low: str, high: str) -> range:
@@ -162,5 +160,5 @@ def _from_to(low: str, high: str) -> range:
     if max(len(low), len(high)) > LONGEST_END or int(high) - int(low) >= most:
         raise SettingError(f"{low} to {high} are more than the {most:,} runs of one sweep; take fewer values")
     if int(low) > int(high):
-        raise SettingError(f"{low} to {high} holds nothing: give the smaller one first")
+        raise SettingError(f"{low} to {high} is empty: give the smaller number first")
     return range(int(low), int(high) + 1)

@@ -122,7 +122,7 @@ def _read(name: str) -> Bounds:
     unknown = sorted(values.keys() - {field.name for field in fields(Bounds)})
     if unknown:
         known = ", ".join(field.name for field in fields(Bounds))
-        raise SettingError(f"{name}: {', '.join(unknown)} is no bound; there are {known}")
+        raise SettingError(f"{name}: {', '.join(unknown)} is not a bound; the bounds are {known}")
     try:
         return replace(SETS[like], **values)
     except SettingError as error:

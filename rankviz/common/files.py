@@ -47,7 +47,7 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = Path(path).resolve()  # a link stays one
     if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "cannot save here (this is no file)", str(path))
+        raise OSError(errno.EINVAL, "cannot save here (this is not a file)", str(path))
     aside = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
         opened = aside.open("xb")

@@ -38,12 +38,12 @@ def write_npz(path: Path, meta: dict[str, Any], arrays: Arrays) -> Path:
 
 
 def npz_bytes(meta: dict[str, Any], arrays: Arrays) -> bytes:
-    """Return what `write_npz` writes, as bytes. Raises ValueError like it."""
+    """Return the file of `write_npz` as bytes. Raises ValueError like it."""
     text = np.frombuffer(json.dumps(meta, allow_nan=False, default=_plain).encode(), np.uint8)
     file = io.BytesIO()
     for name, array in arrays.items():  # up to NumPy 2.1, `allow_pickle=False` would be one more array
         if array.dtype.hasobject:
-            raise ValueError(f"array {name!r} holds Python objects, which are never written")
+            raise ValueError(f"array {name!r} contains Python objects, which are not allowed")
     np.savez(file, meta=text, **cast(dict[str, Any], arrays))
     return file.getvalue()
 

@@ -25,21 +25,27 @@ def power_of_two(value: float) -> str:
 
 
 def exact(value: object) -> str:
-    """Format a value with all its digits; a small power of ten as 10⁻⁶."""
+    """Format a value with all its digits; a power of ten below 0.01 as 10⁻⁶."""
     if not isinstance(value, float):
         return str(value)
-    short = f"{value:.0e}" if 0 < abs(value) < 1e-2 else f"{value:g}"
-    text = short if float(short) == value else repr(value)
-    mantissa, power, exponent = text.partition("e")
-    return f"10{superscript(int(exponent))}" if power and mantissa == "1" else text
+    exponent = f"{value:.0e}".partition("e")[2]
+    if 0 < value < 1e-2 and float(f"1e{exponent}") == value:
+        return f"10{superscript(int(exponent))}"
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def small(value: float) -> str:
-    """Format a number ≥ 0 with two significant digits: 0.042, or 7.1 × 10⁻⁵."""
+    """Format a number ≥ 0 with two significant digits: 0.042, 7.1 × 10⁻⁵, or 120."""
     if value == 0 or value >= 1e-3:
-        return f"{value:.2g}"
-    digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits} × 10{superscript(int(exponent))}"
+        return f"{float(f'{value:.2g}'):,.10g}"
+    return _with_power(f"{value:.1e}")
+
+
+def _with_power(text: str) -> str:
+    """Write the exponent of a number as a power of ten: 1.2e+05 as 1.2 × 10⁵."""
+    digits, e, exponent = text.partition("e")
+    return f"{digits} × 10{superscript(int(exponent))}" if e else text
 
 
 def alike(values: Sequence[float]) -> list[str]:
@@ -51,8 +57,8 @@ def alike(values: Sequence[float]) -> list[str]:
 
 
 def with_minus(value: float, form: str) -> str:
-    """Format a number, such as by "+.3f", with a minus sign (−) for the hyphen; zero has no sign."""
-    text = format(value, form)
+    """Format a number, such as by "+.3f", with a minus sign (−) and powers as 10⁵; zero has no sign."""
+    text = _with_power(format(value, form))
     return text.replace("-", "−") if re.search("[1-9]|nan|inf", text) else text.lstrip("+-")
 
 

@@ -40,14 +40,14 @@ class ProcessId:
     @classmethod
     def of(cls, pid: int) -> ProcessId:
         """Return the process that has this number now."""
-        return cls(pid, _seen(pid)[1])
+        return cls(pid, _running_since(pid)[1])
 
     def alive(self) -> bool:
         """Return True if it still runs; a zombie does not."""
         child = self._child()
         if child is not None:
             return child.poll() is None
-        runs, began = _seen(self.pid)
+        runs, began = _running_since(self.pid)
         return runs and self.same(ProcessId(self.pid, began))
 
     def same(self, other: ProcessId) -> bool:
@@ -102,7 +102,7 @@ def start(command: list[str], environment: dict[str, str], log: Path) -> Process
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            **_apart(),
+            **_detached_options(),
         )
     process = ProcessId.of(child.pid)
     with _lock:
@@ -128,7 +128,7 @@ CLOCK_SECONDS = 2.0
 _HAS_PROC = sys.platform == "linux" and Path("/proc/self/stat").exists()
 
 
-def _apart() -> dict[str, Any]:
+def _detached_options() -> dict[str, Any]:
     """Return options that protect the process from a closed console and Ctrl-C in it."""
     if not WINDOWS:
         return {"start_new_session": True}
@@ -143,7 +143,7 @@ def _signal_name(number: int) -> str:
         return "without a name"
 
 
-def _seen(pid: int) -> tuple[bool, float | None]:
+def _running_since(pid: int) -> tuple[bool, float | None]:
     """Return True if a process of this number runs (not a zombie), and its start time."""
     return _in_proc(pid) if _HAS_PROC else _by_psutil(pid)
 

@@ -189,7 +189,7 @@ class ChoiceOrObject(Choice):
         if isinstance(value, str) and value in self.options:
             return
         if isinstance(value, type):
-            raise SettingError(f"{name} is the class {value.__name__}; give an object of it")
+            raise SettingError(f"{name} is the class {value.__name__}; give an instance")
         if not isinstance(value, self.kind):
             raise SettingError(f"{name}={value!r} is not known; choose {self.words}")
         lacking = [attribute for attribute in self.declares if not hasattr(value, attribute)]
@@ -328,9 +328,9 @@ class Setting:
 
     def words(self, value: Any) -> str:
         """Return the setting for a caption; "" if it is quiet and has its default."""
-        return "" if self.quiet and value == self.default else self.told(value)
+        return "" if self.quiet and value == self.default else self.format(value)
 
-    def told(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """Return the setting in words, also if captions leave it out."""
         if self.caption is not None:
             return self.caption(value)
@@ -399,7 +399,7 @@ SEED = Setting(
     label="Seed",
     domain=Whole(least=0),
     default=0,
-    help="Of what is drawn at random: landmarks, frequencies, starts. The same seed gives the same model.",
+    help="Seed of random landmarks, frequencies and starts. Equal seeds give equal models.",
     key="seed",
     offer=Typed(0, LARGEST_SEED),
     caption=lambda seed: f"seed {seed}",

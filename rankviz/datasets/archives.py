@@ -153,7 +153,7 @@ def unpack(member: Member, limits: Limits) -> Iterator[bytes]:
     for block in _blocks(member):
         packed_twice = block.startswith((_GZIP, *_ZIP)) or block.startswith(_TAR, _TAR_AT)
         if done == 0 and packed_twice:
-            raise _refused(member.shown, "an archive inside of it", "Unpack the inner one first.")
+            raise _refused(member.shown, "an archive inside the archive", "Unpack the inner one first.")
         done += len(block)
         if done > max(RATIO_FLOOR, limits.ratio * member.packed):
             raise DataError(
@@ -247,9 +247,9 @@ def _entries(archive: zipfile.ZipFile, name: str) -> list[Member]:
             continue
         key = unicodedata.normalize("NFC", "/".join(path)).casefold()
         if key in found:
-            raise _refused(shown, "a name that is in the archive twice", "Pack each file once.")
+            raise _refused(shown, "the same name twice in the archive", "Pack each file once.")
         if PACKED.search(path[-1]):
-            raise _refused(shown, "an archive in the archive", "Unpack the inner one first.")
+            raise _refused(shown, "an archive inside the archive", "Unpack the inner one first.")
         found[key] = Member(shown, path, info.compress_size, partial(archive.open, info))
     return list(found.values())
 
@@ -264,7 +264,7 @@ def _safe_path(info: zipfile.ZipInfo, archive: str) -> tuple[str, ...]:
             shown, "a name that leads out of the archive", "Pack the folder itself, without paths."
         )
     if not all(c.isprintable() for c in name) or len(name) > BYTES_PER_ENTRY:
-        raise _refused(shown, "a name with control characters, or far too long a one", "Rename the file.")
+        raise _refused(shown, "a name that is too long or has control characters", "Rename the file.")
     return path
 
 

@@ -74,7 +74,7 @@ def _check_no_data_set(X: object, name: str) -> None:
         instead = " of one part, such as fold.test.X"
     if instead:
         raise DataError(
-            f"a {kind.__name__} where the features belong",
+            f"a {kind.__name__} instead of features",
             expected=_MATRIX,
             remedy=f"Pass its features{': data' if instead == '.X' else ''}{instead}.",
             path=name or None,
@@ -111,14 +111,14 @@ def score_array(
     """Return scores as finite float64 (n,). Raises `DataError`, with the `query_of` a bad document."""
     expected = f"one score for each document, shape ({n},)"
     if callable(getattr(scores, "predict", None)):
-        found, remedy = f"a {type(scores).__name__} where scores belong", "Pass what its predict gives."
+        found, remedy = f"a {type(scores).__name__} instead of scores", "Pass what its predict gives."
         raise DataError(found, expected=expected, remedy=remedy, path=name or None)
     given = real_array(scores, "scores", expected, name)
     if given.shape != (n,):
         raise DataError(
             f"scores of shape {given.shape} for {n} documents",
             expected=expected,
-            remedy="Check that the scores were computed for these very documents.",
+            remedy="Check that the scores belong to these documents.",
             path=name or None,
         )
     values = given.astype(np.float64)
@@ -128,7 +128,7 @@ def score_array(
         raise DataError(
             f"score {values[first]} for document {first + 1}{query}",
             expected="finite scores",
-            remedy="Check that the model was fitted, and its settings: its scores overflow or are undefined.",
+            remedy="Its scores overflow or are undefined: check that the model was fitted, and its settings.",
             path=name or None,
         )
     _check_exact(scores, given, values, name)
@@ -150,9 +150,9 @@ def _check_exact(scores: ArrayLike, given: NDArray[Any], values: FloatArray, nam
         first = int(np.flatnonzero(rounded)[0])
         shown = objects[first] if len(large) else given[first]
         raise DataError(
-            f"score {shown} for document {first + 1}, which float64 rounds",
-            expected="scores that float64 holds",
-            remedy="Give scores in float64, or their ranks.",
+            f"score {shown} for document {first + 1}, which float64 would round",
+            expected="scores that float64 can represent",
+            remedy="Give float64 scores, or ranks.",
             path=name or None,
         )
 
@@ -207,7 +207,7 @@ def real_array(values: ArrayLike, what: str, expected: str, name: str = "") -> N
 
 
 def _why_not_real(dtype: np.dtype[Any]) -> str:
-    """Say why entries of a type are no real numbers; for complex ones also in scikit-learn's words."""
+    """Say why entries of a type are not real numbers; for complex ones also in scikit-learn's words."""
     known = {"c": ": Complex data not supported", "M": ", points in time", "m": ", spans of time"}
     return f"they are of type {dtype}{known.get(dtype.kind, '')}"
 
@@ -232,7 +232,7 @@ def _real_objects(array: NDArray[Any], what: str, expected: str, name: str) -> N
         raise DataError(
             f"{what} beyond the largest float64, 1.8 × 10³⁰⁸",
             expected=expected,
-            remedy="Give numbers that float64 holds.",
+            remedy="Give numbers that float64 can represent.",
             path=name or None,
         ) from error
 
@@ -324,7 +324,7 @@ def _check_no_sizes(array: NDArray[Any], n: int, name: str) -> None:
     sizes = array.ndim == 1 and array.dtype.kind in "iu" and len(array) != n
     if sizes and array.sum() == n and array.min() > 0:
         raise _refused(
-            f"{len(array)} numbers that add up to the {n} documents: sizes of queries, it seems",
+            f"{len(array)} numbers with sum {n}, the number of documents: probably sizes of queries",
             "Give each document the id of its query: np.repeat(np.arange(len(sizes)), sizes).",
             name,
         )
@@ -445,7 +445,7 @@ def check_memory(n: int, d: int, *, path: str | None, line: int | None = None) -
     room = MEMORY_SHARE * free_memory()
     if 8 * n * d > room:
         raise DataError(
-            f"{n:,} documents with features up to index {d}, which take {megabytes(8 * n * d)} as a matrix",
+            f"{n:,} documents with features up to index {d}, which need {megabytes(8 * n * d)} as a matrix",
             expected=f"at most {megabytes(room)} ({MEMORY_SHARE:.0%} of the memory that is free)",
             remedy=f"{_REMEDY[:-1]}, or close other programs.",
             path=path,

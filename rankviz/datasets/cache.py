@@ -101,7 +101,7 @@ def _entry(path: StrPath, folder: Path) -> Path:
 
 
 def _source(path: StrPath) -> dict[str, Any]:
-    """Return what identifies this version of a file."""
+    """Return the identity of this version of a file."""
     resolved = os.path.realpath(path)
     status, group = os.stat(resolved), group_file(path)
     source = {"format": FORMAT, "path": resolved, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
@@ -270,7 +270,7 @@ class FileStorage:
         """Reserve bytes. Raises OSError beyond the free room."""
         self._room -= bytes_
         if self._room < 0:
-            raise OSError(errno.ENOSPC, "no room in the cache")
+            raise OSError(errno.ENOSPC, "the cache has no space")
 
     def check(self, n: int, d: int, path: str, line: int | None) -> None:
         """Accept any size: a file may exceed memory, and `reserve` checks the disk."""

@@ -266,7 +266,7 @@ def dataset_at(path: Path) -> Dataset:
             return dataset_at(below)
     raise DataError(
         "a folder without folds" if os.path.isdir(path) else "no folder of this name",
-        expected="a folder with Fold1, Fold2, … that hold train.txt, vali.txt and test.txt, or one file",
+        expected="a folder with Fold1, Fold2, … (train.txt, vali.txt, test.txt in each), or one file",
         remedy="Check the path.",
         path=path,
     )
@@ -304,9 +304,9 @@ def check_inside(path: Path, root: Path) -> Path:
     if resolved.is_relative_to(root):
         return resolved
     raise DataError(
-        f"a link to {resolved}, which lies outside of {root}",
+        f"a link to {resolved}, which is outside {root}",
         expected="files within the data root",
-        remedy="Copy the files there, or make their own folder a data root.",
+        remedy="Copy the files there, or add their folder as a data root.",
         path=path,
     )
 

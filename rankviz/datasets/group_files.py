@@ -153,7 +153,7 @@ def _with_query(row: re.Match[bytes], query: int, shown: str, number: int) -> by
         raise DataError(
             "a query id in a file whose queries a group file counts",
             expected="'grade index:value …' on every line, or a query id on every line",
-            remedy="Read it without the group file, or remove the query ids.",
+            remedy="Read the file without the group file, or remove the query ids.",
             path=shown,
             line=number,
         )
@@ -212,7 +212,7 @@ def read_scores(path: StrPath, data: RankingData) -> FloatArray:
             for number, line in enumerate(chunk.lines, chunk.first):
                 if len(scores) < data.n_documents:
                     scores.append(_score(line, name, number))
-                elif line.strip(b" \t"):  # blank lines at the end are no scores
+                elif line.strip(b" \t"):  # blank lines at the end are not scores
                     raise _wrong_count(f"more than {len(scores)} scores", data, name, number)
             check_blank_lines(number, len(scores), name, "scores")
     if len(scores) < data.n_documents:

@@ -55,7 +55,7 @@ def normalise(data: Fold | RankingData, how: str) -> Fold | RankingData:
     if not isinstance(data, Fold):
         require_data(data, "Give a Fold, or RankingData.from_arrays(X, y, qid).")
     if not isinstance(how, str) or how not in NORMALISATIONS:
-        raise SettingError(f"no normalisation is called {how!r}; there are {', '.join(NORMALISATIONS)}")
+        raise SettingError(f"there is no normalisation {how!r}; there are {', '.join(NORMALISATIONS)}")
     learn = NORMALISATIONS[how].learn
     if isinstance(data, Fold):
         transform = learn(data.train)

@@ -55,7 +55,7 @@ def cyclic_fold(data: RankingData, number: int, *, seed: int = DEFAULT_SPLIT_SEE
     """
     if data.n_queries < SUBSETS or not 1 <= number <= SUBSETS:
         raise DataError(
-            f"{data.n_queries} {'query' if data.n_queries == 1 else 'queries'}, to make fold {number} of",
+            f"{data.n_queries} {'query' if data.n_queries == 1 else 'queries'}, for fold {number}",
             expected=f"at least {SUBSETS} queries, and a fold from 1 to {SUBSETS}",
             remedy="Use a larger file, or give train, vali and test as files of their own.",
             path=data.name or None,
@@ -108,7 +108,7 @@ def check_shared_queries(parts: Mapping[str, RankingData]) -> None:
         if len(shared):
             more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
             raise DataError(
-                f"query {shared[0]}{more} is in {first.name} as well",
+                f"query {shared[0]}{more} is also in {first.name}",
                 expected="every query in one part only",
                 remedy="Move all documents of a query to one part, or renumber the queries.",
                 path=second.name,
@@ -146,11 +146,15 @@ def query_weights(sample_weight: ArrayLike, data: RankingData, rows: IntArray | 
         usual = of_query[np.searchsorted(data.ptr, document, side="right") - 1]
         raise _refused(
             f"sample_weight {weights[document]:g} beside {usual:g} in query {data.query_of(document)}",
-            "the same weight for all documents of a query: pairs are weighed by query",
+            "one weight for all documents of a query: it multiplies the query's pairs",
             "Give a query's documents one weight, such as their mean.",
         )
     if data.n_documents and not of_query.any():
-        raise _refused("sample_weight 0 for every query", "a query that counts", "Give one a weight above 0.")
+        raise _refused(
+            "sample_weight 0 for every query",
+            "at least one positive weight",
+            "Give a query a weight above 0.",
+        )
     return of_query
 
 

@@ -24,8 +24,8 @@ QUERY_SHARE = Setting(
     label="Share of training queries",
     domain=Share(positive=True),
     default=1.0,
-    help="The share of the training queries that a run learns from, drawn at random, one at least. Features "
-    "are drawn from all training documents, without their grades.",
+    help="Share of training queries for learning, drawn at random; at least one query. Features are drawn "
+    "from all training documents.",
     offer=Steps((1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0)),
     caption=lambda share: f"{100 * share:.3g} % of the training queries",
     quiet=True,
@@ -37,8 +37,8 @@ FLIPPED = Setting(
     label="Share of grades flipped",
     domain=Share(),
     default=0.0,
-    help="The share of training documents, drawn at random, whose grade is replaced by another one of the "
-    "training part, each as likely. Grades that results are judged by stay as they are.",
+    help="Share of training documents, drawn at random, whose grade is replaced by another one. All other "
+    "grades are equally likely. Validation and test keep theirs.",
     offer=Steps((0.0, 0.05, 0.1, 0.2, 0.3, 0.4)),
     caption=lambda share: f"{100 * share:.3g} % of the training grades flipped",
     quiet=True,
@@ -50,7 +50,7 @@ DRAW = Setting(
     label="Draw",
     domain=Whole(least=0, most=LARGEST_SEED),
     default=0,
-    help="Which queries or grades were drawn. The smaller shares of a draw are parts of its larger ones.",
+    help="Which queries or grades are drawn. A draw's larger shares contain its smaller ones.",
     offer=Typed(0, LARGEST_SEED),
     caption=lambda draw: f"draw {draw}",
     quiet=True,

@@ -78,7 +78,7 @@ def _open_regular(path: StrPath) -> IO[bytes]:
     if os.path.isdir(path):
         raise IsADirectoryError(path)
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError("neither a file nor a folder, but a device, pipe or socket")
+        raise ValueError("a device, pipe or socket instead of a file")
     return open(path, "rb")
 
 

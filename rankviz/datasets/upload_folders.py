@@ -68,7 +68,7 @@ def remove(folder: Path, root: Path) -> None:
     """Delete a data set directly below `root`. Raises `DataError` for anything else."""
     if folder.parent.resolve() != root.resolve() or folder.name.startswith("."):
         raise DataError(
-            f"{folder.name} is not one of your uploads", expected="one of yours", remedy="Choose another."
+            f"{folder.name} is not your upload", expected="one of yours", remedy="Choose another."
         )
     gone = folder.with_name(f".{secrets.token_hex(8)}.tmp")
     with _disk_errors_as_data_errors():
@@ -109,7 +109,7 @@ def _disk_errors_as_data_errors() -> Iterator[None]:
         raise DataError(
             f"the folder of uploads cannot be written to ({error.strerror})",
             expected="a disk with free space",
-            remedy="The data sets that are there can be used. Who runs the app can free space for more.",
+            remedy="You can use existing data sets. Ask the operator of this server for more space.",
         ) from error
 
 

@@ -154,7 +154,7 @@ def _require_parts(folds: _Folds) -> None:
             raise DataError(
                 f"no {' and no '.join(f'{part}.txt' for part in missing)} in {fold}",
                 expected="train.txt, vali.txt and test.txt in every fold",
-                remedy="Add what is missing; or upload one file alone, which is then split by query.",
+                remedy="Add the missing file, or upload a single file, which is split by query.",
                 path=next(iter(parts.values())).shown.partition(": ")[0],
             )
 

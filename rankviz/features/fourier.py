@@ -75,7 +75,7 @@ class IndependentFrequencies:
         return not self.lacks(kernel)
 
     def lacks(self, kernel: KernelFacts) -> str:
-        """Return that a spectral density is missing; "" if it is not."""
+        """Say that a spectral density is missing; "" if it is not."""
         return lacks_density(kernel)
 
     def draw(self, spectrum: Spectrum, d: int, m: int, rng: np.random.Generator) -> FloatArray:
@@ -92,7 +92,7 @@ class OrthogonalFrequencies:
     """
 
     label: str = "orthogonal"
-    meaning: ClassVar[str] = "at right angles in blocks, so that the kernel stays unbiased"
+    meaning: ClassVar[str] = "orthogonal in blocks; the kernel stays unbiased"
     needs: str = "rotation-invariant"
 
     def takes(self, kernel: KernelFacts) -> bool:
@@ -274,7 +274,7 @@ class RandomFourier:
         """
         if self.kernel.spectrum is None:
             why = lacks_density(self.kernel)
-            raise SettingError(f"the {self.kernel.label} kernel {why}: no frequencies can be drawn")
+            raise SettingError(f"the {self.kernel.label} kernel {why}, so it has no frequencies to draw")
         frequency_rng, phase_rng = np.random.default_rng(self.seed).spawn(2)
         omega = self.frequencies.draw(self.kernel.spectrum, X.shape[1], self.n_components, frequency_rng)
         return DrawnFourier(omega, phase_rng.uniform(0, 2 * np.pi, self.n_components), self.kernel)

@@ -126,7 +126,9 @@ class Spectrum:
     def lengths(self, d: int, m: int, rng: np.random.Generator) -> FloatArray:
         """Draw independent lengths (m,); ValueError unless directions are uniform."""
         if self.length is None:
-            raise ValueError("directions are not alike, and a length alone makes no frequency")
+            raise ValueError(
+                "directions have different distributions, so a length does not define a frequency"
+            )
         return np.array([self.length(d, rng) for _ in range(m)])
 
 

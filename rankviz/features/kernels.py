@@ -39,8 +39,8 @@ GAMMA = Setting(
     domain=Positive(names=("scale",)),
     default=2.0**-6,
     start=2.0**-2,
-    help="How fast the kernel falls off with distance, such as exp(−γ‖x − z‖²): the larger, the nearer two "
-    "documents must be to count as alike, and the rougher the model.",
+    help="How fast the kernel decreases with distance. With a larger γ only close documents are similar, and "
+    "the model is less smooth.",
     key="g",
     offer=Powers(-12, 4),
 )
@@ -51,7 +51,7 @@ DEGREE = Setting(
     label="Degree of the polynomial",
     domain=Whole(),
     default=3,
-    help="Of (γ⟨x, z⟩ + coef0)^degree: products of up to so many features take part.",
+    help="In (γ⟨x, z⟩ + coef0)^degree: the largest number of features in a product.",
     key="deg",
     offer=Steps((1, 2, 3, 4, 5)),
     caption=lambda degree: f"degree {degree}",
@@ -63,8 +63,7 @@ COEF0 = Setting(
     label="Constant coef0",
     domain=Real(low=0),
     default=1.0,
-    help="Of (γ⟨x, z⟩ + coef0)^degree: above 0, products of fewer features take part too. Below 0 it would "
-    "be no kernel.",
+    help="In (γ⟨x, z⟩ + coef0)^degree: a value above 0 adds products of fewer features.",
     key="coef0",
     offer=Steps((0.0, 0.5, 1.0, 2.0)),
 )
@@ -406,7 +405,7 @@ def kernel_name(kernel: Kernel) -> str:
     found = next((name for name, kind in KERNELS.items() if kind.kernel is type(kernel)), None)
     if found is None:
         raise SettingError(
-            f"the kernel {kernel!r} has no name to store; enter its class in "
+            f"the kernel {kernel!r} has no name for storage; register its class in "
             f"rankviz.features.kernels.KERNELS, or choose one of {', '.join(map(repr, KERNELS))}"
         )
     return found

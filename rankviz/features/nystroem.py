@@ -81,7 +81,7 @@ class KMeansPlusPlusLandmarks:
     largest_batch: int = 64
     patience: int = 16
 
-    meaning: ClassVar[str] = "documents far from the landmarks before them"
+    meaning: ClassVar[str] = "documents far from earlier landmarks"
     measures: ClassVar[bool] = True
 
     def choose(self, X: FloatArray, m: int, seed: int, report: Report = silent) -> IntArray:
@@ -217,7 +217,7 @@ def cholesky_basis(K: FloatArray, size: float = 1.0) -> tuple[IntArray, Cholesky
     below, it adds nothing above the jitter and is left out. The pivot depends on earlier landmarks only, so
     maps stay nested. Blocks of BLOCK landmarks make nearly all work matrix products; rounding of K cannot
     make the factorisation fail. If none is left out, one call of LAPACK gives the same. The first landmark
-    stays even if κ(x, x) = 0, so that every map has a feature; a feature of 0 is harmless.
+    stays even if κ(x, x) = 0, so that every map has a feature; a feature of 0 does no harm.
     """
     jitter = JITTER * size
     with contextlib.suppress(linalg.LinAlgError):

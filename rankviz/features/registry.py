@@ -36,8 +36,8 @@ N_COMPONENTS = Setting(
     domain=Whole(most=MOST_FEATURES),
     default=500,
     start=200,
-    help="Landmarks (Nyström) or frequencies (random Fourier). More come closer to the exact kernel and "
-    "take longer.",
+    help="Landmarks (Nyström) or frequencies (random Fourier). More are closer to the exact kernel but take "
+    "longer.",
     key="m",
     offer=Steps((5, 10, 25, 50, 100, 200, 500, 1000, 2000)),
     named=True,
@@ -336,7 +336,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         expands=True,
         has_form=_made_of_features,
         draws_by=LANDMARK_CHOICE,
-        meaning="a kernel through m landmark documents",
+        meaning="a kernel approximated by m landmark documents",
     ),
     "fourier": MapKind(
         "random Fourier",
@@ -347,7 +347,7 @@ FEATURE_MAPS: dict[str, MapKind] = {
         (N_COMPONENTS, KERNEL, SEED, FREQUENCY_CHOICE),
         has_form=lambda kernel: True,
         draws_by=FREQUENCY_CHOICE,
-        meaning="a kernel through m random frequencies",
+        meaning="a kernel approximated by m random frequencies",
         entry_cost=lambda kernel, d: EntryCost(products=d, cos=1),
         takes=lambda kernel: kernel.spectrum is not None,
         needs="shift-invariant, with a known spectral density",
@@ -397,7 +397,7 @@ def check_combination(feature_map: str, values: Mapping[str, Any]) -> None:
     if not kind.takes(kernel):
         raise _mismatch("feature_map", feature_map, FEATURE_MAPS, kernel, supported_kernels(kind))
     for setting, value in active(kind.settings, lambda setting: values.get(setting.name, setting.default)):
-        if setting is not KERNEL and setting.options and not goes_with(setting.options[value], kernel):
+        if setting is not KERNEL and setting.options and not supports_kernel(setting.options[value], kernel):
             kernels = supported_kernels(kind, setting.options[value])
             raise _mismatch(str(setting.parameter), value, setting.options, kernel, kernels)
 
@@ -406,7 +406,7 @@ def _mismatch(
     parameter: str, value: str, options: Mapping[str, Any], kernel: KernelFacts, kernels: Sequence[str]
 ) -> SettingError:
     """Return the error for an option that does not support a kernel; it supports `kernels`."""
-    others = [name for name, option in options.items() if goes_with(option, kernel)]
+    others = [name for name, option in options.items() if supports_kernel(option, kernel)]
     return SettingError(
         f"{parameter}={value!r} {needs_of(options[value], kernel)}; choose "
         f"{_named('kernel', kernels)}, or {_named(parameter, others)}"
@@ -422,10 +422,12 @@ def needs_of(option: object, kernel: KernelFacts) -> str:
 
 def supported_kernels(*options: object) -> list[str]:
     """List the kernels that all of these options (maps, sampling methods) support."""
-    return [name for name, kernel in KERNELS.items() if all(goes_with(option, kernel) for option in options)]
+    return [
+        name for name, kernel in KERNELS.items() if all(supports_kernel(option, kernel) for option in options)
+    ]
 
 
-def goes_with(option: object, kernel: KernelFacts) -> bool:
+def supports_kernel(option: object, kernel: KernelFacts) -> bool:
     """Return True if an option has a kernel and supports this one; it supports all by default."""
     if not getattr(option, "has_kernel", True):
         return False

@@ -5,7 +5,7 @@ features, (m, m), or of documents, (n, n), whichever is smaller.
 
 Values and gradients are always in double precision. Hessian products and preconditioners only affect
 directions. In single precision they take half the time, most of it spent reading Φ. So they use it if memory
-allows and rounding is harmless.
+allows and rounding does no harm.
 
 See docs/decisions/0006-features-are-an-operator.md.
 """
@@ -50,10 +50,10 @@ class CholeskyPreconditioner:
             with contextlib.suppress(linalg.LinAlgError):
                 return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T has LAPACK's memory order
         raise DataError(
-            "features or kernel values so large beside their differences within queries that rounding leaves "
-            "nothing of these (the preconditioner is not positive definite)",
-            expected="differences that squares of the values do not drown",
-            remedy="Normalise the features first, query by query; of a polynomial kernel choose a smaller "
+            "differences within queries that are lost to rounding, because features or kernel values are so "
+            "large (the preconditioner is not positive definite)",
+            expected="differences that rounding of the values preserves",
+            remedy="Normalise the features first, query by query; for a polynomial kernel choose a smaller "
             "coef0 or degree.",
         )
 

@@ -236,7 +236,7 @@ class KernelSpace(Space):
     def vector(self, coefficients: FloatArray) -> FloatArray:
         """Return the coefficients with their image by the last γ's matrix; ValueError without one."""
         if self._computed is None:
-            raise ValueError("no kernel matrix is there yet: ask for an objective first")
+            raise ValueError("there is no kernel matrix yet: request an objective first")
         return np.stack((coefficients, self._computed[1].product(coefficients)))
 
     def seconds(self, task: Task) -> float:

@@ -207,7 +207,7 @@ class Hinge(Loss):
         if not smoothing > 0.0:
             raise ValueError(
                 "the dual variables of a hinge depend on the width of its last smoothing, which is in the "
-                "trace, and this model has none; fit it again"
+                "trace, which this model lacks; fit it again"
             )
         return SmoothedHinge(smoothing)
 
@@ -347,8 +347,8 @@ def loss_name(loss: str | Loss) -> str:
         if name == loss or known is loss or (type(known) is type(loss) and vars(known) == vars(loss)):
             return name
     raise SettingError(
-        f"loss={loss!r} has no name to store; enter it in rankviz.learning.losses.LOSSES, or fit with one of "
-        f"{', '.join(map(repr, LOSSES))}"
+        f"loss={loss!r} has no name for storage; register it in rankviz.learning.losses.LOSSES, or fit "
+        f"with one of {', '.join(map(repr, LOSSES))}"
     )
 
 
@@ -365,8 +365,8 @@ LOSS_WEIGHT = Setting(
     domain=Positive(),
     default=2.0**-7,
     start=2.0**-4,
-    help="Weight of the loss against ½‖w‖²: larger fits the training part more closely. It multiplies the "
-    "plain loss, for RankSVM as in chen2017 eq. 22.",
+    help="Weight of the loss against ½‖w‖²: a larger C fits the training part more closely. It multiplies "
+    "the loss without ½ (chen2017 eq. 22).",
     key="c",
     offer=Powers(-15, 10),
 )
@@ -381,6 +381,6 @@ LOSS = Setting(
     label="Loss",
     domain=ChoiceOrObject(LOSSES, Loss, "rankviz.learning.losses.Loss", _DECLARED),
     default="squared_hinge",
-    help="What a pair with margin t = f(preferred) − f(other) costs. C means something else with each.",
+    help="Penalty of a pair with margin t = f(preferred) − f(other). C is not comparable between losses.",
     key="loss",
 )

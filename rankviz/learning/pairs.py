@@ -273,7 +273,7 @@ def _as_table(costs: object) -> FloatArray:
         return np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise SettingError(
-            f"costs={costs!r} is no table of numbers; choose one of {choices_in_words()}"
+            f"costs={costs!r} is not a table of numbers; choose one of {choices_in_words()}"
         ) from error
 
 
@@ -383,10 +383,12 @@ RULES = {
     ),
     "grade_query": CostRule("λ by grades × μ by query", _by_grade_and_query),
     "slack": CostRule(
-        "slack rescaling by DCG", _slack, meaning="what swapping the two costs in DCG (chapelle2010 §6.2)"
+        "slack rescaling by DCG",
+        _slack,
+        meaning="the loss of DCG if the two documents are swapped (chapelle2010 §6.2)",
     ),
     "margin": CostRule(
-        "margin rescaling by DCG", _margin, True, "the margin asked for is what swapping costs in DCG"
+        "margin rescaling by DCG", _margin, True, "requires a margin equal to this loss of DCG"
     ),
 }
 """Rules by their names in `RankSVM(costs=...)` and the app: he2009's λ and μ, chapelle2010's rescaling."""
@@ -400,7 +402,7 @@ def frozen_costs(costs: object) -> Costs:
         return (costs[0], frozen_costs(costs[1]))
     table = _as_table(costs)
     if table.ndim != 2:
-        raise SettingError(f"costs={costs!r} is no table; choose one of {choices_in_words()}")
+        raise SettingError(f"costs={costs!r} is not a table; choose one of {choices_in_words()}")
     return tuple(tuple(float(v) for v in row) for row in table)
 
 
@@ -412,8 +414,8 @@ def stored_costs(costs: object) -> str | tuple[object, ...] | None:
     name = next((name for name, rule in RULES.items() if rule == frozen), None)
     if name is None:
         raise SettingError(
-            f"costs {frozen.label!r} have no name to store; enter the rule in rankviz.learning.pairs.RULES, "
-            f"or choose one of {choices_in_words()}"
+            f"costs {frozen.label!r} have no name for storage; register the rule in "
+            f"rankviz.learning.pairs.RULES, or choose one of {choices_in_words()}"
         )
     return name
 
@@ -462,7 +464,7 @@ COSTS = Setting(
     label="Costs of pairs",
     domain=CostDomain(),
     default=None,
-    help="What multiplies the loss of a pair. "
+    help="Factor of the loss of each pair. "
     + "; ".join(f"{rule.label}: {rule.meaning}" for rule in RULES.values() if rule.meaning)
     + ".",
     key="costs",

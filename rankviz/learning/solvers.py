@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import exact
 from rankviz.common.settings import SEED, Choice, Positive, Setting, Steps, Whole, one_of
 from rankviz.learning.feature_space import RankObjective, document_flops
 from rankviz.learning.hinge import HingeContinuation
@@ -45,8 +46,7 @@ PRECONDITIONER = Setting(
     label="Preconditioner",
     domain=Choice(PRECONDITIONERS),
     default="auto",
-    help="auto: Newton systems are solved with the preconditioner that suits the map. none: by plain "
-    "conjugate gradients, to see what it is worth.",
+    help="auto: use the preconditioner for the map. none: use plain conjugate gradients, for comparison.",
     quiet=True,
     how=True,
 )
@@ -60,11 +60,11 @@ TOL = Setting(
     label="Tolerance",
     domain=Positive(),
     default=1e-6,
-    help="Training stops when its measure of what is left to gain, such as the Newton decrement, is at most "
-    "this share of the objective.",
+    help="Training stops when the possible gain, such as the Newton decrement, is at most this share of the "
+    "objective.",
     key="tol",
     offer=Steps(TOLERANCES),
-    caption=lambda tol: f"tolerance {tol:.0e}",
+    caption=lambda tol: f"tolerance {exact(tol)}",
     quiet=True,
     how=True,
 )
@@ -473,8 +473,8 @@ SOLVER = Setting(
     label="Solver",
     domain=Choice(SOLVERS),
     default=USUAL,
-    help="Truncated Newton serves every loss and map. The others are here to compare with, best on the "
-    "Convergence page: most of them come less close to the optimum.",
+    help="Truncated Newton supports every loss and map. The others are for comparison on the Convergence "
+    "page; most end farther from the optimum.",
     key="solver",
     quiet=True,
     how=True,
@@ -499,7 +499,6 @@ def check_kernel_space(name: str, n: int) -> None:
     if SOLVERS[name].needs_features:
         able = next(other for other, choice in SOLVERS.items() if not choice.needs_features)
         raise SettingError(
-            f"solver={name!r} needs weights of features, and the exact kernel of as many as {n:,} documents "
-            f"is trained in coefficients of documents; choose solver={able!r}, which can, or an "
-            "approximation of the kernel"
+            f"solver={name!r} needs weights of features, but the exact kernel of {n:,} documents is "
+            f"trained in coefficients of documents; choose solver={able!r}, or an approximation of the kernel"
         )

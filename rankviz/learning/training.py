@@ -105,7 +105,7 @@ class OneMap:
 
     def arguments(self, X: FloatArray, report: Report = silent) -> FloatArray:
         """Raise ValueError: there is only one γ."""
-        raise ValueError("arguments serve other values of gamma, and this map has one")
+        raise ValueError("arguments can be reused for other gamma, but this map has no other")
 
 
 class FamilyFeatures:
@@ -275,7 +275,7 @@ class FeatureSpace(Space):
 
 FROM_ZERO = "zero"
 
-DROWNED = 1e-4
+MOST_ROUNDING = 1e-4
 """Largest relative error of an objective that counts as rounding."""
 
 SAME_PRECONDITIONER = 2.0
@@ -408,7 +408,7 @@ class Training:
         told, w = result.point.value, self.space.coefficients(result.point.w)
         with np.errstate(over="ignore", invalid="ignore"):
             again = certificate(objective, objective.at(self.space.vector(w))).value
-        if not abs(again - told) <= DROWNED * told:
+        if not abs(again - told) <= MOST_ROUNDING * told:
             settings = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
             raise SettingError(
                 f"{kernel.label} kernel values up to {largest_value(kernel, self.space.X):.1e} ({settings}) "

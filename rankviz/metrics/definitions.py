@@ -100,13 +100,13 @@ class Definition:
                 )
         if self.relevant_from < 1:
             raise ValueError(
-                f"relevant_from={self.relevant_from}: grade 0 is never relevant, give 1 or more."
+                f"relevant_from={self.relevant_from}: grade 0 is never relevant; give at least 1."
             )
 
     def check_rank(self, k: object) -> None:
         """Raise `SettingError` for a k of "@k" that is no whole number from 1 to `largest_k`."""
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-            raise SettingError(f"@{k} means nothing: k counts documents from the top, 1, 2, …")
+            raise SettingError(f"@{k} is not a cut-off: k counts documents from the top, 1, 2, …")
         if self.largest_k is not None and k > self.largest_k:
             raise SettingError(
                 f"@{k} is beyond the {self.label} definition, whose largest k is {self.largest_k}"
@@ -193,9 +193,9 @@ def definition_of(definition: str | Definition) -> Definition:
         return definition
     if not isinstance(definition, str):
         raise ValueError(
-            f"A {type(definition).__name__} is no metric definition; query ids are given by name: "
+            f"A {type(definition).__name__} is not a metric definition; pass query ids by name: "
             "evaluate(scores, y, qid=qid)."
         )
     if definition not in DEFINITIONS:
-        raise ValueError(f"There is no metric definition {definition!r}; there are {', '.join(DEFINITIONS)}.")
+        raise ValueError(f"Unknown metric definition {definition!r}; there are {', '.join(DEFINITIONS)}.")
     return DEFINITIONS[definition]

@@ -207,7 +207,9 @@ def matched(
 ) -> tuple[RankingData, FloatArray]:
     """Return the documents with their scores (n,) in the same order; arrays are regrouped by query."""
     if isinstance(data, RankingData) and qid is not None:
-        raise ValueError("The data have their queries: leave qid out, or pass grades in place of the data.")
+        raise ValueError(
+            "RankingData already contains queries: omit qid, or pass grades instead of the data."
+        )
     if isinstance(data, RankingData):
         return data, score_array(scores, data.n_documents, data.name, data.query_of)
     if qid is None:
@@ -291,9 +293,7 @@ def _checked_ranks(at: Iterable[int], definition: Definition) -> IntArray:
     try:
         ranks = list(dict.fromkeys(operator.index(k) for k in at))
     except TypeError:
-        raise ValueError(
-            f"at={at!r} does not list cut-offs, which are whole numbers: [10], say, or range(1, 11)."
-        ) from None
+        raise ValueError(f"at={at!r} must be whole numbers, such as [10] or range(1, 11).") from None
     for k in ranks:
         definition.check_rank(k)
     return np.array(ranks, dtype=np.int64)

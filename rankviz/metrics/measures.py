@@ -265,8 +265,8 @@ def measure(name: str | Measure) -> Measure:
     kind = None if read is None else _KINDS.get(read[1])
     if read is None or kind is None or isinstance(kind, _Cut) != (read[2] is not None):
         raise SettingError(
-            f"{name!r} is no metric; there are NDCG@k, P@k, MAP and MeanNDCG, each with a definition in "
-            "parentheses where it is not the usual one: NDCG@10 (letor)"
+            f"{name!r} is not a metric; the metrics are NDCG@k, P@k, MAP and MeanNDCG, optionally with a "
+            "definition: NDCG@10 (letor)"
         )
     cut = {} if read[2] is None else {"k": int(read[2])}
     return cast(Measure, kind(**cut, definition=read[3] or USUAL))
@@ -278,17 +278,17 @@ def _paired(
     """Return scores with their documents as a `RankingData`, in its order."""
     if callable(getattr(scores, "predict", None)):  # scikit-learn calls scoring= with an estimator
         raise DataError(
-            f"a {type(scores).__name__} where scores belong",
+            f"a {type(scores).__name__} instead of scores",
             expected="one score for each document",
-            remedy="Pass what its predict gives; for scoring= give the metric's scorer: NDCG(10).scorer().",
+            remedy="Pass the result of predict; for scoring= pass the metric's scorer: NDCG(10).scorer().",
         )
     if isinstance(y, RankingData) and qid is not None:
-        raise SettingError("qid has no place beside a RankingData, which has its own")
+        raise SettingError("omit qid: the RankingData contains its own")
     if not isinstance(y, RankingData) and qid is None:
         raise DataError(
             "no query ids",
             expected="one query id for each document",
-            remedy="Pass qid, or a RankingData in the place of y.",
+            remedy="Pass qid, or a RankingData instead of y.",
         )
     data, values = matched(scores, y, qid)
     return values, data

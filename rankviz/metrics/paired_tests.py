@@ -200,7 +200,7 @@ def _kept_signs(n: int, n_resamples: int, seed: int) -> list[Signs]:
 def _checked(p: ArrayLike) -> FloatArray:
     given = real_array(p, "p-values", "numbers from 0 to 1").astype(np.float64)
     if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
-        raise ValueError("p-values are numbers from 0 to 1, in a row")
+        raise ValueError("p-values must be a list of numbers from 0 to 1")
     return given
 
 

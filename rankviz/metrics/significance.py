@@ -239,7 +239,7 @@ def crossed_interval(values: FloatArray, *, confidence: float = 0.95) -> Interva
     least one row.
     """
     if values.ndim != 2 or len(values) == 0:
-        raise ValueError("values of draws by queries are needed, one row at least")
+        raise ValueError("give a table of draws by queries, with at least one row")
     return interval_of_table(values[:, ~np.isnan(values).any(axis=0)], confidence)
 
 
@@ -306,9 +306,7 @@ def _matched(a: pd.Series[float], b: pd.Series[float]) -> pd.Series[float]:
             f"the second ({_some(only_b)}). Compare models on the same part of the same data."
         )
     if not (a.index.is_unique and b.index.is_unique):
-        raise ValueError(
-            "Query ids repeat and their order differs, so pairs cannot be told: give both in the same order."
-        )
+        raise ValueError("Query ids repeat and their order differs: give both in the same order.")
     return b.reindex(a.index)
 
 

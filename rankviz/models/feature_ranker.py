@@ -39,7 +39,7 @@ from rankviz.learning.objective import Status
 from rankviz.learning.solvers import MAX_ITER
 from rankviz.models.ranker import LARGEST_FEATURE, Outcome, Ranker
 
-DROWNED = 1e4
+MOST_LENGTH = 1e4
 """Kernels of inner products refuse documents longer than this times their largest difference within a
 query."""
 
@@ -54,8 +54,8 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
         return
     if not largest_value(kernel, X) <= LARGEST_FEATURE:
         raise DataError(
-            f"documents whose {kernel.label} kernel is beyond {LARGEST_FEATURE:g}",
-            expected="kernel values whose squares are numbers",
+            f"documents with {kernel.label} kernel values above {LARGEST_FEATURE:g}",
+            expected="kernel values whose squares are finite",
             remedy="Normalise the features first, or choose a smaller γ, coef0 or degree.",
         )
     if kernel.shift_invariant:
@@ -63,27 +63,27 @@ def refuse_huge_kernel(kernel: Kernel | None, X: FloatArray) -> None:
         if kernel.gamma > largest:
             raise SettingError(
                 f"gamma={kernel.gamma:g} is too large for features up to {_largest(X):.3g}: γ·‖x − z‖² must "
-                f"stay a number, as it does for gamma up to {largest:.3g}"
+                f"be finite, as for gamma up to {largest:.3g}"
             )
 
 
-def refuse_drowned(kernel: Kernel | None, data: RankingData) -> None:
+def refuse_long_documents(kernel: Kernel | None, data: RankingData) -> None:
     """Raise `DataError` if κ of long documents loses the differences within a query to rounding.
 
-    Kernels of differences x − z do not depend on a common offset, but inner products square it. At `DROWNED`
-    times the differences it takes half of the digits of a kernel value. Eigenvalues that separate documents
-    are then as small as rounding errors.
+    Kernels of differences x − z do not depend on a common offset, but inner products square it. At
+    `MOST_LENGTH` times the differences it takes half of the digits of a kernel value. Eigenvalues that
+    separate documents are then as small as rounding errors.
     """
     if kernel is None or kernel.shift_invariant or data.n_documents == 0:
         return
     X, starts = data.X, data.ptr[:-1]
     spread = float((np.maximum.reduceat(X, starts) - np.minimum.reduceat(X, starts)).max(initial=0.0))
     length = float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
-    if spread > 0 and length > DROWNED * spread:
+    if spread > 0 and length > MOST_LENGTH * spread:
         raise DataError(
             f"documents of length {length:.3g}, whose features differ by at most {spread:.3g} within a query",
-            expected=f"for the {kernel.label} kernel at most {DROWNED:,.0f} times the difference, or "
-            "rounding leaves nothing of it",
+            expected=f"for the {kernel.label} kernel at most {MOST_LENGTH:,.0f} times the difference, which "
+            "would otherwise be lost to rounding",
             remedy="Normalise the features first, or choose the linear map or a kernel of differences (RBF).",
             path=data.name or None,
         )
@@ -93,8 +93,8 @@ def refuse_huge_weight(C: float, pairs: float) -> None:
     """Raise `SettingError` if C times the total cost of the pairs has a square that overflows."""
     if C * pairs > LARGEST_FEATURE:
         raise SettingError(
-            f"C={C:g} is too large for pairs that cost {pairs:.3g} together: the square of both must stay a "
-            f"number, as it does for C up to {LARGEST_FEATURE / pairs:.3g}"
+            f"C={C:g} is too large for pairs with a total cost of {pairs:.3g}: the square of their product "
+            f"must be finite, as for C up to {LARGEST_FEATURE / pairs:.3g}"
         )
 
 
@@ -283,12 +283,12 @@ class FeatureRanker(Ranker):
         """Return the seed of landmarks, frequencies and pairs: `random_state`, or a number drawn from it."""
         if isinstance(self.random_state, numbers.Integral):
             if isinstance(self.random_state, bool) or self.random_state < 0:
-                raise SettingError(f"random_state={self.random_state!r} must be a number from 0 up")
+                raise SettingError(f"random_state={self.random_state!r} must be a number of at least 0")
             return int(self.random_state)
         try:
             return int(check_random_state(self.random_state).randint(2**31 - 1))
         except (TypeError, ValueError) as error:  # TypeError: scikit-learn before 1.9, for a tuple
-            raise SettingError(f"random_state={self.random_state!r} cannot seed random numbers") from error
+            raise SettingError(f"random_state={self.random_state!r} is not a valid seed") from error
 
     def gamma_for(self, X: FloatArray) -> float:
         """Return γ for documents X (n, d) as a number: that of a kernel object; 1 for a map without γ."""

@@ -29,9 +29,9 @@ from rankviz.models.dual_variables import GivenDuals
 from rankviz.models.factorized import FactorPoint, FactorProblem, FactorSolver
 from rankviz.models.feature_ranker import (
     FeatureRanker,
-    refuse_drowned,
     refuse_huge_kernel,
     refuse_huge_weight,
+    refuse_long_documents,
 )
 from rankviz.models.low_rank_blocks import (
     Blocks,
@@ -100,7 +100,7 @@ class LowRankRanker(FeatureRanker):
         report, clock = reporter(callback), Stopwatch()
         self.check_settings()
         refuse_unusable(data)
-        refuse_drowned(self.kernel_at(1.0), data)
+        refuse_long_documents(self.kernel_at(1.0), data)
         left = self._room(data)
         seed = self.seed()
         self.gamma_ = self.gamma_for(data.X)
@@ -124,8 +124,8 @@ class LowRankRanker(FeatureRanker):
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
         """Raise `SettingError`: query weights would need separate bounds C·s_q."""
         raise SettingError(
-            f"{type(self).__name__} takes no sample_weight: all its dual variables have the one bound C; "
-            "RankSVM(loss='hinge') has weights, or repeat queries that are to weigh more"
+            f"{type(self).__name__} takes no sample_weight: all its dual variables share the bound C; "
+            "use RankSVM(loss='hinge'), or repeat queries"
         )
 
     def _refuse_other_order(self, data: RankingData, c: FloatArray) -> None:
@@ -142,7 +142,7 @@ class LowRankRanker(FeatureRanker):
         largest = np.abs(self.coef_).max(initial=0.0)
         if not same or np.abs(w - self.coef_).max(initial=0.0) > SAME_WEIGHTS * largest + rounding:
             raise DataError(
-                "documents to which the dual variables do not belong",
+                "documents that do not match the dual variables",
                 expected="the training documents in the order of training, queries by first appearance",
                 remedy="Give the RankingData that `fit_data` was given, or RankingData.from_arrays(X, y, "
                 "qid, regroup=True) of what `fit` was given.",

@@ -297,6 +297,6 @@ def _refuse_other_sizes(data: RankingData, what: str, found: int, expected: int)
         raise DataError(
             f"documents that need {expected:,} {what}",
             expected=f"the training documents, for which the model has {found:,} {what}",
-            remedy="Give the training part, the very documents that `fit` was given.",
+            remedy="Give the documents that `fit` received.",
             path=data.name or None,
         )

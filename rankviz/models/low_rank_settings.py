@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, exact
 from rankviz.common.settings import Choice, Positive, Setting, Steps, Typed, Whole
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.solvers import TOLERANCES
@@ -23,8 +23,8 @@ def check_rows(name: str) -> None:
         able = next(other for other, solver in FACTOR_SOLVERS.items() if not solver.needs_rows)
         near = next(other for other, kind in FEATURE_MAPS.items() if kind.approximates)
         raise SettingError(
-            f"solver={name!r} needs rows of features, and the exact kernel of so many documents has none: it "
-            f"is trained in one coefficient for each document. Choose solver={able!r}, or "
+            f"solver={name!r} needs rows of features, but the exact kernel of so many documents has none: "
+            f"it has one coefficient for each document. Choose solver={able!r}, or "
             f"feature_map={near!r}"
         )
 
@@ -35,8 +35,8 @@ FACTORS = Setting(
     label="Factors",
     domain=Whole(),
     default=5,
-    help="Length of the vectors v with αᵢⱼ = ⟨vᵢ, vⱼ⟩, one for each document (xu2019 §5.1). It bounds the "
-    "rank of each query's block: that many with two grades, R − 1 times that with R grades. K in xu2019.",
+    help="Length K of the vectors v with αᵢⱼ = ⟨vᵢ, vⱼ⟩, one for each document (xu2019 §5.1). With R grades, "
+    "a query's block has rank (R − 1)·K at most.",
     key="lfactors",
     offer=Typed(1, 50),
     caption=lambda factors: counted(factors, "factor"),
@@ -50,8 +50,8 @@ NUCLEAR = Setting(
     label="Nuclear norm",
     domain=Positive(),
     default=1.0,
-    help="Weight of the nuclear norm Σσ of the matrices A, xu2019's γ. The singular values of A are those of "
-    "α less nuclear/(2·coupling), and 0 below: the larger, the lower the rank.",
+    help="Weight of the nuclear norm Σσ of the matrices A (γ in xu2019). Larger values give a lower rank: "
+    "each singular value of A is max(0, σ of α − nuclear/(2·coupling)).",
     key="lnuclear",
     offer=Steps((0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)),
     caption=lambda value: f"nuclear {value:g}",
@@ -64,7 +64,7 @@ COUPLING = Setting(
     label="Coupling",
     domain=Positive(),
     default=10.0,
-    help="Weight of the distance ‖α − A‖², xu2019's λ. The larger, the closer A and α are.",
+    help="Weight of the distance ‖α − A‖² (λ in xu2019). Larger values bring A and α closer.",
     key="lcoupling",
     offer=Steps((0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)),
     caption=lambda value: f"coupling {value:g}",
@@ -77,10 +77,10 @@ LOW_RANK_TOL = Setting(
     label="Tolerance",
     domain=Positive(),
     default=1e-3,
-    help="Training stops when what is left to gain is below this share of the objective.",
+    help="Training stops when the possible gain is below this share of the objective.",
     key="ltol",
     offer=Steps(TOLERANCES[:4]),
-    caption=lambda tol: f"tolerance {tol:.0e}",
+    caption=lambda tol: f"tolerance {exact(tol)}",
     quiet=True,
     how=True,
 )
@@ -91,7 +91,7 @@ FACTOR_SOLVER = Setting(
     label="Solver",
     domain=Choice(FACTOR_SOLVERS),
     default="lbfgs",
-    help="All factors at once, from one factor on; or query by query, as the paper does.",
+    help="Train all factors at once, starting with one; or query by query, as in the paper.",
     key="fsolver",
     quiet=True,
     how=True,
@@ -103,7 +103,7 @@ DUAL_SOLVER = Setting(
     label="Solver",
     domain=Choice(DUAL_SOLVERS),
     default="fista",
-    help="Accelerated steps from the plain model, or the paper's alternating ones from random α.",
+    help="Accelerated steps from the plain model, or the paper's alternating steps from random α.",
     key="rsolver",
     quiet=True,
     how=True,

@@ -164,7 +164,7 @@ class Method:
         strangers = [name for name in given if name not in found]
         if strangers:
             who = f"{self.label} with these choices"
-            raise SettingError(f"{strangers[0]!r} is no setting of {who}; it has {', '.join(found)}")
+            raise SettingError(f"{strangers[0]!r} is not a setting of {who}; it has {', '.join(found)}")
         return found
 
     def model(self, values: Values) -> Ranker:

@@ -92,7 +92,7 @@ def check_columns(estimator: Any, X: object) -> None:
         raise DataError(
             f"columns {_listed(given)}",
             expected=f"those of training, in their order: {_listed(trained)}",
-            remedy="Pick the columns in that order.",
+            remedy="Select the columns in that order.",
         )
 
 
@@ -125,7 +125,7 @@ def grades_of(y: ArrayLike | None) -> ArrayLike:
         raise DataError(
             "no grades: a ranker requires y to be passed, but the target y is None",
             expected="one grade for each document",
-            remedy="Pass y, whole numbers from 0 up.",
+            remedy="Pass y, whole numbers of at least 0.",
         )
     column = getattr(y, "ndim", 1) == 2 and getattr(y, "shape", ())[1:] == (1,)
     return np.asarray(column_or_1d(y, warn=True)) if column else y
@@ -137,7 +137,7 @@ def query_ids_of(qid: ArrayLike | None) -> ArrayLike:
         raise DataError(
             "no query ids: qid is None",
             expected="qid, the query that each document belongs to: documents are ranked within their query",
-            remedy="Pass qid=…; through a Pipeline or a grid search by metadata routing, "
+            remedy="Pass qid=…; a Pipeline or a grid search needs metadata routing: "
             "set_fit_request(qid=True). For a single query np.zeros(len(y), int).",
         )
     return qid
@@ -150,7 +150,7 @@ def check_width(estimator: Any, X: FloatArray) -> None:
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input",
             expected=f"(documents, {estimator.n_features_in_}) as in training",
-            remedy="Score documents with the features the model was trained on.",
+            remedy="Give the features used in training.",
         )
 
 
@@ -177,7 +177,7 @@ def refuse_huge(X: FloatArray) -> None:
         if max(rows.max(initial=0.0), -rows.min(initial=0.0)) > LARGEST_FEATURE:
             raise DataError(
                 f"features beyond ±{LARGEST_FEATURE:g}",
-                expected="features whose squares are numbers",
+                expected="features whose squares are finite",
                 remedy="Normalise the features first.",
             )
 
@@ -258,7 +258,7 @@ class Ranker(BaseEstimator):
     def form(self) -> Form:
         """Return its scores as functions of single features; `SettingError` if unknown."""
         raise SettingError(
-            f"the scores of {type(self).__name__} are not known to be sums, or sums of products, of "
+            f"the scores of {type(self).__name__} are not declared as sums, or sums of products, of "
             "functions of single features; RankSVM's are with feature_map='linear', 'nystroem', 'fourier' or "
             "'exact', and kernel='rbf', 'laplacian' or 'linear'"
         )
@@ -266,7 +266,7 @@ class Ranker(BaseEstimator):
     def expansion(self) -> Expansion:
         """Return its scores as a sum of kernel values; `SettingError` if they are not."""
         raise SettingError(
-            f"the scores of {type(self).__name__} are not known to be sums of kernel values; RankSVM's are "
+            f"the scores of {type(self).__name__} are not declared as sums of kernel values; RankSVM's are "
             "with feature_map='nystroem' or 'exact'"
         )
 
@@ -330,7 +330,7 @@ class Ranker(BaseEstimator):
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
         """Train on a `RankingData` with query weights (Q,), each above 0; SettingError if not supported."""
-        raise SettingError(f"{type(self).__name__} takes no sample_weight: it has no weights of queries")
+        raise SettingError(f"{type(self).__name__} takes no sample_weight")
 
     def fit(
         self,

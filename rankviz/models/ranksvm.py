@@ -45,9 +45,9 @@ from rankviz.learning.training import FeatureSpace, Fit, MapFamily, Space, Task,
 from rankviz.models.dual_variables import SlopeDuals, end_of_training
 from rankviz.models.feature_ranker import (
     FeatureRanker,
-    refuse_drowned,
     refuse_huge_kernel,
     refuse_huge_weight,
+    refuse_long_documents,
 )
 from rankviz.models.ranker import refuse_unusable
 from rankviz.shards.backend import Backend
@@ -237,7 +237,7 @@ class RankSVM(FeatureRanker):
         self.check_settings()
         check_solver_in_shards(self.solver)
         refuse_unusable(data)
-        refuse_drowned(self.kernel_at(1.0), data)
+        refuse_long_documents(self.kernel_at(1.0), data)
         m = int(self.n_components)
         limit = None if self.memory_limit is None else float(self.memory_limit)
         return plan_for(data, self.feature_map, self.kernel, m, self.loss, where, limit)
@@ -281,7 +281,7 @@ class RankSVM(FeatureRanker):
         """Check settings; return the memory that training needs and leaves; DataError if it does not fit."""
         self.check_settings()
         refuse_unusable(data)
-        refuse_drowned(self.kernel_at(1.0), data)
+        refuse_long_documents(self.kernel_at(1.0), data)
         limit = None if self.memory_limit is None else float(self.memory_limit)
         m = int(self.n_components)
         return room_for(data, self.feature_map, self.kernel, m, self.loss, self.solver, limit)
@@ -309,7 +309,7 @@ class RankSVM(FeatureRanker):
                 fit = training.fit(task, report)
         except np.linalg.LinAlgError as error:
             raise SettingError(
-                f"{error}: the numbers of this problem differ by more than double precision can hold; choose "
+                f"{error}: the numbers of this problem exceed double precision; choose "
                 "a smaller C, gamma, coef0 or degree, or normalise the features"
             ) from error
         self.feature_map_, self.n_pairs_ = fit.map, fit.n_pairs

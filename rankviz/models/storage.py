@@ -93,7 +93,7 @@ def load(path: str | Path) -> Ranker:
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
-        model = _made(meta)
+        model = _unfitted_model(meta)
         kernel = _kernel(meta["kernel"], gamma)
         model.feature_map_ = fitted = _maps()[meta["map"]].from_arrays(arrays, d, kernel)
         model.coef_, model.gamma_ = shaped(arrays, "coef", fitted.n_components), gamma
@@ -181,7 +181,7 @@ def _kind_of(model: Ranker) -> str:
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)
     if kind is None:
         name, inner = type(model).__name__, _INNER.get(type(model).__name__, "")
-        raise ValueError(f"{name} cannot be saved; these can: {', '.join(_MODELS)}{inner}")
+        raise ValueError(f"{name} cannot be saved; models that can: {', '.join(_MODELS)}{inner}")
     return kind
 
 
@@ -208,7 +208,7 @@ def _kernel_params(kernel: Kernel) -> dict[str, Any]:
     return {"kernel": name, **own}
 
 
-def _made(meta: dict[str, Any]) -> FeatureRanker:
+def _unfitted_model(meta: dict[str, Any]) -> FeatureRanker:
     """Return the unfitted model of a file."""
     params = dict(meta["params"])
     if "costs" in params:
@@ -235,7 +235,7 @@ def _maps() -> dict[str, type[FittedMap]]:
 def _map_name(fitted: FittedMap) -> str:
     name = type(fitted).__name__
     if _maps().get(name) is not type(fitted):
-        raise ValueError(f"a {name} cannot be saved: no feature map of FEATURE_MAPS gives it")
+        raise ValueError(f"a {name} cannot be saved: it is not a feature map of FEATURE_MAPS")
     return name
 
 

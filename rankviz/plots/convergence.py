@@ -64,7 +64,7 @@ _SYMBOLS = ("", "square", "triangle-up", "triangle-down", "cross", "star", "hexa
 _FADED = (1.0, 0.8, 0.7, 0.6)
 _DASHES = ("dot", "dashdot", "longdashdot", "4px,2px", "8px,2px,2px,2px", "longdash", "1px,4px", "12px,4px")
 """Dashes of a method's solvers, in registry order; the default solver has the method's own."""
-_TOLD = (
+_OPTIONAL = (
     *("iteration", "objective", "gradient_norm", "decrement", "cg_iterations", "step", "seconds"),
     *("active_pairs", "active_share", "gap", "products"),
 )
@@ -97,7 +97,7 @@ def convergence_data(records: Sequence[RunRecord], references: Sequence[RunRecor
 
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
-    trace = record.trace.assign(**{name: math.nan for name in _TOLD if name not in record.trace})
+    trace = record.trace.assign(**{name: math.nan for name in _OPTIONAL if name not in record.trace})
     total, steps = trace["cg_iterations"].cumsum(), trace["step"].notna()
     products = trace["products"].cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.analysis.spectra import Spectra
-from rankviz.common.numbers import power_of_two
+from rankviz.common.numbers import exact, power_of_two
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, marker_of, model_style
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
@@ -167,7 +167,7 @@ def error_figure(
             name="this solver, stopped early",
             marker={"color": CHOSEN_COLOUR, "symbol": "diamond", "size": 11}
             | {"line": {"width": 1, "color": "white"}},
-            text=[f"tolerance {tol:.0e}" for tol in fits["tol"]],
+            text=[f"tolerance {exact(tol)}" for tol in fits["tol"]],
             hovertemplate="this solver, %{text}: α off by %{x:.1e}, median rank %{y}<extra></extra>",
         )
     fig.add_hline(

@@ -56,7 +56,7 @@ def is_paper_variant(variant: Variant) -> bool:
 def choice_name(variant: Variant) -> str:
     """Return the name of the draw: "k-means++ landmarks"; "" if there is no choice."""
     choice = FEATURE_MAPS[variant.map].draws_by
-    return "" if choice is None else choice.told(variant.choice)
+    return "" if choice is None else choice.format(variant.choice)
 
 
 def variant_name(variant: Variant) -> str:

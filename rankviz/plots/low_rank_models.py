@@ -286,7 +286,7 @@ def race_sentence(table: pd.DataFrame, within: float = 0.01) -> str:
     """Describe when each run comes within a share of its model's best objective (seconds, iterations)."""
     came = first_within(table, within).sort_values("seconds")
     words = [
-        f"{row['label']}, after {row['seconds']:.2g} s (iteration {int(row['iteration'])})"
+        f"{row['label']}, after {small(row['seconds'])} s (iteration {int(row['iteration'])})"
         for _, row in came.iterrows()
     ]
     missed = [label for label in table["label"].unique() if label not in set(came["label"])]

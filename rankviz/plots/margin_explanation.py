@@ -18,9 +18,9 @@ from rankviz.plots.style import (
     add_line,
     add_note,
     finished,
-    harmless,
     line_of,
     row_axis,
+    verbatim,
 )
 
 ABOVE_COLOUR, BELOW_COLOUR = DATA_COLOUR, CHOSEN_COLOUR
@@ -48,7 +48,7 @@ def waterfall_bars(table: pd.DataFrame, k: int = MOST) -> pd.DataFrame:
     said = table[table["share"] != 0.0]
     own = said.head(k if len(said) > k + 1 else k + 1)
     rest = said.iloc[len(own) :]
-    bars = pd.DataFrame({"label": [harmless(name) for name in own["name"]], "share": own["share"]})
+    bars = pd.DataFrame({"label": [verbatim(name) for name in own["name"]], "share": own["share"]})
     bars["told"] = [
         f"{with_minus(x, '.4g')} against {with_minus(z, '.4g')}"
         for x, z in own[["value_A", "value_B"]].to_numpy().tolist()
@@ -145,7 +145,7 @@ def curve_figure(
     return finished(
         fig,
         height=380,
-        xaxis={"title": f"{harmless(name)} of A", "zeroline": False},
+        xaxis={"title": f"{verbatim(name)} of A", "zeroline": False},
         yaxis={"title": "f(A) − f(B)", "zeroline": False},
     )
 
@@ -179,7 +179,7 @@ def landmarks_figure(rows: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         fig,
         height=70 + PITCH * len(rows),
         xaxis={"title": "added to f(A) − f(B)"},
-        yaxis=row_axis([harmless(name) for name in names]),
+        yaxis=row_axis([verbatim(name) for name in names]),
         **_BARS_LAYOUT,
     )
 
@@ -233,7 +233,7 @@ def features_figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             x=place[f"value_{side}"],
             y=y,
             mode="markers",
-            name=f"{side}: {harmless(name)}",
+            name=f"{side}: {verbatim(name)}",
             marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 1, "color": "#fefefe"}},
             customdata=table[[f"value_{side}", f"below_{side}", "min", "max"]],
             hovertemplate=f"{side}: %{{customdata[0]:.4g}}, above %{{customdata[1]:.0%}} of documents<br>"
@@ -243,7 +243,7 @@ def features_figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         fig,
         height=110 + PITCH * len(table),
         xaxis={"title": "place in the feature's range", "zeroline": False},
-        yaxis=row_axis([harmless(name) for name in table["name"]]) | {"range": [len(table) - 0.4, -0.6]},
+        yaxis=row_axis([verbatim(name) for name in table["name"]]) | {"range": [len(table) - 0.4, -0.6]},
         margin={"l": 60, "r": 15, "t": 40, "b": 45},
     )
 
@@ -279,7 +279,7 @@ def left_out_figure(table: pd.DataFrame) -> go.Figure:
         name="trained again",
         marker={"color": [_colour(change) for change in rows["refit"]]},
         customdata=[
-            [harmless(str(query)), pairs, with_minus(after, ".4g")]
+            [verbatim(str(query)), pairs, with_minus(after, ".4g")]
             for query, pairs, after in rows[["query", "pairs", "after"]].itertuples(index=False)
         ],
         hovertemplate="without query %{customdata[0]}, %{customdata[1]:,} pairs: %{x:+.4g}<br>"
@@ -303,7 +303,7 @@ def left_out_figure(table: pd.DataFrame) -> go.Figure:
         fig,
         height=95 + PITCH * len(rows),
         xaxis={"title": "change of f(A) − f(B) without the query", "range": _range(table)},
-        yaxis=row_axis([harmless(f"query {query}") for query in rows["query"]]),
+        yaxis=row_axis([verbatim(f"query {query}") for query in rows["query"]]),
         **_BARS_LAYOUT | {"margin": {"l": 60, "r": 15, "t": 28, "b": 45}},
     )
 

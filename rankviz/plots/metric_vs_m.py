@@ -190,14 +190,14 @@ def _level(
         showlegend=legend,
         mode="lines+markers",
         customdata=[about] * 3,
-        hovertemplate=_hover(name, str(level["metric"]), told=bool(told), several=level["runs"] > 1),
+        hovertemplate=_hover(name, str(level["metric"]), timed=bool(told), several=level["runs"] > 1),
         **style,
         **place,
     )
 
 
-def _hover(name: str, metric: str, m: str = "", *, told: bool = True, several: bool = True) -> str:
-    seconds = "<br>trained in %{customdata[4]:.3g} s (median)" if told else ""
+def _hover(name: str, metric: str, m: str = "", *, timed: bool = True, several: bool = True) -> str:
+    seconds = "<br>trained in %{customdata[4]:.3g} s (median)" if timed else ""
     ranged = (
         ", from %{customdata[1]:.4f} to %{customdata[2]:.4f} over %{customdata[3]} runs" if several else ""
     )

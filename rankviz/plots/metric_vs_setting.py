@@ -23,12 +23,12 @@ from rankviz.plots.style import (
     add_note,
     evenly,
     finished,
-    harmless,
     line_of,
     ring,
     share_range,
     style_of,
     translucent,
+    verbatim,
 )
 from rankviz.runs.description import look_of, method_label
 from rankviz.runs.record import RunRecord
@@ -316,7 +316,7 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
     values = sorted(table["x"].dropna().unique()) if kind == "log" else []
     few = 0 < len(values) <= MOST_TICKS
     ticks = {"tickvals": values, "ticktext": [f"{x:g}" for x in values]} if few else {}
-    fig, said = go.Figure(), {place: harmless(place) for place in table["place"].unique()}
+    fig, said = go.Figure(), {place: verbatim(place) for place in table["place"].unique()}
     for look, rows in table.groupby("look", sort=True):
         style = style_of(str(look))
         fig.add_scatter(
@@ -326,7 +326,7 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
             name=style.name,
             text=rows["place"].map(said),
             marker={"color": style.colour, "symbol": style.symbol, "size": 6, "opacity": 0.65},
-            hovertemplate="%{text}<br>%{x}, " + harmless(metric) + " %{y:.4f}<extra></extra>",
+            hovertemplate="%{text}<br>%{x}, " + verbatim(metric) + " %{y:.4f}<extra></extra>",
         )
     best = table[table["best"]].head(1)
     marker = ring(15, 2.5)

@@ -22,14 +22,14 @@ from rankviz.plots.style import (
     add_line,
     add_note,
     finished,
-    harmless,
     line_of,
     ring,
     row_axis,
     second_tone,
-    see_through,
     share_range,
     style_of,
+    verbatim,
+    with_opacity,
 )
 from rankviz.runs.description import look_of, short_labels
 from rankviz.runs.record import RunRecord
@@ -56,14 +56,14 @@ def dot_intervals(table: pd.DataFrame, title: str, hover: pd.Series, **layout: A
     for number, (panel, end) in enumerate(zip(panels, ends, strict=True), start=1):
         own = table[table["panel"] == panel].reset_index()
         suffix = "" if number == 1 else str(number)
-        rows_of_panel = row_axis([harmless(str(label)) for label in own["label"]])
+        rows_of_panel = row_axis([verbatim(str(label)) for label in own["label"]])
         axes[f"yaxis{suffix}"] = rows_of_panel | {"domain": list(end), "automargin": True}
         at = own["reference"].iloc[0]
         if pd.notna(at):
             add_line(figure, [at, at], [-0.5, len(own) - 0.5], yaxis=f"y{suffix}", showlegend=None)
         for place, row in own.iterrows():
             figure.add_trace(_dot(row, int(str(place)), f"y{suffix}", hover[row["index"]]))
-        add_note(figure, f"<b>{harmless(str(panel))}</b>", 0, end[1], xref="paper", yref="paper")
+        add_note(figure, f"<b>{verbatim(str(panel))}</b>", 0, end[1], xref="paper", yref="paper")
     margin = {"l": 20, "r": 20, "t": 34, "b": 55}
     return finished(figure, height=height, showlegend=False, margin=margin, **axes, **layout)
 
@@ -89,7 +89,7 @@ def _dot(row: pd.Series, place: int, axis: str, hover: str) -> go.Scatter:
         x=[row["value"]],
         y=[place],
         yaxis=axis,
-        name=harmless(str(row["label"])),
+        name=verbatim(str(row["label"])),
         mode="markers",
         error_x={"arrayminus": [0.0]} | ends | look,
         marker={"color": style.colour, "symbol": symbol, "size": 10, "line": outline},
@@ -124,7 +124,7 @@ def metrics_figure(table: pd.DataFrame) -> go.Figure:
 
 def _metric_hover(row: pd.Series) -> str:
     """Describe a contestant, with its standard deviations over folds and seeds if there are any."""
-    text = f"{harmless(str(row['label']))}<br>{row['metric']} {row['mean']:.4f}, {row['queries']} queries"
+    text = f"{verbatim(str(row['label']))}<br>{row['metric']} {row['mean']:.4f}, {row['queries']} queries"
     if pd.notna(row["fold_sd"]):
         text += f"<br>standard deviation of {row['folds']} folds {row['fold_sd']:.4f}"
     if pd.notna(row["seed_sd"]):
@@ -153,7 +153,7 @@ def deltas_figure(table: pd.DataFrame) -> go.Figure:
 
 def _delta_hover(row: pd.Series) -> str:
     said = (
-        f"{harmless(str(row['label']))}<br>{row['metric']} {with_minus(row['difference'], '+.4f')}, better "
+        f"{verbatim(str(row['label']))}<br>{row['metric']} {with_minus(row['difference'], '+.4f')}, better "
         f"on {row['better']} of {row['queries']} queries, worse on {row['worse']}"
     )
     if pd.isna(row["p"]):
@@ -183,7 +183,7 @@ def slices_figure(table: pd.DataFrame, metric: str) -> go.Figure:
 def _slice_hover(row: pd.Series) -> str:
     difference = with_minus(row["difference"], "+.4f")
     return (
-        f"{harmless(str(row['label']))}<br>{harmless(str(row['slice']))}: {row['mean']:.4f}, baseline "
+        f"{verbatim(str(row['label']))}<br>{verbatim(str(row['slice']))}: {row['mean']:.4f}, baseline "
         f"{row['baseline']:.4f}, difference {difference}"
     )
 
@@ -259,7 +259,7 @@ def _seconds(low: float, high: float) -> dict[str, Any]:
 
 def _point(row: pd.Series, metric: str, side: str) -> go.Scatter:
     """Return a contestant's point, labelled if `side` is given."""
-    style, label = style_of(str(row["method"])), harmless(str(row["label"]))
+    style, label = style_of(str(row["method"])), verbatim(str(row["label"]))
     bar: dict[str, Any] = {"array": [row["se"] if pd.notna(row["se"]) else 0.0], "arrayminus": [0.0]}
     return go.Scatter(
         x=[row["seconds"]],
@@ -304,14 +304,14 @@ def curve_figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
         drawn = _line(str(method), alike[str(method)].index(label), len(alike[str(method)]))
         if banded:
             known = rows.dropna(subset=["low"])
-            shade = see_through(drawn["line"]["color"], 0.1)
+            shade = with_opacity(drawn["line"]["color"], 0.1)
             add_band(fig, known["k"], known["low"], known["high"], shade)
         fig.add_scatter(
             x=rows["k"],
             y=rows["value"],
-            name=harmless(str(label)),
+            name=verbatim(str(label)),
             mode="lines+markers",
-            hovertemplate=f"{harmless(str(label))}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"{verbatim(str(label))}<br>{metric}@%{{x}} = %{{y:.4f}}<extra></extra>",
             **drawn,
         )
     shown = table[["value", "low", "high"] if banded else ["value"]]

@@ -34,7 +34,7 @@ from rankviz.plots.style import (
 HEIGHT = 350
 TITLE_SIZE = 13  # titles of panels side by side on a phone
 ERROR = "error"
-"""The measure of `draws_data` that is no metric."""
+"""The measure of `draws_data` besides metrics."""
 STRONG = 0.25
 """Share of K's range that has the strongest colour in maps of K̃ − K."""
 
@@ -101,7 +101,7 @@ def matrices_figure(
     return finished(
         fig,
         height=HEIGHT + 20,
-        meta={"alone": 360},  # three squares in a row need no more, and two rows of controls are above
+        meta={"alone": 360},  # three squares in a row need no more height, and two rows of controls are above
         coloraxis={"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": right},
         coloraxis2={"colorscale": DIVERGING, "cmin": -strong, "cmax": strong, "colorbar": left},
         margin={"l": 10, "r": 10, "t": 50, "b": 70},
@@ -327,7 +327,7 @@ def _add_draw(
 def disagreements(
     scores: Mapping[str, FloatArray], exact: FloatArray, grades: IntArray
 ) -> tuple[pd.DataFrame, int]:
-    """Return preference pairs that a map orders otherwise than the exact model, and the number of pairs.
+    """Return preference pairs that a map and the exact model order differently, and the number of pairs.
 
     Scores (n,) are those of one query. Columns map, winner, loser (rows of the query), lost: True if the
     exact model has the higher grade first, and the map has not. Ties keep file order.

@@ -256,10 +256,10 @@ def colour_range(values: pd.Series[float], clipped: float = 0.1, step: float = 0
 
 def translucent(look: str, share: float = 0.18) -> str:
     """Return a method's colour for bands behind its line."""
-    return see_through(style_of(look).colour, share)
+    return with_opacity(style_of(look).colour, share)
 
 
-def see_through(colour: str, share: float) -> str:
+def with_opacity(colour: str, share: float) -> str:
     """Return a colour with opacity `share`."""
     red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share})"
@@ -287,9 +287,9 @@ def shown_documents(part: RankingData, query: int) -> list[str]:
 
     Plotly reads some HTML in texts, including links; a zero-width character after each "<" prevents it.
     """
-    return [harmless(name) for name in document_names(part, query)]
+    return [verbatim(name) for name in document_names(part, query)]
 
 
-def harmless(text: str) -> str:
+def verbatim(text: str) -> str:
     """Escape a foreign text, so that Plotly shows it unchanged."""
     return text.replace("<", "<\u2060")

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb, sample_colorscale
 from plotly.subplots import make_subplots
 
-from rankviz.common.numbers import power_of_two
+from rankviz.common.numbers import exact, power_of_two
 from rankviz.common.settings import Powers, Setting
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.plots.style import (
@@ -26,9 +26,9 @@ from rankviz.plots.style import (
     add_note,
     colour_range,
     finished,
-    harmless,
     ring,
     style_of,
+    verbatim,
 )
 from rankviz.runs.axes import Range, Values, is_logarithmic
 from rankviz.runs.designs import Design
@@ -46,11 +46,11 @@ def value_text(setting: Setting, value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return NO_VALUE_TEXT
     if isinstance(value, str) and value in setting.options:
-        return harmless(str(setting.options[value].label))
+        return verbatim(str(setting.options[value].label))
     if isinstance(value, float):
         power = isinstance(setting.offer, Powers) and math.frexp(value)[0] == 0.5
-        return power_of_two(value) if power else f"{value:.3g}"
-    return harmless(str(value))
+        return power_of_two(value) if power else exact(float(f"{value:.3g}"))
+    return verbatim(str(value))
 
 
 def setting_name(setting: Setting) -> str:
@@ -335,7 +335,7 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
     fig = make_subplots(rows, columns, shared_yaxes="all", subplot_titles=titles, **spacing)
     for place, name in enumerate(names):
         at = {"row": place // columns + 1, "col": place % columns + 1}
-        own = _apart(table[table["setting"] == name])
+        own = _separate_unread(table[table["setting"] == name])
         words = [value_text(design.settings[name], value) for value in own["value"]]
         for column, symbol in (("best", "circle"), ("mean", "circle-open")):
             fig.add_scatter(
@@ -364,7 +364,7 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
     )
 
 
-def _apart(rows: pd.DataFrame) -> pd.DataFrame:
+def _separate_unread(rows: pd.DataFrame) -> pd.DataFrame:
     """Put the cells that do not read the setting after a gap, so that no line joins them."""
     unread = rows["value"].isna()
     gap = rows[unread].assign(best=math.nan, mean=math.nan)

@@ -47,7 +47,7 @@ def advise(design: Design, table: pd.DataFrame, metric: str, n: int, seed: int =
         )
         space = _Space(design, optuna)
         study.add_trials([space.trial(dict(key), value) for key, value in known.items() if value is not None])
-        return _asked(study, space, known, n)
+        return _propose(study, space, known, n)
 
 
 class _Space:
@@ -92,7 +92,7 @@ class _Space:
         return axis.ordered[proposed] if isinstance(axis, Values) else proposed
 
 
-def _asked(study: Any, space: _Space, known: dict[Key, float | None], n: int) -> list[Cell]:
+def _propose(study: Any, space: _Space, known: dict[Key, float | None], n: int) -> list[Cell]:
     """Draw new cells one by one; report known values again, and invalid cells as failed."""
     found: dict[Key, Cell] = {}
     for _ in range(TRIES * n):

@@ -31,7 +31,7 @@ class Values:
     def checked(self, setting: Setting) -> Values:
         """Return the axis with checked values. Raises `SettingError` for none or an invalid one."""
         if not self.values:
-            raise SettingError(f"the axis {self.setting!r} has no values; give one at least, or leave it out")
+            raise SettingError(f"the axis {self.setting!r} has no values; give at least one, or omit it")
         return Values(self.setting, tuple(dict.fromkeys(setting.checked(value) for value in self.values)))
 
     @property
@@ -109,7 +109,7 @@ def axis_from(values: object) -> Axis:
             return Values(values["setting"], tuple(map(_hashable, values["values"])))
         if set(values) == {"setting", "low", "high"}:
             return Range(values["setting"], values["low"], values["high"])
-    raise ValueError(f"an axis is a setting with its values, or with low and high; not {values!r}")
+    raise ValueError(f"an axis has a setting and values, or low and high; not {values!r}")
 
 
 def powers(low: int, high: int, base: float = 2.0) -> tuple[float, ...]:
@@ -285,10 +285,10 @@ class Given:
         _no_points(self.label, design)
         axes = {axis.setting: axis for axis in design.axes}
         if not design.given:
-            raise SettingError("given has no cells; list one at least")
+            raise SettingError("given has no cells; list at least one")
         for cell in design.given:
             if any(name not in axes or not axes[name].own(value) for name, value in cell):
-                raise SettingError(f"the cell {dict(cell)} does not lie on the axes; widen them to hold it")
+                raise SettingError(f"the cell {dict(cell)} is not on the axes; widen them")
 
     def count(self, design: Asked) -> int:
         """Return the number of listed cells."""
@@ -302,18 +302,20 @@ class Given:
 def _listed(axes: Sequence[Axis]) -> list[Values]:
     ranges = [axis.setting for axis in axes if isinstance(axis, Range)]
     if ranges:
-        raise SettingError(f"a grid lists its values, and {ranges[0]} has a range; list them, or draw points")
+        raise SettingError(
+            f"a grid lists its values, and {ranges[0]} has a range; list values, or draw points"
+        )
     return [axis for axis in axes if isinstance(axis, Values)]
 
 
 def _no_points(label: str, design: Asked) -> None:
     if design.points or design.draw:
-        raise SettingError(f"a design of kind {label} draws no points; leave points and draw out")
+        raise SettingError(f"a design of kind {label} has no random points; omit points and draw")
 
 
 def _not_given(label: str, design: Asked) -> None:
     if design.given:
-        raise SettingError(f"a design of kind {label} makes its own cells; leave given out")
+        raise SettingError(f"a design of kind {label} makes its own cells; omit given")
 
 
 def _random(points: int, axes: int, seed: int) -> FloatArray:

@@ -189,7 +189,7 @@ def changes(before: RunSpec, now: RunSpec) -> list[tuple[str, str, str]]:
     for name in _names([before, now]):
         if name in before and name in now and before.get(name) != now.get(name):
             setting = now.declared()[name]
-            old, new = (setting.told(spec.get(name)) for spec in (before, now))
+            old, new = (setting.format(spec.get(name)) for spec in (before, now))
             equals = f"{setting.symbol} = "
             named = old.startswith(equals) and new.startswith(equals)
             found.append((setting.symbol * named, old.removeprefix(equals), new.removeprefix(equals)))
@@ -205,7 +205,7 @@ def _words(spec: RunSpec, name: str) -> str:
     """Format a setting of a run; "" if it has none or its name includes it."""
     if name not in spec or name in _in_the_name(spec):
         return ""
-    return spec.declared()[name].told(spec.get(name))
+    return spec.declared()[name].format(spec.get(name))
 
 
 def _in_the_name(spec: RunSpec) -> set[str]:

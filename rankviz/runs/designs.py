@@ -138,16 +138,16 @@ class Design:
         unknown = sorted(set(values) - {*_FIELDS, CHOICE})
         if missing or unknown:
             raise ValueError(
-                f"a design has {', '.join(_FIELDS)}; base and axes are needed: {(missing + unknown)[0]!r}"
+                f"a design has {', '.join(_FIELDS)}; base and axes are required: {(missing + unknown)[0]!r}"
             )
         lists = {name: values.get(name, []) for name in ("axes", "folds", "seeds", "given")}
         for name, value in lists.items():
             if not isinstance(value, list | tuple):
                 raise ValueError(f"{name} of a design is a list, not {value!r}")
         if not all(isinstance(cell, Mapping) for cell in lists["given"]):
-            raise ValueError("given of a design lists JSON objects, settings by name")
+            raise ValueError("given must list JSON objects with settings by name")
         if not isinstance(values["base"], Mapping):
-            raise ValueError("the base of a design is a JSON object, a run spec")
+            raise ValueError("the base of a design must be a JSON object with a run spec")
         return cls(
             base=RunSpec.from_dict(values["base"]),
             axes=tuple(map(axis_from, lists["axes"])),
@@ -173,7 +173,7 @@ class Design:
 def _folds(folds: tuple[Any, ...]) -> tuple[str, ...]:
     for fold in folds:
         if not isinstance(fold, str):
-            raise SettingError(f"the fold {fold!r} must be a text, the name of one")
+            raise SettingError(f"the fold {fold!r} must be a name")
     return tuple(dict.fromkeys(folds))
 
 
@@ -181,12 +181,12 @@ def _check_names(axes: tuple[Axis, ...], seeds: tuple[int, ...]) -> None:
     """Raise `SettingError` without axes, for two axes of a setting, and for seeds given twice."""
     names = [axis.setting for axis in axes]
     if not names:
-        raise SettingError("a design has no axes; give one at least, such as Values('C', powers(-12, 6))")
+        raise SettingError("a design has no axes; give at least one, such as Values('C', powers(-12, 6))")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise SettingError(f"{twice[0]} has two axes; put all its values on one")
+        raise SettingError(f"{twice[0]} has two axes; put all values on one")
     if SEED.name in names and seeds:
-        raise SettingError("seeds are said twice; leave out the axis or seeds")
+        raise SettingError("seeds are given twice; omit the axis or seeds")
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def _check_cells(design: Design, cells: list[Cell], refused: list[str]) -> None:
     for name in design.names:
         if not any(name in cell for cell in cells):
             raise SettingError(
-                f"{name} is read by none of the cells; leave the axis out, or choose what reads it"
+                f"{name} is not used by any cell; omit the axis, or choose a method that uses it"
             )
 
 

@@ -170,7 +170,7 @@ def _check_names(arrays: Arrays, found: RunRecord) -> None:
     own = {f"{kind}_{part}" for kind in ("metrics", "queries", "scores") for part in found.metrics}
     own |= {"weights", "trace", *(f"{SOLUTION}{name}" for name in found.solution)}
     if strangers := arrays.keys() - own:
-        raise ValueError(f"array {min(strangers)[:40]!r} is no part of a record")
+        raise ValueError(f"array {min(strangers)[:40]!r} is not part of a record")
 
 
 def _perhaps(value: Any) -> float:
@@ -244,7 +244,7 @@ def _part(part: str, table: pd.DataFrame, scores: Any) -> None:
     values = table.to_numpy()
     _columns(f"metrics of {part}", table)
     if table.index.dtype.kind not in "iuOT" or not table.index.is_unique or table.empty:
-        raise ValueError(f"queries of {part} are no names that are all different")
+        raise ValueError(f"query names of {part} are not unique texts")
     if values.dtype != np.float64 or not ((values >= 0) & (values <= 1)).all():  # NaN is not
         raise ValueError(f"metrics of {part} are not all numbers from 0 to 1")
     _finite(f"scores of {part}", scores, 1)
@@ -258,11 +258,11 @@ def _check_trace(trace: pd.DataFrame) -> None:
     _columns("trace", trace)
     for name in trace:
         if trace[name].dtype not in (np.float64, np.int64):
-            raise ValueError(f"{name} of the trace are no numbers")
+            raise ValueError(f"{name} of the trace are not numbers")
         if trace[name].dtype == np.int64 and (trace[name] < 0).any():
             raise ValueError(f"{name} of the trace is below 0")
     if "iteration" in trace and not trace["iteration"].is_monotonic_increasing:
-        raise ValueError("iterations of the trace do not rise")
+        raise ValueError("iterations of the trace do not increase")
     if "seconds" in trace and not (trace["seconds"] >= 0).all():
         raise ValueError("seconds of the trace are below 0")
 
@@ -272,7 +272,7 @@ def _columns(what: str, table: pd.DataFrame) -> None:
     for name in names:
         _check_text(f"a column of {what}", name)
     if not 0 < len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
-        raise ValueError(f"columns of {what} are none, too many, or called alike")
+        raise ValueError(f"columns of {what} are missing, too many, or have equal names")
 
 
 def _finite(what: str, values: Any, *dimensions: int) -> None:
@@ -288,7 +288,7 @@ def _mapping(what: str, values: Any) -> Mapping[Any, Any]:
 
 def _check_text(what: str, value: Any) -> None:
     if not isinstance(value, str) or not len(value) <= LONGEST:
-        raise ValueError(f"{what} is no text of at most {LONGEST} characters")
+        raise ValueError(f"{what} is not a text of at most {LONGEST} characters")
 
 
 def _number(what: str, value: Any) -> None:

@@ -34,8 +34,8 @@ def ranksvm_in_shards(spec: RunSpec) -> RankSVM:
     model = spec.kind.model(spec.values)
     if not isinstance(model, RankSVM) or not shares(spec) or spec.sample.drawn:
         raise SettingError(
-            f"{spec.kind.label} is not trained in shards here; train it without shards, or RankSVM on all "
-            "queries"
+            f"{spec.kind.label} cannot be trained in shards here; train without shards, or use RankSVM on "
+            "all queries"
         )
     check_solver_in_shards(model.solver)
     return model
@@ -46,7 +46,7 @@ def plan_in_shards(spec: RunSpec, fold: Fold, where: Backend) -> Plan:
     return ranksvm_in_shards(spec).shard_plan(normalise(fold, spec.normalisation).train, where)
 
 
-def why_not_in_shards(spec: RunSpec, shape: Shape) -> str:
+def reason_not_in_shards(spec: RunSpec, shape: Shape) -> str:
     """Return why a run on data of this shape cannot use shards, as a sentence; "" if it can."""
     try:
         ranksvm_in_shards(spec)
@@ -164,8 +164,8 @@ def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
     spec, model = record.spec, model_of(record.spec)
     if not isinstance(model, FeatureRanker):
         raise SettingError(
-            f"the model of {spec.kind.label} cannot be made from a record: only rankers on a feature map "
-            "can; train again"
+            f"the model of {spec.kind.label} cannot be restored from a record: only models with a feature "
+            "map can; train again"
         )
     # RankSVM draws its features from all documents; other methods see only the sample
     learned_from = train if shares(spec) else spec.sample.of(train)
@@ -200,7 +200,7 @@ def _check_digest(spec: RunSpec, fold: Fold) -> None:
         raise DataError(
             f"{fold.name} has digest {fold.digest}",
             expected=f"the data this run was made with, digest {spec.digest}",
-            remedy="The files have changed since; clear the digest to run on the new ones.",
+            remedy="The files have changed; clear the digest to use the new ones.",
         )
 
 

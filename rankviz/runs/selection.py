@@ -134,8 +134,8 @@ def _test_of(
 def _check_there(cells: int, metric: str, folds: Sequence[str]) -> None:
     if not cells:
         raise DataError(
-            f"no cell has all its runs with a {metric} on {', '.join(folds)}",
-            expected="one complete cell at least",
+            f"no cell has finished all runs with {metric} on {', '.join(folds)}",
+            expected="at least one complete cell",
             remedy="Wait for more runs, or take fewer folds and seeds.",
         )
 
@@ -191,7 +191,7 @@ class Choice:
         if folds < least:
             raise SettingError(
                 f"rule={self.rule!r} needs a standard error over {least} folds at least, and each choice is "
-                f"made on {counted(folds, 'fold')}: take the rule 'best', or one choice for more folds"
+                f"made on {counted(folds, 'fold')}: use the rule 'best', or choose on more folds"
             )
 
     def __str__(self) -> str:
@@ -256,17 +256,17 @@ def _paired(cells: Candidates, best: int) -> pd.Series[float]:
 
 
 RULES = {
-    "best": Rule("best", "The largest mean; of equal ones the simplest.", _none),
+    "best": Rule("best", "The largest mean; among equal means the simplest cell.", _none),
     "one_standard_error": Rule(
         "one standard error",
-        "The simplest of the cells whose mean is at most one standard error of the best one below it.",
+        "The simplest cell whose mean is within one standard error of the best.",
         _error,
         least_folds=2,
     ),
     "one_paired_error": Rule(
         "one paired standard error",
-        "The simplest of the cells that are behind the best one by at most one standard error of the "
-        "differences fold by fold: what makes a fold easy or hard for all cells cancels.",
+        "The simplest cell whose difference to the best is within one standard error of the differences "
+        "fold by fold. The difficulty of folds cancels.",
         _paired,
         least_folds=2,
     ),
@@ -297,8 +297,8 @@ def pick(cells: Candidates, rule: Rule) -> int:
     if margin.isna().all() or math.isnan(margin[best]):
         folds = counted(cells.values.shape[1], "fold")
         raise SettingError(
-            f"by {folds} alone there is no {rule.label}: take the best cell or more folds, or give the "
-            "metric by query, for one standard error"
+            f"{folds} alone cannot give {rule.label}: use the best cell or more folds, or, for one standard "
+            "error, the metric by query"
         )
     near = mean >= mean[best] - margin - ROUNDING
     order = cells.simple[near].assign(_mean=-mean[near])
@@ -318,7 +318,7 @@ def simplicity(design: Design, runs: pd.DataFrame, names: Sequence[str]) -> pd.D
             table[name] = pd.to_numeric(found, errors="coerce")
         else:
             raise SettingError(
-                f"simpler={name!r} is no setting of these runs; take seconds, {', '.join(known)}"
+                f"simpler={name!r} is not a setting of these runs; choose seconds, {', '.join(known)}"
             )
     return table
 

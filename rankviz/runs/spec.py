@@ -267,7 +267,7 @@ class RunSpec:
         instance("a run spec", values, Mapping, "an object with data, method and settings")
         if set(values) != {"data", "method", "settings"}:
             found = ", ".join(map(repr, values)) or "nothing"
-            raise ValueError(f"a run spec has data, method and settings, this one has {found}")
+            raise ValueError(f"a run spec needs data, method and settings; this one has {found}")
         data, settings = values["data"], values["settings"]
         if not isinstance(data, Mapping) or not isinstance(settings, Mapping):
             raise ValueError("data and settings of a run spec are JSON objects")

@@ -82,7 +82,7 @@ def metric_column(table: pd.DataFrame, metric: str, part: str = VALIDATION) -> s
     if name not in table:
         known = [str(column).removeprefix(part) for column in table.columns if str(column).startswith(part)]
         there = f"there are {', '.join(known)}" if known else "no run is done yet"
-        raise SettingError(f"metric {metric!r} is not among what runs tell of this part; {there}")
+        raise SettingError(f"metric {metric!r} is not available for this part; {there}")
     return name
 
 
@@ -123,8 +123,8 @@ def _rows_of(design: Design, table: pd.DataFrame) -> np.ndarray:
             one, other = table.index[places[key]], table.index[row]
             raise DataError(
                 f"runs {one} and {other} have the same settings",
-                expected="one run for each setting, all on the same data",
-                remedy="Leave out the runs that were made before the data changed.",
+                expected="one run per combination of settings, on the same data",
+                remedy="Omit the runs made before the data changed.",
             )
         places[key] = row
     asked = (

@@ -177,6 +177,6 @@ def place_of(where: str, shards: int | None = None) -> Iterator[Backend]:
         return
     workers = where.removeprefix(LOCAL)
     if not (workers.isascii() and workers.isdecimal() and len(workers) <= 4 and 1 <= int(workers) <= 1024):
-        raise SettingError(f"where={where!r} names no number of workers from 1 to 1,024, as local:2 does")
+        raise SettingError(f"where={where!r} must name 1 to 1,024 workers, such as local:2")
     with local_cluster(int(workers)) as address, OnCluster(address, shards) as backend:
         yield backend

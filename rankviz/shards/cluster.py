@@ -110,9 +110,9 @@ class ByPath:
         """Open the part; `DataError` if the file is missing or changed."""
         if not seen(self):
             raise DataError(
-                "documents that are not there, or were changed",
+                "documents that are missing or have changed",
                 expected="the file as it was when training began",
-                remedy="Put it where all workers see it under this path, and train again.",
+                remedy="Put it where all workers can read it under this path, and train again.",
                 path=self.path,
             )
         X: FloatArray = np.memmap(self.path, np.float64, "r", self.offset, self.shape)
@@ -326,13 +326,13 @@ class OnCluster:
             yield
         except KilledWorker as error:
             raise ClusterLost(
-                f"workers of {self.address} died of a shard, one after the other; give them more memory, or "
+                f"workers of {self.address} died one after another on a shard; give them more memory, or "
                 "choose more workers, fewer features or more shards"
             ) from error
         except (CommClosedError, OSError, TimeoutError, FutureCancelledError, FuturesCancelledError) as error:
             raise ClusterLost(
-                f"the Dask scheduler at {self.address} does not answer any more ({_first_line(error)}); "
-                "nothing of the fit is kept: start it again, then train again"
+                f"the Dask scheduler at {self.address} no longer answers ({_first_line(error)}); "
+                "the fit is lost: restart the scheduler, then train again"
             ) from error
 
     def _check_workers(self) -> None:
@@ -383,7 +383,7 @@ def _check_address(address: str) -> None:
     """Raise ValueError for an invalid address: a half-made client could make the next one hang."""
     _, port = get_address_host_port(address)
     if not 0 < port <= MOST_PORT:
-        raise ValueError(f"port {port} is none of 1 to {MOST_PORT}")
+        raise ValueError(f"port {port} is not from 1 to {MOST_PORT}")
 
 
 def same(argument: Any) -> Any:
@@ -410,6 +410,6 @@ def _first_line(error: BaseException) -> str:
 def _refuse_much(size: int, address: str) -> None:
     if size > MOST_SENT:
         raise SettingError(
-            f"{megabytes(size)} of documents, whose file not all workers of {address} see; put it where they "
-            f"all do (at most {megabytes(MOST_SENT)} are sent)"
+            f"{megabytes(size)} of documents, in a file that not all workers of {address} can read; put it "
+            f"where all can (at most {megabytes(MOST_SENT)} are sent)"
         )

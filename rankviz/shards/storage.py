@@ -309,8 +309,8 @@ def refuse_coefficients(sizes: TrainingSizes) -> None:
     """Raise `SettingError` for a model with one coefficient per document."""
     if sizes.in_kernel_space:
         raise SettingError(
-            f"feature_map={sizes.feature_map!r} of {sizes.n:,} documents has a coefficient for each of them, "
-            "which shards cannot share; choose an approximation of the kernel, or train without shards"
+            f"feature_map={sizes.feature_map!r} of {sizes.n:,} documents has one coefficient for each, which "
+            "shards cannot share; choose an approximation of the kernel, or train without shards"
         )
 
 
@@ -318,6 +318,6 @@ def check_solver_in_shards(solver: str) -> None:
     """Raise `SettingError` for a solver that needs more than sums over documents."""
     if SOLVERS[solver].lists_pairs:
         raise SettingError(
-            f"solver={solver!r} lists the pairs of all documents in one place, which shards do not have; "
+            f"solver={solver!r} needs all pairs in one place, so it cannot use shards; "
             f"choose solver={USUAL!r}"
         )

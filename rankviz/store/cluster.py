@@ -53,8 +53,8 @@ class ClusterWorkers:
         elsewhere = sorted(set(place.on_workers(host)) - {host()})
         if store.database.file is not None and elsewhere:
             raise SettingError(
-                f"the run store is a SQLite file, which workers on {', '.join(elsewhere)} cannot share; let "
-                "RANKVIZ_STORE name a PostgreSQL database"
+                f"the run store is a SQLite file, which workers on {', '.join(elsewhere)} cannot share; "
+                "set RANKVIZ_STORE to a PostgreSQL database"
             )
 
     @property

@@ -225,7 +225,7 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
     wanted = wanted[wanted["state"].isin((DONE, IMPORTED))]
     wanted = wanted.sort_values("state", key=lambda state: state == IMPORTED, kind="stable")
     if wanted.empty:
-        raise DataError("no run that was made", expected="at least one", remedy="Choose runs that are done.")
+        raise DataError("no finished run", expected="at least one", remedy="Choose finished runs.")
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for digest, row in wanted.to_dict("index").items():  # read all before writing one
         record = _check(str(digest), store.records.content(str(digest)))
@@ -241,7 +241,7 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
     except OSError as error:
         raise DataError(
             f"the file cannot be written: {error.strerror or error}",
-            expected="a file in a folder that is there and has room",
+            expected="an existing folder with free space",
             remedy="Name another file, or free space.",
             path=path,
         ) from error
@@ -254,8 +254,8 @@ def _check(digest: str, content: bytes) -> RunRecord:
     except DataError as error:
         raise DataError(
             f"the record of run {digest} cannot be read",
-            expected="what was written when it was made",
-            remedy="Leave that run out, or have it made again: open it in Train.",
+            expected="the record as it was written",
+            remedy="Omit that run, or train it again: open it in Train.",
         ) from error
 
 
@@ -291,7 +291,7 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
         values = json.loads(archive.read(LIST))
         if values["format"] != FORMAT:
             raise ValueError(f"format {values['format']}; this version reads {FORMAT}")
-        listed = [_about(entry) for entry in values["runs"]]
+        listed = [_checked_entry(entry) for entry in values["runs"]]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise _unreadable(path, str(error)) from error
     missing = [about["digest"] for about in listed if f"{about['digest']}.npz" not in sizes]
@@ -302,7 +302,7 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
     return sizes, listed
 
 
-def _about(entry: Any) -> dict[str, Any]:
+def _checked_entry(entry: Any) -> dict[str, Any]:
     """Return a checked entry of the list. Raises TypeError or ValueError for anything else."""
     about: dict[str, Any] = {name: entry[name] for name in ("digest", "star", "note", "tags")}
     kinds = {"digest": str, "star": bool, "note": str, "tags": list}

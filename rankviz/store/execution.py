@@ -214,7 +214,7 @@ class LocalWorkers:
         environment[ENVIRONMENT] = self.store.database.address
         try:
             if not can_start():
-                raise OSError("this system starts no processes")
+                raise OSError("this system cannot start processes")
             log = log_folder(self.store) / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             return start([sys.executable, "-m", *program], environment, log)

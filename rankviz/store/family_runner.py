@@ -73,10 +73,10 @@ class FamilyRunner:
         """Make runs together; after a failure make the others one by one, so that only one fails."""
         left = self._possible(specs, keeper)
         try:
-            for spec in self._made(dict(left), keeper):
+            for spec in self._make_runs(dict(left), keeper):
                 del left[spec]
                 if left:
-                    keeper.yield_if_awaited()
+                    keeper.release_if_awaited()
             return
         except (FamilyReleased, StudyTimeSpent, StoreOutOfReach):
             raise
@@ -109,7 +109,7 @@ class FamilyRunner:
                 found[spec] = cost
         return found
 
-    def _made(self, costs: Mapping[RunSpec, Estimate], keeper: LeaseKeeper) -> Iterator[RunSpec]:
+    def _make_runs(self, costs: Mapping[RunSpec, Estimate], keeper: LeaseKeeper) -> Iterator[RunSpec]:
         """Yield runs as they are made and saved.
 
         One transaction saves a run and names the next one, because a short run is over before a later report.
@@ -216,7 +216,7 @@ class LeaseKeeper:
         self._news = {**self._news, **news, "remaining": self._left(), "shards": progress.shards}
         self._check()
 
-    def yield_if_awaited(self) -> None:
+    def release_if_awaited(self) -> None:
         """Raise if the next run must not begin, such as `FamilyReleased` if an awaited family waits."""
         self._check()
         if time.monotonic() - self._asked < ASK_SECONDS:

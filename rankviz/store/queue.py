@@ -140,11 +140,11 @@ class Queue:
         with self._database.writing() as connection:
             connection.execute(update(workers).where(workers.c.id == worker).values(trouble=why))
 
-    def report_cluster(self, worker: str, told: Mapping[str, Any]) -> None:
+    def report_cluster(self, worker: str, report: Mapping[str, Any]) -> None:
         """Renew a worker's presence and record its view of the cluster."""
         with self._database.writing() as connection:
             renew_presence(connection, worker)
-            text = json.dumps(dict(told))
+            text = json.dumps(dict(report))
             connection.execute(update(workers).where(workers.c.id == worker).values(told=text))
 
     def leave(self, worker: str) -> None:

@@ -20,7 +20,7 @@ from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
     ids_by_digest,
-    in_portions,
+    in_batches,
     insert_with_conflict,
     marks,
     metric_sets,
@@ -137,7 +137,7 @@ def discard_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None
     asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
     asked = asked.where(runs.c.state == DONE)
     rows = rows_among(connection, asked, runs.c.digest, [spec.hash for spec in specs])
-    for bad in in_portions([row.id for row in rows if not _readable(row.content)]):
+    for bad in in_batches([row.id for row in rows if not _readable(row.content)]):
         connection.execute(delete(records).where(records.c.run.in_(bad)))
         connection.execute(update(runs).where(runs.c.id.in_(bad)).values(state=CANCELLED, size=0))
 
@@ -245,7 +245,7 @@ class Marks:
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
         """Remove a tag from runs."""
         with self._database.writing() as connection:
-            for portion in in_portions(list(ids_by_digest(connection, list(digests)).values())):
+            for portion in in_batches(list(ids_by_digest(connection, list(digests)).values())):
                 which = tags.c.run.in_(portion), tags.c.owner == owner, tags.c.tag == tag
                 connection.execute(delete(tags).where(*which))
 
@@ -264,14 +264,14 @@ def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: floa
     rows = [
         {"owner": owner, "run": run, "since": now, "star": False, "note": "", "shared": False} for run in ids
     ]
-    for portion in in_portions(rows):
+    for portion in in_batches(rows):
         connection.execute(shown, list(portion))
 
 
 def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: Any) -> None:
     """Set star, note, shared or deleted of a visitor's runs. Raises `SettingError` for a too long note."""
     check_note(values.get("note", ""))
-    for portion in in_portions(ids):
+    for portion in in_batches(ids):
         which = [marks.c.run.in_(portion), marks.c.owner == owner]
         if values.get("shared"):
             which.append(~exists().where(runs.c.id == marks.c.run, runs.c.state == IMPORTED))
@@ -319,7 +319,7 @@ def add_tags(
         if len(new) > room and not truncate:
             raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
         rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]
-    for some in in_portions(rows):
+    for some in in_batches(rows):
         connection.execute(insert_with_conflict(connection, tags).on_conflict_do_nothing(), list(some))
 
 

@@ -19,7 +19,7 @@ from rankviz.store.study import OPEN, StoreError
 from rankviz.store.tables import (
     MOST_BYTES,
     families,
-    in_portions,
+    in_batches,
     marks,
     members,
     records,
@@ -81,7 +81,7 @@ def purge(connection: Connection) -> int:
 
 def remove_runs(connection: Connection, found: Sequence[int]) -> None:
     """Remove runs with their records and marks, and the studies that they were part of."""
-    for portion in in_portions(found):
+    for portion in in_batches(found):
         of_them = select(members.c.study).where(members.c.run.in_(portion)).distinct()
         forget_studies(connection, connection.execute(of_them).scalars().all())
         for table in (records, marks, tags):
@@ -91,7 +91,7 @@ def remove_runs(connection: Connection, found: Sequence[int]) -> None:
 
 def forget_studies(connection: Connection, found: Sequence[str]) -> None:
     """Remove studies; their runs stay."""
-    for portion in in_portions(found):
+    for portion in in_batches(found):
         connection.execute(delete(members).where(members.c.study.in_(portion)))
         connection.execute(delete(families).where(families.c.study.in_(portion)))
         connection.execute(delete(studies).where(studies.c.id.in_(portion)))

@@ -36,7 +36,7 @@ from rankviz.store.study import (
 from rankviz.store.tables import (
     ensure_runs,
     families,
-    in_portions,
+    in_batches,
     members,
     parse_object,
     parse_spec,
@@ -79,8 +79,7 @@ class Studies:
             row = _found(connection, study_id)
             if row.deleted is not None or not (row.shared or row.owner == owner):
                 raise NoSuchStudy(
-                    "There is no study of this id that you may see. It was deleted, or its owner does not "
-                    "share it."
+                    "There is no study with this id. It was deleted, or its owner does not share it."
                 )
             return _status(connection, row)
 
@@ -140,7 +139,7 @@ class Studies:
             change = update(studies).where(studies.c.id == study_id)
             connection.execute(change.values(asked=asked, changed=time.time(), reason=""))
             if asked == RUNNING:
-                for again in in_portions(connection.execute(own).scalars().all()):
+                for again in in_batches(connection.execute(own).scalars().all()):
                     requeue_ended(connection, again)
             cancel_unwanted(connection, runs.c.id.in_(own))
 
@@ -170,7 +169,7 @@ class Studies:
     def rename(self, study_id: str, owner: str, title: str) -> None:
         """Set a study's title. Raises `SettingError` for an empty one."""
         if not title:
-            raise SettingError("a study has a title; give it a few words")
+            raise SettingError("a study needs a title")
         check_note(title)
         self._change(study_id, owner, title=title)
 
@@ -213,9 +212,7 @@ def check_specs(specs: Iterable[RunSpec]) -> list[RunSpec]:
         raise SettingError(f"a study has from 1 to {MOST_RUNS:,} runs, not {len(wanted):,}")
     unsure = next((spec for spec in wanted if not spec.digest), None)
     if unsure is not None:
-        raise SettingError(
-            f"{unsure!r} does not say by a digest which data are meant: open the fold, and give it"
-        )
+        raise SettingError(f"{unsure!r} has no digest of its data: open the fold and give its digest")
     return wanted
 
 
@@ -225,7 +222,7 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
     connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
     ids = ensure_runs(connection, specs)
-    for again in in_portions(list(ids.values())):
+    for again in in_batches(list(ids.values())):
         requeue_ended(connection, again)
     position = {spec: number for number, spec in enumerate(specs)}
     for family in families_of(specs):
@@ -245,14 +242,14 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
 def _found(connection: Connection, study_id: str) -> Row[Any]:
     row = connection.execute(select(studies).where(studies.c.id == study_id)).first()
     if row is None:
-        raise NoSuchStudy("There is no study of this id; it may have been deleted.")
+        raise NoSuchStudy("There is no study with this id; it may have been deleted.")
     return row
 
 
 def _owned(connection: Connection, study_id: str, owner: str) -> Row[Any]:
     row = _found(connection, study_id)
     if not secrets.compare_digest(row.owner.encode(), owner.encode()):
-        raise NotYours("Only the visitor who asked for these runs can stop, change or delete this.")
+        raise NotYours("Only the visitor who requested these runs can stop, change or delete them.")
     return row
 
 

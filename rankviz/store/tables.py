@@ -333,7 +333,7 @@ def _free_name(file: Path) -> Path:
     return path
 
 
-PORTION = 500
+BATCH = 500
 """Most values in a statement; SQLite's limit of 999 is the lowest."""
 T = TypeVar("T")
 
@@ -348,10 +348,10 @@ def insert_with_conflict(connection: Connection, table: Table) -> sqlite.Insert 
     return _INSERTS[connection.dialect.name](table)
 
 
-def in_portions(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield values in parts of at most `PORTION`."""
-    for start in range(0, len(values), PORTION):
-        yield values[start : start + PORTION]
+def in_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield values in parts of at most `BATCH`."""
+    for start in range(0, len(values), BATCH):
+        yield values[start : start + BATCH]
 
 
 def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
@@ -362,7 +362,7 @@ def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpe
         for digest, spec in digests.items()
     ]
     new = insert_with_conflict(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
-    for portion in in_portions(rows):
+    for portion in in_batches(rows):
         connection.execute(new, list(portion))
     found = ids_by_digest(connection, list(digests))
     return {spec: found[digest] for digest, spec in digests.items()}
@@ -378,7 +378,7 @@ def rows_among(
     connection: Connection, asked: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
 ) -> Iterator[Any]:
     """Yield the rows of a query whose column has one of these values."""
-    for portion in in_portions(list(values)):
+    for portion in in_batches(list(values)):
         yield from connection.execute(asked.where(column.in_(portion)))
 
 

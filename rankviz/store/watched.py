@@ -108,9 +108,7 @@ class WatchedStudies:
         share: bool = False,
     ) -> tuple[str, bool]:
         if not can_start():
-            raise StoreError(
-                "Nothing can be trained in the background here: this system starts no processes."
-            )
+            raise StoreError("Background training is not possible: this system cannot start processes.")
         wanted, most = check_specs(specs), bounds()
         below = tuple(str(Path(root).resolve()) for root in (data_roots() if roots is None else roots))
         threads = max(1, cores() // self._execution.workers)
@@ -143,7 +141,7 @@ class WatchedStudies:
         self._check_workers()
         found = self._statuses(studies.c.id == job_id) if _ID.fullmatch(job_id) else []
         if not found:
-            raise NoSuchStudy("There is no job of this id; it may have been deleted.")
+            raise NoSuchStudy("There is no job with this id; it may have been deleted.")
         return found[0]
 
     def of(self, owner: str) -> list[WatchedStatus]:

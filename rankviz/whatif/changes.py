@@ -194,7 +194,7 @@ class OtherDraw(_OfTraining):
     seed: int
 
     def __post_init__(self) -> None:
-        """Raise `SettingError` for a value that is no seed."""
+        """Raise `SettingError` for a value that is not a seed."""
         Whole(0, LARGEST_SEED).check("seed", self.seed)
 
     def apply(self, data: RankingData) -> RankingData:
@@ -385,8 +385,8 @@ def _finite(value: float, name: str) -> float:
 def _refuse_nothing_left(there: int, what: str) -> None:
     if there < 2:
         raise DataError(
-            f"the last {what} left out",
-            expected="at least one that stays",
+            f"no {what} would remain",
+            expected="at least one that remains",
             remedy="Leave the query out, or keep one." if "document" in what else "Keep one.",
         )
 

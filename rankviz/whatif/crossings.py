@@ -216,7 +216,7 @@ def swaps(model: Ranker, A: ArrayLike, B: ArrayLike, X: ArrayLike) -> Swaps:
     data = features_of(X)
     check_width(model, data)
     if len(data) == 0:
-        raise DataError("no documents", expected="data to take ranges from", remedy="Pass the data shown.")
+        raise DataError("no documents", expected="data that define ranges", remedy="Pass the data shown.")
     low, high, spread = data.min(axis=0), data.max(axis=0), data.std(axis=0)
     found, step = list[Swap](), 0.0
     with single_blas():

@@ -36,7 +36,7 @@ def no_such_query(query: object, where: str) -> DataError:
     """Return the error for a query that is not there."""
     return DataError(
         f"no query {query!r}",
-        expected="the id or name of a query that is in the data, and that no change before left out",
+        expected="the id or name of a query that is in the data, and that no earlier change left out",
         remedy="Choose one of `query_labels`.",
         path=where or None,
     )
@@ -49,7 +49,7 @@ def index_of_document(data: RankingData, query: object, document: int) -> int:
     if len(found) == 0:
         raise DataError(
             f"no document {document} in query {query}",
-            expected="the number of one of its documents, as `rows` has them, that no change before left out",
+            expected="the number of one of its documents, as in `rows`, that no earlier change left out",
             remedy=f"Choose one of {_some(data.rows[own])}.",
             path=data.name or None,
         )
@@ -128,7 +128,7 @@ def typed_documents(text: str, n_features: int) -> list[TypedDocument]:
     if not lines:
         raise DataError(
             "an empty text",
-            expected=f"a document: “1 qid:1 1:0.5 2:0.25 …”, or its {n_features} features",
+            expected=f"one document: “1 qid:1 1:0.5 2:0.25 …”, or its {n_features} features",
             remedy="Type or paste one.",
         )
     read = _letor_document if ":" in lines[0].partition("#")[0] else _numbers_document
@@ -152,9 +152,9 @@ def _numbers_document(line: str, place: int, n_features: int) -> TypedDocument:
         values = tuple(float(word) for word in words)
     except ValueError as error:
         raise DataError(
-            f"document {place} of the text has something that is no number ({error})",
-            expected=f"{n_features} numbers with blanks, commas or semicolons between them",
-            remedy="Write decimal points as points, or paste a line of LETOR.",
+            f"document {place} of the text has something that is not a number ({error})",
+            expected=f"{n_features} numbers separated by blanks, commas or semicolons",
+            remedy="Use decimal points, or paste a line of LETOR text.",
         ) from error
     if len(values) != n_features:
         raise _other_width(f"{len(values)} numbers in document {place}", n_features)
@@ -162,7 +162,7 @@ def _numbers_document(line: str, place: int, n_features: int) -> TypedDocument:
         raise DataError(
             f"document {place} of the text has a feature that is not finite",
             expected="finite numbers",
-            remedy="Give a number for every feature.",
+            remedy="Give a number for each feature.",
         )
     return TypedDocument(values, None)
 
@@ -171,5 +171,5 @@ def _other_width(found: str, n_features: int) -> DataError:
     return DataError(
         found,
         expected=f"{n_features} features, as the other documents have",
-        remedy="Leave out what is too much, or add what is missing.",
+        remedy="Remove the extra values, or add the missing ones.",
     )

@@ -206,7 +206,7 @@ def fit_plane(
     model, points = RankSVM(**settings), np.zeros((0, 2))
     if has_landmarks(model.feature_map):
         if settings.get("rank") is not None:
-            raise SettingError("landmarks of the plane keep all eigenvalues: leave rank out")
+            raise SettingError("landmarks of the plane keep all eigenvalues: omit rank")
         points = drawn_landmarks(data, settings)
         for number, point in (landmarks or {}).items():
             points[number : number + 1] = point  # ignores numbers beyond the last landmark

@@ -303,7 +303,7 @@ def _query_weights(model: RankSVM, data: RankingData) -> FloatArray | None:
         raise _other_data(found, data)
     weights = model.query_weights_
     if weights is not None and model.weighed_digest_ != documents_digest(data):
-        raise _other_data("other documents than the weights of queries belong to", data)
+        raise _other_data("documents that do not match the weights of queries", data)
     return weights
 
 

@@ -187,7 +187,7 @@ def _turns(margins: FloatArray, middles: FloatArray, halves: FloatArray, noise: 
     found = [np.zeros(0)]
     for panel in np.flatnonzero(near):
         roots = chebroots(chebder(chebtrim(series[panel], noise / NODES)))
-        real = roots.real[(np.abs(roots.imag) < 0.01) & (np.abs(roots.real) < 1)]  # extra points are harmless
+        real = roots.real[(np.abs(roots.imag) < 0.01) & (np.abs(roots.real) < 1)]  # extra points do no harm
         found.append(middles[panel] + halves[panel] * real)
     return np.concatenate(found)
 

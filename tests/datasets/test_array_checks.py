@@ -75,8 +75,8 @@ def test_numbers_in_other_clothes(X: Any, expected: list[list[float]]) -> None:
         ([[1.0], [2.0, 3.0]], "features that are not numbers"),
         (sparse.csr_array([[1.0, np.inf]]), "feature 2 of document 1 is inf"),
         (np.zeros(3), r"features of shape \(3,\)"),
-        (make_fold(n_queries=5).train, r"a RankingData where the features belong.*data\.X"),
-        (make_fold(n_queries=5), r"a Fold where the features belong.*fold\.test\.X"),
+        (make_fold(n_queries=5).train, r"a RankingData instead of features.*data\.X"),
+        (make_fold(n_queries=5), r"a Fold instead of features.*fold\.test\.X"),
     ],
 )
 def test_features_that_would_lose_something(X: Any, says: str) -> None:
@@ -183,7 +183,7 @@ def test_document_ids_of_other_types_are_texts() -> None:
 
 
 def test_complex_costs_and_values_are_refused() -> None:
-    with pytest.raises(SettingError, match="no table of numbers"):
+    with pytest.raises(SettingError, match="not a table of numbers"):
         check_costs(np.array([[0, 1j], [1, 0]]))
     with pytest.raises(DataError, match="values that are not numbers"):
         interval(np.array([1j, 2]))
@@ -291,7 +291,7 @@ def test_no_ids_at_all() -> None:
 def test_sizes_of_queries_are_told_from_ids() -> None:
     """LightGBM and XGBoost take sizes of groups."""
     features, grades = np.ones((5, 1)), np.arange(5)
-    with pytest.raises(DataError, match=r"2 numbers that add up to the 5 documents.*np\.repeat"):
+    with pytest.raises(DataError, match=r"2 numbers with sum 5, the number.*np\.repeat"):
         RankingData.from_arrays(features, grades, [2, 3])
     for other in ([2, 2], [5, 0], [-1, 6], ["2", "3"]):
         with pytest.raises(DataError, match="2 query ids for 5 documents"):

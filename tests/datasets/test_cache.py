@@ -219,7 +219,7 @@ def test_x_is_mapped_the_first_time_and_from_then_on(source: Path, tmp_path: Pat
 
 
 def test_matrices_get_names_of_their_own(source: Path, tmp_path: Path) -> None:
-    """What is mapped by name elsewhere must not become another under it."""
+    """A process that has mapped a file by its name must never see other contents under that name."""
     names = set()
     for grade in range(3):
         source.write_bytes(CONTENT + b"%d qid:9 1:1\n" % grade)

@@ -119,7 +119,7 @@ def test_missing_parts_are_named(tmp_path):
 def test_a_query_in_two_parts_is_refused(tmp_path):
     write_fold(tmp_path / "SET" / "Fold1")
     shutil.copy(tmp_path / "SET" / "Fold1" / "test.txt", tmp_path / "SET" / "Fold1" / "vali.txt")
-    with pytest.raises(DataError, match=r"query \d+ and 2 more is in SET fold 1, vali as well"):
+    with pytest.raises(DataError, match=r"query \d+ and 2 more is also in SET fold 1, vali"):
         load_fold(tmp_path / "SET")
 
 
@@ -140,13 +140,13 @@ def test_links_out_of_the_root_are_refused(tmp_path):
     write_fold(root / "SET" / "Fold1")
     (root / "SET" / "Fold1" / "test.txt").unlink()
     (root / "SET" / "Fold1" / "test.txt").symlink_to(outside / "SECRET" / "Fold1" / "test.txt")
-    with pytest.warns(DataWarning, match="lies outside of"):
+    with pytest.warns(DataWarning, match="is outside"):
         dataset = find_datasets([root])["SET"]
     with pytest.raises(DataError, match=r"no test\.txt"):
         open_fold(dataset, 1)
     shutil.rmtree(root / "SET")
     (root / "LINK").symlink_to(outside / "SECRET")
-    with pytest.warns(DataWarning, match="make their own folder a data root"):
+    with pytest.warns(DataWarning, match="add their folder as a data root"):
         assert find_datasets([root]) == {}
 
 
@@ -155,7 +155,7 @@ def test_a_file_replaced_by_a_link_out_after_it_was_found(tmp_path):
     dataset = find_datasets([tmp_path / "root"])["SET"]
     shutil.move(tmp_path / "root" / "SET" / "Fold1" / "test.txt", tmp_path / "elsewhere.txt")
     (tmp_path / "root" / "SET" / "Fold1" / "test.txt").symlink_to(tmp_path / "elsewhere.txt")
-    with pytest.raises(DataError, match="lies outside of"):
+    with pytest.raises(DataError, match="is outside"):
         open_fold(dataset, 1)
 
 
@@ -243,7 +243,7 @@ def test_single_file_with_too_few_queries(tmp_path):
     with pytest.raises(DataError, match="3 queries") as caught:
         load_fold(tmp_path / "few.txt")
     assert caught.value.path == str((tmp_path / "few.txt").resolve())
-    with pytest.raises(DataError, match="1 query, to make fold 1 of"):
+    with pytest.raises(DataError, match="1 query, for fold 1"):
         cyclic_fold(take_queries(DATA, [0]), 1)
 
 

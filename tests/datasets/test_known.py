@@ -192,7 +192,7 @@ def test_other_queries_differ(mq2008):
 
 @pytest.mark.letor
 def test_normalised_features_are_not_the_set_as_read(mq2008):
-    """What is called complete are the data as they are read, before the app normalises them."""
+    """Compare with the data as read, before normalisation."""
     got = recognise_fold("MQ2008", normalise(mq2008, "global_zscore"))
     assert not got.complete
     assert "its features differ" in got.sentence

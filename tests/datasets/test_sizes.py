@@ -37,7 +37,7 @@ except DataError as error:
 
 
 def refusal_within_bounds(path: Path) -> str:
-    """What is said of a file by a process that may take 200 MB beyond what its libraries take."""
+    """Return the error of a process that may use 200 MB more than its libraries."""
     command = [sys.executable, "-c", BOUNDED, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr

@@ -89,7 +89,7 @@ def test_room_is_that_of_the_tighter_bound(bounded: Bounded) -> None:
 
 
 def test_data_sets_get_their_names_while_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is renamed while another visitor's room is counted may not be counted at all."""
+    """Renaming during another visitor's count could hide a folder from it."""
     renamed = list[str]()
 
     def watched(source: Path, root: Path, name: str, suffix: str) -> Path:

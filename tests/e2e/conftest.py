@@ -124,7 +124,7 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="session")
 def other_profile(browser: Browser) -> Iterator[BrowserContext]:
-    """That of a second visitor."""
+    """Open the browser profile of a second visitor."""
     context = browser.new_context(viewport=SIZE, reduced_motion="reduce")
     yield context
     context.close()

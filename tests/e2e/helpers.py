@@ -33,7 +33,7 @@ _VALUES = """charts => charts.map(chart => [
 
 
 def forget(tab: Page) -> None:
-    """Leave the tab as one in which nobody has been, and no other open."""
+    """Reset the tab to a new visitor's, and close all others."""
     for other in tab.context.pages:
         if other != tab:
             other.close()
@@ -91,7 +91,7 @@ def chart(page: Page, name: str) -> Locator:
 
 
 def place_in_list(page: Page, key: str, document: str) -> tuple[float, float]:
-    """Where a document is in the left list of the figure of two ranked lists with this key."""
+    """Return a document's place on the screen, in the left of two ranked lists."""
     lists = chart(page, key)
     lists.scroll_into_view_if_needed()
     x, y = lists.evaluate(

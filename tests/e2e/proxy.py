@@ -58,7 +58,7 @@ class Proxy:
     folder: Path
 
     def ask(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Answer:
-        """What it answers to one request whose headers are given in full but for the host."""
+        """Send one request with these headers and the host; return the answer."""
         trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
         with closing(HTTPSConnection("127.0.0.1", self.port, context=trusting, timeout=30)) as connection:
@@ -75,7 +75,7 @@ class Proxy:
 
 
 def class_environment() -> dict[str, str]:
-    """What deploy/class.env sets."""
+    """Read the settings of deploy/class.env."""
     lines = (DEPLOY / "class.env").read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
@@ -109,7 +109,7 @@ def proxy(app: Server, folder: Path) -> Iterator[Proxy]:
 
 
 def _certificate(folder: Path) -> None:
-    """A certificate that nobody has signed but ourselves."""
+    """Make a self-signed certificate."""
     command = [
         "openssl",
         "req",

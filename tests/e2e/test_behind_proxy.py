@@ -1,4 +1,4 @@
-"""The app as deploy/ configures it for a class: behind nginx, by TLS, with its limits; framed by nobody."""
+"""Test the app as deploy/ configures it for a class: behind nginx, with TLS and limits, never in frames."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
 
 
 def let_through(ask: Callable[[], int], passed: int) -> int:
-    """How many requests in a row come through before one is told that they are too many."""
+    """Count the requests in a row that succeed before one gets status 429."""
     for number in range(1000):
         if (status := ask()) == 429:
             return number
@@ -173,7 +173,7 @@ def site_that_frames(url: str, folder: Path) -> Iterator[str]:
 
 
 def test_no_other_site_frames_the_app(app: Server, browser: Browser, tmp_path: Path) -> None:
-    """Whether there is a proxy or not: the app says so itself."""
+    """The app itself forbids frames, with and without a proxy."""
     said: list[str] = []
     page = browser.new_page()
     page.on("console", lambda message: said.append(message.text))

@@ -1,4 +1,4 @@
-"""What fails on the machine is a sentence on the page: the stories of tools/faults.py in a browser."""
+"""Test in a browser that faults of the machine give sentences: the stories of tools/faults.py."""
 
 from __future__ import annotations
 

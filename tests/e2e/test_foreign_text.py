@@ -1,4 +1,4 @@
-"""Foreign text in the browser: whatever an address, an upload or a document says, nobody else is asked.
+"""Test foreign text in the browser: no address, upload or document causes a request to another host.
 
 That no other host is asked is what the fixture `page` sees to at the end of every test.
 """

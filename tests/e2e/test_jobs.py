@@ -27,7 +27,7 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(runs: Path) -> Iterator[Stored]:
-    """What is kept there; no worker outlives the test."""
+    """Open the run store; stop its workers at the end."""
     with stored(runs) as opened:
         yield opened
 

@@ -25,7 +25,7 @@ CHARTS = ("ndcg-per-query", "ndcg-differences")
 
 
 def place_of(page: Page, name: str, query: int) -> tuple[float, float]:
-    """Where the point of a query is on the screen, once Plotly has noticed the pointer there."""
+    """Return the place of a query's point on the screen, with the pointer on it."""
     chart(page, name).scroll_into_view_if_needed()
     x, y = chart(page, name).evaluate(_POINT, query)
     hover(page, chart(page, name), x, y)

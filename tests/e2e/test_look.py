@@ -1,4 +1,4 @@
-"""What is seen at once: title, answer and first figure, on a laptop, a projector and a phone; and by whom."""
+"""Test that title, answer and first figure are visible at once, on several screens and for every visitor."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ON_PLOTS = """main => [...main.querySelectorAll('.js-plotly-plot')].filter(plot
 
 
 def bottom(page: Page, selector: str) -> float:
-    """Where the first visible element of the main part ends, in pixels from the top."""
+    """Return the lower edge of the first visible element, in pixels from the top."""
     box = page.get_by_test_id("stMain").locator(selector).filter(visible=True).first.bounding_box()
     assert box is not None
     assert box["y"] >= 0
@@ -232,7 +232,7 @@ def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Pa
 
 
 def serious(page: Page) -> list[tuple[str, list[str]]]:
-    """What axe-core finds in the way of those who see little or use no mouse, with some of the elements."""
+    """Return the serious problems that axe-core finds, with some of their elements."""
     found = [one for one in Axe().run(page).response["violations"] if one["impact"] in BAD]
     return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
 
@@ -241,7 +241,7 @@ def serious(page: Page) -> list[tuple[str, list[str]]]:
 def test_nothing_serious_stands_in_the_way_of_anybody_in_the_dark(
     server: Server, page: Page, name: str
 ) -> None:
-    """Of pages that draw nothing at first; the others are seen in the dark above."""
+    """Check pages without a figure at first; the test above checks the others."""
     page.set_viewport_size({"width": 1366, "height": 768})
     page.emulate_media(color_scheme="dark")
     open_page(page, f"{server.url}/{name}?m=50")

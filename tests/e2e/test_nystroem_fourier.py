@@ -11,7 +11,7 @@ ROWS = ("kernel-matrices", "kernel-plane", "kernel-draws", "kernel-rankings")
 
 
 def rows(page: Page) -> dict[str, object]:
-    """What the four rows draw."""
+    """Return the figures of the four rows."""
     drawn: dict[str, object] = {key: figures(page)[key] for key in ROWS}
     chart = page.locator(".st-key-kernel-matrices .js-plotly-plot")
     return drawn | {

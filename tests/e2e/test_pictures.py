@@ -69,7 +69,7 @@ def _opener(page: Page, key: str) -> Locator:
 
 @pytest.fixture
 def elsewhere(page: Page) -> Iterator[Page]:
-    """A page of nobody's, without the styles and fonts of the app."""
+    """Open a blank page, without the styles and fonts of the app."""
     other = page.context.new_page()
     yield other
     other.close()

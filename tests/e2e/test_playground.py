@@ -21,7 +21,7 @@ def marks(page: Page, kind: str = "document") -> Locator:
 
 
 def place(mark: Locator) -> tuple[float, float]:
-    """Where a mark says that it lies."""
+    """Return the coordinates in a mark's label."""
     found = re.search(r"at (−?[\d.]+), (−?[\d.]+)", mark.get_attribute("aria-label") or "")
     assert found is not None
     return tuple(float(one.replace("−", "-")) for one in found.groups())  # type: ignore[return-value]

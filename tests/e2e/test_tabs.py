@@ -1,4 +1,4 @@
-"""A job that nobody asked for ends with the last tab that waits for it, and not with a reload."""
+"""Test that an automatic job ends with the last tab that waits for it, but not with a reload."""
 
 from __future__ import annotations
 

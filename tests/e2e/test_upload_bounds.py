@@ -1,4 +1,4 @@
-"""Bounds on uploads, each tried from two visitors at once: one is told why not, and can go on."""
+"""Test bounds on uploads with two visitors at once: one gets the reason, and can continue."""
 
 from __future__ import annotations
 

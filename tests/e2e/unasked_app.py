@@ -1,4 +1,4 @@
-"""A page with runs that go on as a job which nobody asked for, for test_tabs.py."""
+"""A page with runs that continue as an automatic job, for test_tabs.py."""
 
 import math
 

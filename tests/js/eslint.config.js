@@ -19,7 +19,7 @@ const RULES = {
   "no-new-func": "error",
   "no-shadow": "error",
   "no-unused-vars": ["error", { args: "all", argsIgnorePattern: "^_" }],
-  // what people wrote (names of queries and documents) goes into a page as text alone
+  // foreign text (names of queries and documents) is never parsed as HTML
   "no-restricted-properties": [
     "error",
     ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({

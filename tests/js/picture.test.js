@@ -4,11 +4,11 @@ import { inflateSync } from "node:zlib";
 
 import { asOnScreen, crc32, pdfOf, withDots } from "../../ui/browser/shell/picture.js";
 
-test("the checksum is that of PNG and zip", () => {
+test("the checksum equals that of PNG and zip", () => {
   assert.equal(crc32(new TextEncoder().encode("123456789")) >>> 0, 0xcbf43926);
 });
 
-test("dots per inch are a chunk of its own behind the header", async () => {
+test("dots per inch are a chunk after the header", async () => {
   const png = Uint8Array.from({ length: 60 }, (_, place) => place);
   const written = new Uint8Array(await withDots(png.buffer).arrayBuffer());
   assert.equal(written.length, 60 + 21);
@@ -16,11 +16,11 @@ test("dots per inch are a chunk of its own behind the header", async () => {
   assert.deepEqual(written.slice(54), png.slice(33));
   const chunk = new DataView(written.buffer, 33, 21);
   assert.equal(String.fromCharCode(...written.slice(37, 41)), "pHYs");
-  assert.equal(chunk.getUint32(8), 11811); // 300 an inch
+  assert.equal(chunk.getUint32(8), 11811); // 300 per inch
   assert.equal(chunk.getUint32(17), crc32(written.slice(37, 50)) >>> 0);
 });
 
-test("a PDF has every pixel, says how wide it is, and finds its objects", async () => {
+test("a PDF has every pixel, its width and the places of its objects", async () => {
   const [width, height] = [3, 2];
   const data = Uint8ClampedArray.from({ length: 4 * width * height }, (_, at) => (at % 4 === 3 ? 255 : 40 - at));
   const pdf = await pdfOf({ data, width, height }, (85 * 72) / 25.4, "λ ≤ ½ 𝛾 (C)");
@@ -45,7 +45,7 @@ test("a PDF has every pixel, says how wide it is, and finds its objects", async 
   assert.equal(title.toString("utf16le"), "λ ≤ ½ 𝛾 (C)");
 });
 
-test("a picture has the axes that were zoomed and hides the traces that were hidden", () => {
+test("a picture keeps zoomed axes and hidden traces", () => {
   const figure = { data: [{ name: "a" }, { name: "b" }], layout: { xaxis: { title: "m" }, yaxis: { title: "NDCG" } } };
   const shown = {
     data: [{ visible: "legendonly" }, {}],

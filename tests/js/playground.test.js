@@ -11,7 +11,7 @@ const grid = (f) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {
 });
 const close = (a, b, by = 1e-5) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
 
-test("surfaces are read back from integers with a scale", () => {
+test("surfaces are decoded from integers with a scale", () => {
   const values = Buffer.from(Int16Array.from([0, 1, 2, 3, -32767, 5, 6, 32767]).buffer).toString("base64");
   const [first, second] = geometry.surfaces({ surface: { values, scale: 0.5 }, side: 2, steps: [0, 4] });
   assert.deepEqual([...first], [0, 0.5, 1, 1.5]);
@@ -78,7 +78,7 @@ test("crests lie where the cosine is 1, troughs where it is −1", () => {
   assert.equal(geometry.crests([0, 2 * Math.PI], 0, EXTENT).length, 3);
 });
 
-test("changes that Python has not seen yet are made here: added, moved in place, taken away", () => {
+test("changes that Python has not seen apply: documents added, moved, removed", () => {
   const documents = geometry.documentsOf([[0, 0, 0, 1, 0], [5, 0.5, 0, 0, 0]]);
   const moved = geometry.after(documents, { kind: "put", id: 0, x: 1, y: 1, grade: 2, query: 1, rev: 4 });
   assert.deepEqual(moved.map((one) => one.id), [0, 5]);
@@ -91,7 +91,7 @@ test("changes that Python has not seen yet are made here: added, moved in place,
   assert.equal(geometry.nextId([], 3), 3);
 });
 
-test("what is grasped is the nearest within reach", () => {
+test("the nearest mark within reach is grasped", () => {
   const places = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
   assert.equal(geometry.nearest(places, 7, 0, 5), places[1]);
   assert.equal(geometry.nearest(places, 5, 30, 5), null);
@@ -103,12 +103,12 @@ test("surfaces of two steps are mixed by a share", () => {
   assert.deepEqual([...geometry.mixed(Float32Array.of(0, 2), Float32Array.of(2, 2), 0.5)], [1, 2]);
 });
 
-test("of each document is counted in how many pairs it is, and in how many misordered ones", () => {
+test("pairs and misordered pairs are counted for each document", () => {
   const found = geometry.tallied([[0, 1], [2, 1], [2, 0]], [0.5, 0.5, 3, 9]);
   assert.deepEqual(found.map(({ pairs, wrong }) => [pairs, wrong]), [[2, 1], [2, 1], [2, 0], [0, 0]]);
 });
 
-test("a landmark is taken by the points that stand out from below its document, but not by a finger", () => {
+test("a landmark is taken by its visible corners, but not by a finger", () => {
   const landmark = { kind: "landmark", x: 0, y: 0, size: 1, chosen: false };
   const document = { kind: "document", x: 0, y: 0, size: 1, chosen: true };
   const taken = (x, y, fine = true) => geometry.grasped([landmark, document], x, y, 12, fine);
@@ -119,13 +119,13 @@ test("a landmark is taken by the points that stand out from below its document, 
   assert.equal(taken(13, 13), null);
 });
 
-test("what is chosen is taken before what lies above it", () => {
+test("the chosen mark is taken before one above it", () => {
   const below = { kind: "landmark", x: 0, y: 0, size: 1, chosen: true };
   const above = { kind: "document", x: 0, y: 0, size: 1, chosen: false };
   assert.equal(geometry.grasped([below, above], 0, 1, 12, true), below);
 });
 
-test("marks say what they are", () => {
+test("marks have descriptions", () => {
   const one = { number: 2, grade: 2, query: 2, x: 0, y: 0 };
   const document = { kind: "document", one, score: -0.4123, tally: { pairs: 13, wrong: 7 } };
   assert.equal(titleOf(document), "Query ▲ 3, grade 2, score −0.412, 7 of 13 pairs misordered");
@@ -135,7 +135,7 @@ test("marks say what they are", () => {
   assert.equal(titleOfWave(6, -120), "Frequency 7, weight −120");
 });
 
-test("the name of an arrow stands beyond its tip, unless a mark is there", () => {
+test("the label of an arrow is beyond its tip, unless a mark is there", () => {
   const at = (marks) => geometry.placeOfName([100, 0], marks, 26);
   const close2 = (place, x, y) => { close(place.x, x); close(place.y, y); };
   close2(at([]), 112, 0);

@@ -32,7 +32,7 @@ test("ties stay as in the file, and count as misordered", () => {
   assert.equal(weighing.pairsAt(w).misordered, 3);
 });
 
-test("NDCG is what the first ranks gain over the ideal, and empty queries count in no mean", () => {
+test("NDCG is the gain of the first ranks over the ideal; means omit empty queries", () => {
   const weighing = made();
   weighing.score([2, -1]); // 0, 2, 1
   close(weighing.ndcg(0), (1 + 3) / 4);
@@ -42,7 +42,7 @@ test("NDCG is what the first ranks gain over the ideal, and empty queries count 
   close(weighing.meanNdcg(), 0.25);
 });
 
-test("the first ranks are those of the whole ranking, ties too", () => {
+test("the first ranks equal those of the whole ranking, with ties", () => {
   const n = 60, weighing = new Weighing({
     documents: n, features: 1, X: base64(...Array.from({ length: n }, (_, k) => (k * 7) % 13)),
     grades: Array(n).fill(0), starts: [0, 7, n], C: 1, loss: { kind: "hinge" }, gains: [0],
@@ -54,7 +54,7 @@ test("the first ranks are those of the whole ranking, ties too", () => {
   }
 });
 
-test("losses are those that Python describes", () => {
+test("losses equal those of Python", () => {
   const huber = valueOf({ zones: [{ high: 1, width: 1, bend: 1 }] });
   for (const t of [-3, 0, 0.5, 2]) close(huber(t), Math.max(0, 1 - t) ** 2 - Math.max(0, -t) ** 2);
   const squared = valueOf({ zones: [{ high: 1, width: null, bend: 1 }] });
@@ -71,7 +71,7 @@ test("a walk is somewhere between two of its steps", () => {
   assert.deepEqual(between([[5]], 0.5), [5]);
 });
 
-test("only weights that stand elsewhere than learned are told", () => {
+test("only weights that differ from the learned ones are sent", () => {
   assert.deepEqual(moved([1, 2, 0], [1, -2, 0]), [[1, 2]]);
   assert.deepEqual(moved([1, 2], [1, 2]), []);
 });

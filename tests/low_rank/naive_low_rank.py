@@ -55,7 +55,7 @@ def full_matrix(blocks: Blocks, entries: np.ndarray) -> np.ndarray:
 
 
 def mask_of(y: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """Where (i, j) is a preference pair, (n, n)."""
+    """Return a mask of the preference pairs (i, j), shape (n, n)."""
     mask = np.zeros((len(y), len(y)), bool)
     for i, j in slow_pairs(y, ptr):
         mask[i, j] = True

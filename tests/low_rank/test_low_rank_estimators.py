@@ -299,11 +299,11 @@ def test_dual_variables_of_documents_in_another_order_are_refused(name: str, fea
     regrouped = RankingData.from_arrays(features, y, qid, regroup=True)
     assert rankviz.duals(fitted, regrouped).n_queries == DATA.n_queries
     by_id = np.argsort(qid, kind="stable")
-    with pytest.raises(DataError, match=r"do not belong.*regroup=True"):
+    with pytest.raises(DataError, match=r"do not match the dual variables.*regroup=True"):
         rankviz.duals(fitted, RankingData.from_arrays(features[by_id], y[by_id], qid[by_id]))
     turned = regrouped.X.copy()
     turned[regrouped.query_slice(0)] = turned[regrouped.query_slice(0)][::-1]
-    with pytest.raises(DataError, match="do not belong"):
+    with pytest.raises(DataError, match="do not match the dual variables"):
         rankviz.duals(fitted, replace(regrouped, X=turned))
 
 

@@ -83,7 +83,10 @@ class Unknown(Ranker):
     [
         (FactorizedRankSVM(), "this FactorizedRankSVM is not fitted yet"),
         (RegularizedRankSVM(), "this RegularizedRankSVM is not fitted yet"),
-        (Unknown(), "Unknown cannot be saved; these can: RankSVM, FactorizedRankSVM, RegularizedRankSVM"),
+        (
+            Unknown(),
+            "Unknown cannot be saved; models that can: RankSVM, FactorizedRankSVM, RegularizedRankSVM",
+        ),
         (make_pipeline(rankviz.RankSVM()), r"Pipeline cannot be saved.*Save its last step, pipeline\[-1\]"),
         (GridSearchCV(rankviz.RankSVM(), {}), r"GridSearchCV cannot be saved.*Save its best_estimator_"),
     ],

@@ -45,7 +45,7 @@ class Faults(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def faults() -> Iterator[list[str]]:
-    """What pages have logged as faults of the program: they are caught, so AppTest sees no exception."""
+    """Collect the faults that pages log: they are caught, so AppTest sees no exception."""
     watch = Faults()
     LOG.addHandler(watch)
     yield watch.told
@@ -69,7 +69,7 @@ def packages_looked_through_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def parsed_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where parsed files are kept, by path, size and time: the bundled folds are parsed once for all."""
+    """Return the folder of parsed files, so that the bundled folds are parsed only once."""
     return tmp_path_factory.mktemp("cache")
 
 

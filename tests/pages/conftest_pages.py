@@ -58,7 +58,7 @@ def shown(app: AppTest) -> list[dict[str, Any]]:
 
 
 def components(app: AppTest) -> list[dict[str, Any]]:
-    """What components of ours on the page are sent."""
+    """Return the data sent to our components on the page."""
     return [
         json.loads(element.proto.json or element.proto.mixed.json) for element in app.get("bidi_component")
     ]

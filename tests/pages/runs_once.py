@@ -1,4 +1,4 @@
-"""Training for pages under test: what one test has had trained, the next is told again, event by event."""
+"""Train once for all tests of pages: later tests get the same records and progress events."""
 
 from __future__ import annotations
 

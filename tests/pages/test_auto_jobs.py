@@ -1,4 +1,4 @@
-"""Jobs that nobody asked for wait until the controls rest, and end with the last tab that waits for them."""
+"""Test automatic jobs: they wait until the controls rest, and end with the last tab that waits for them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does
     auto_jobs.WAITING.begin("c", "owner", "another")
     monkeypatch.setattr(auto_jobs.runtime, "exists", lambda: True)
     monkeypatch.setattr(auto_jobs.runtime, "get_instance", lambda: Server(*there))
-    auto_jobs._end_what_waited("tab")
+    auto_jobs._end_waiting_jobs("tab")
     assert [job for job, _ in stopped] == ended
 
 

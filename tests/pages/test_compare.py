@@ -68,7 +68,7 @@ def of_library(part: str, baseline: str = "linear", *metrics: str) -> str:
 
 def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> None:
     app = open_page("compare")
-    assert heading(app) == "No models to compare yet."
+    assert heading(app) == "No models yet."
     assert {button.label for button in app.button} >= {"Add models", "Train"}
     (example,) = figures(app)
     drawn = [trace["x"][0] for trace in example["data"] if trace.get("mode") == "markers"]
@@ -154,7 +154,7 @@ def test_runs_on_changed_data_are_not_compared(open_page: Opener, store: RunStor
     store.records.keep([other], "somebody")
     store.marks.share("somebody", [other.spec.hash])
     app = open_page("compare", runs=digests([made()[0], other]))
-    assert "its files were changed in between" in app.error[0].value
+    assert "its files have changed" in app.error[0].value
 
 
 def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store: RunStore) -> None:
@@ -164,7 +164,7 @@ def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store
     store.records.keep(found, "somebody")
     store.marks.share("somebody", [spec.hash])
     app = open_page("compare", runs=digests([*made(), *found]))
-    assert "Some models have no run on Fold2; compared on Fold1." in words(app)
+    assert "Some models lack Fold2; compared on Fold1." in words(app)
     assert heading(app) == of_library("vali")
     app = open_page("compare", runs=digests([made()[0], *found]))
     assert "has no run on Fold" in app.error[0].value
@@ -172,9 +172,9 @@ def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store
 
 def test_what_cannot_be_compared_can_be_let_go(open_page: Opener) -> None:
     app = open_page("compare", studies="0" * 32)
-    assert "no study of this id" in app.error[0].value
+    assert "no study with this id" in app.error[0].value
     app.button(key="remove-all").click().run()
-    assert heading(app) == "No models to compare yet."
+    assert heading(app) == "No models yet."
     assert "studies" not in app.query_params
 
 
@@ -187,7 +187,7 @@ def test_a_store_out_of_reach_is_a_sentence(
         assert len(app.error) == 1
         assert "database of runs cannot be used" in app.error[0].value
         assert str(tmp_path) not in app.error[0].value
-        assert "No models to compare yet" not in words(app)
+        assert "No models yet" not in words(app)
 
 
 @pytest.mark.usefixtures("store")
@@ -344,7 +344,7 @@ def test_what_was_sent_can_be_let_go_before_it_is_made(
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
     app = with_linear(open_page)
     app.button(key="remove-all").click().run()
-    assert heading(app) == "No models to compare yet."
+    assert heading(app) == "No models yet."
 
 
 def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, store: RunStore) -> None:
@@ -370,7 +370,7 @@ def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, stor
     store.studies.restore(study, "somebody")
     store.studies.share(study, "somebody", False)
     app = open_page("compare", runs=made()[0].spec.hash, studies=study)
-    assert "no study of this id that you may see" in app.error[0].value
+    assert "no study with this id" in app.error[0].value
 
 
 def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: RunStore) -> None:

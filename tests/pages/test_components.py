@@ -1,4 +1,4 @@
-"""What components tell comes from a browser: it is taken where it has its declared shape, else ignored."""
+"""Test messages of components: those of the declared shape are accepted, others ignored."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ JUNK: list[Any] = [
 ]  # fmt: skip
 FEATURES = 20
 """Of the bundled data."""
-TOLD: dict[str, list[tuple[str, Any]]] = {
+MESSAGES: dict[str, list[tuple[str, Any]]] = {
     "what_if": [
-        ("told", {"do": "grade", "key": "0", "grade": 1}),
-        ("told", {"do": "out", "key": "0"}),
-        ("told", {"do": "above", "key": "0", "other": "1"}),
+        ("gesture", {"do": "grade", "key": "0", "grade": 1}),
+        ("gesture", {"do": "out", "key": "0"}),
+        ("gesture", {"do": "above", "key": "0", "other": "1"}),
     ],
     "weights": [
         ("walk", {"w": [0.0] * FEATURES, "at": 1.5}),
@@ -80,29 +80,29 @@ def spoilt(value: Any, rng: np.random.Generator) -> Any:
     return found["all"]
 
 
-@pytest.mark.parametrize("page", TOLD)
+@pytest.mark.parametrize("page", MESSAGES)
 def test_what_has_another_shape_is_ignored(page: str, open_by_menu: Opener) -> None:
     app = opened(page, open_by_menu)
     before = app.query_params, components(app)[0].get("now")
-    for name in {name: None for name, _ in TOLD[page]}:
+    for name in {name: None for name, _ in MESSAGES[page]}:
         for value in JUNK:
             tell(app, name, value)
     assert (app.query_params, components(app)[0].get("now")) == before
     assert not app.error
 
 
-@pytest.mark.parametrize("page", TOLD)
+@pytest.mark.parametrize("page", MESSAGES)
 def test_no_value_is_a_fault(page: str, open_by_menu: Opener) -> None:
     app, rng = opened(page, open_by_menu), np.random.default_rng(0)
     for _ in range(20):
-        name, value = TOLD[page][rng.integers(len(TOLD[page]))]
+        name, value = MESSAGES[page][rng.integers(len(MESSAGES[page]))]
         tell(app, name, spoilt(value, rng))
     assert components(app)
 
 
 def test_what_has_its_shape_is_taken(open_by_menu: Opener) -> None:
     app = opened("what_if", open_by_menu)
-    tell(app, "told", {"do": "out", "key": components(app)[0]["now"][0]["key"]})
+    tell(app, "gesture", {"do": "out", "key": components(app)[0]["now"][0]["key"]})
     assert app.query_params["changes"].startswith("o_t0_")
     app = opened("playground", open_by_menu)
     tell(app, "changes", [{"rev": 1, "kind": "drop", "id": 3}])

@@ -28,7 +28,7 @@ Opener = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a process of its own would change for itself alone."""
+    """Restore what `defaults.prepare` changes in its process."""
     for name in ("LIVE_SECONDS", "LIVE_IN_ALL", "LIVE_LIMIT"):
         monkeypatch.setattr(jobs, name, getattr(jobs, name))
     files = config.get_option("secrets.files")
@@ -40,7 +40,7 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def kept() -> list[StudyStatus]:
-    """What is kept for all visitors."""
+    """Return the studies kept for all visitors."""
     return run_store().studies._where((studies.c.owner == FOR_ALL) & (studies.c.kind == COMMON))
 
 

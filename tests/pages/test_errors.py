@@ -100,7 +100,7 @@ def test_a_stop_is_a_sentence_and_streamlit_s_own_signals_pass(faults: list[str]
     assert not (*stopped.error, *again.error, *faults)
 
 
-@pytest.mark.parametrize("place", ["headline", "what_is_true"])
+@pytest.mark.parametrize("place", ["headline", "show_limits"])
 def test_a_page_shows_its_faults_wherever_they_are(
     place: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, faults: list[str]
 ) -> None:
@@ -129,7 +129,7 @@ def test_a_page_s_parts_outside_of_blocks_say_sentences_too(
         raise error
 
     app = AppTest.from_file(str(APP), default_timeout=180)
-    monkeypatch.setattr("ui.learn.home.what_is_true", refused)
+    monkeypatch.setattr("ui.learn.home.show_limits", refused)
     app.run()
     assert [one.value for one in app.error] == [str(error)]
     assert figures(app)

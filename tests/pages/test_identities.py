@@ -1,4 +1,4 @@
-"""What is kept is kept by all that it depends on: folds, explanations, comparisons, outcomes, looks."""
+"""Test that cache keys are complete: folds, explanations, comparisons, outcomes, looks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imported runs on pages: nobody is shown them in place of a run, and wherever they are, it is said."""
+"""Test imported runs on pages: they never replace a run, and are marked everywhere."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def as_visitor(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 
 @pytest.fixture(scope="module")
 def honest() -> RunRecord:
-    """What Train trains with these settings."""
+    """Return the run that Train makes with these settings."""
     spec = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
     return execute(spec)
 

@@ -1,4 +1,4 @@
-"""What a data set brings along: where widgets start from, what is set when it is chosen, and the way back."""
+"""Test the starting settings of data sets, and the way back to earlier ones."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def test_queries_without_pairs_say_so(kind: str, open_page: Opener, data_set: Ca
     data_set(kind)
     app = open_page("kernel_approximation", data="edge", m=5)
     assert list(named(app))[:4] == ROWS
-    assert ("there are no preference pairs" in without_nan(app)) == (kind != "one query")
+    assert ("no preference pairs" in without_nan(app)) == (kind != "one query")
 
 
 def test_missing_models_leave_the_first_rows(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +350,7 @@ def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) ->
 
 
 def test_kernels_with_alike_parameters_are_kept_apart(open_page: Opener) -> None:
-    """Of both γ is 2⁻², and what is kept is kept for as long as the app runs."""
+    """Both have γ = 2⁻²; caches last as long as the app runs."""
     app = open_page("kernel_approximation", **QUICK)
     before = named(app)
     app.session_state["kernel"] = "laplacian"
@@ -404,7 +404,7 @@ def test_models_of_other_methods_are_of_their_maps(
 X = np.random.default_rng(0).random((60, 3))
 
 
-def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 4) -> str:
+def reading_at(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds: int = 4) -> str:
     errors = kernel_errors(X, RBF(gamma), grid, range(seeds))
     table = over_seeds(errors.table, "frobenius")
     slopes = {v: fitted_slope(table, v.map, errors.n_distinct) for v in PAPERS}
@@ -414,14 +414,14 @@ def told(gamma: float, m: int, grid: tuple[int, ...] = (2, 4, 8, 16, 60), seeds:
 
 
 def test_readings() -> None:
-    assert "times lower than random Fourier's in all 4 draws" in told(1.0, 16)
-    assert "(1 draw each: too few to compare, 4 needed)" in told(1.0, 16, seeds=1)
-    assert "lower" not in told(1.0, 16, seeds=3)
-    assert "At m = 60 Nyström's relative Frobenius error is below 10⁻⁹" in told(1.0, 60)
-    assert "From m = 60 on, all distinct documents are landmarks" in told(1.0, 16)
-    assert "hardly changes from m = 2 to 8" in told(1e6, 4, grid=(2, 4, 8))
-    assert "Nyström's is below 10⁻⁹ from m = 2 on" in told(1e-12, 4)
-    assert "too few points" in told(1.0, 4, grid=(2, 4))
+    assert "times lower than random Fourier's in all 4 draws" in reading_at(1.0, 16)
+    assert "(1 draw each: too few to compare, 4 needed)" in reading_at(1.0, 16, seeds=1)
+    assert "lower" not in reading_at(1.0, 16, seeds=3)
+    assert "At m = 60 Nyström's relative Frobenius error is below 10⁻⁹" in reading_at(1.0, 60)
+    assert "From m = 60 on, all distinct documents are landmarks" in reading_at(1.0, 16)
+    assert "hardly changes from m = 2 to 8" in reading_at(1e6, 4, grid=(2, 4, 8))
+    assert "Nyström's is below 10⁻⁹ from m = 2 on" in reading_at(1e-12, 4)
+    assert "too few points" in reading_at(1.0, 4, grid=(2, 4))
 
 
 def test_ranges_that_overlap_are_not_distinguishable() -> None:

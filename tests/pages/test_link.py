@@ -1,4 +1,4 @@
-"""What a link asks for and does not get is said: of the sidebar, of pages, and however long it is."""
+"""Test that unavailable values of a link are reported, for the sidebar and pages, at any length."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def warned(app: AppTest) -> str:
     )
 
 
-@pytest.mark.parametrize(("page", "link", "told"), OF_PAGES)
+@pytest.mark.parametrize(("page", "link", "reported"), OF_PAGES)
 def test_what_a_page_does_not_offer_is_said(
-    page: str, link: dict[str, str], told: tuple[str, ...], open_whole: Opener
+    page: str, link: dict[str, str], reported: tuple[str, ...], open_whole: Opener
 ) -> None:
     app = open_whole(page, m=10, **link)
-    for one in told:
+    for one in reported:
         assert one in warned(app)
     assert not warned(open_whole(page, m=10))
 
@@ -88,7 +88,7 @@ def test_the_sidebar_goes_by_what_is_used_not_by_what_was_asked_in_vain(open_who
 
 
 @pytest.mark.parametrize(
-    ("link", "told"),
+    ("link", "reported"),
     [
         ({"c": "abc"}, "C = abc is not available; using 2⁻⁴."),
         ({"c": "1e-400"}, "C = 1e-400 is not available; using 2⁻⁴."),
@@ -97,9 +97,9 @@ def test_the_sidebar_goes_by_what_is_used_not_by_what_was_asked_in_vain(open_who
         ({"m": "9" * 3000}, f"m = {'9' * 39}… is not available; using 200."),
     ],
 )
-def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], told: str) -> None:
+def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], reported: str) -> None:
     app = sidebar_alone(**link)
-    assert told in warned(app)
+    assert reported in warned(app)
     assert not set(link) & set(app.query_params) or "99" in link.values()
 
 

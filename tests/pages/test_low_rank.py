@@ -21,12 +21,12 @@ from rankviz.plots import dual_energy
 from ui.study.low_rank_why import EXPONENTS, SOLVER_TOLERANCES
 from ui.study.low_rank_words import (
     NOTHING_HERE,
-    errors_speak_of,
     nothing,
     off_by,
     one_reading,
     rank_reading,
-    what_shuffled_says,
+    scope_of_errors,
+    shuffled_reading,
 )
 
 Opener = Callable[..., AppTest]
@@ -208,14 +208,14 @@ def test_shuffled_values_are_said_to_matter_only_where_they_differ(
     k: int, shuffled: int, allowed: int, share: float, said: str
 ) -> None:
     needs = pd.DataFrame({"k": [k] * 2, "k_shuffled": [shuffled] * 2, "largest_rank": [allowed] * 2})
-    text = what_shuffled_says(needs, share)
+    text = shuffled_reading(needs, share)
     assert said in text
     assert ("in any order" in text) == (2 * shuffled <= allowed and shuffled <= 2 * k)
 
 
 def test_no_larger_share_is_spoken_of_where_there_is_none(open_page: Opener) -> None:
     needs = pd.DataFrame({"k": [2], "k_shuffled": [3], "largest_rank": [20]})
-    assert "Try a larger share" not in what_shuffled_says(needs, 0.999)
+    assert "Try a larger share" not in shuffled_reading(needs, 0.999)
     text = words(open_page("low_rank", t="99.9 %"))
     assert "Try a larger share" not in text
     assert "Of 7 possible singular values, α needs 4, shuffled 7 (medians)" in text
@@ -227,7 +227,7 @@ def test_what_is_lost_is_said_as_a_part_or_as_a_multiple() -> None:
 
 
 def test_stopping_early_is_said_of_two_losses_only() -> None:
-    assert errors_speak_of(SPEC.but(loss="hinge")) == errors_speak_of(SPEC) == ""
-    assert "current model's logistic loss" in errors_speak_of(SPEC.but(loss="logistic"))
-    assert "current model's smooth hinge," in errors_speak_of(SPEC.but(loss="smooth_hinge"))
-    assert "holds for RankSVM" in errors_speak_of(SPEC.factorized(2, SPEC.C))
+    assert scope_of_errors(SPEC.but(loss="hinge")) == scope_of_errors(SPEC) == ""
+    assert "With the logistic loss," in scope_of_errors(SPEC.but(loss="logistic"))
+    assert "With the smooth hinge," in scope_of_errors(SPEC.but(loss="smooth_hinge"))
+    assert "holds for RankSVM" in scope_of_errors(SPEC.factorized(2, SPEC.C))

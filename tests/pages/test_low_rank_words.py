@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ui.study.low_rank_computations import Cut
-from ui.study.low_rank_words import law, lawful_up_to, lost_by_all, off_the_staircase, staircase
+from ui.study.low_rank_words import law, law_holds_up_to, losses_of_all, off_the_staircase, staircase
 
 
 def fit(active: list[int]) -> pd.DataFrame:
@@ -22,7 +22,7 @@ def over(lawful: list[float]) -> pd.DataFrame:
 def test_the_law_is_said_to_hold_where_every_pair_is_active() -> None:
     text = law(fit([10, 9, 10]))
     assert "every pair is active in 2 of 3 queries: the law allows rank 4, and the largest is 3" in text
-    assert "C = 2⁻¹⁰ " in lawful_up_to(over([1.0, 1.0, 0.5]))
+    assert "C = 2⁻¹⁰ " in law_holds_up_to(over([1.0, 1.0, 0.5]))
 
 
 def test_the_sentence_speaks_of_most_queries_not_of_the_few_for_which_the_law_holds() -> None:
@@ -34,8 +34,8 @@ def test_the_sentence_speaks_of_most_queries_not_of_the_few_for_which_the_law_ho
 
 
 def test_the_law_holds_up_to_the_first_c_at_which_it_does_not() -> None:
-    assert "C = 2⁻¹⁵ " in lawful_up_to(over([1.0, 0.5, 0.0]))
-    assert lawful_up_to(over([0.0, 1.0])) == ""
+    assert "C = 2⁻¹⁵ " in law_holds_up_to(over([1.0, 0.5, 0.0]))
+    assert law_holds_up_to(over([0.0, 1.0])) == ""
 
 
 def test_medians_over_queries_and_a_share_of_all_pairs_are_apart() -> None:
@@ -68,16 +68,16 @@ def cut() -> Cut:
 
 @pytest.mark.parametrize("k", [2, 100])
 def test_a_cut_that_loses_nothing_changes_nothing(cut: Cut, k: int) -> None:
-    assert f"cut to rank {k}, nothing changes" in lost_by_all(k, cut)
-    assert "distinguishable" not in lost_by_all(k, cut)
+    assert f"cut to rank {k}, nothing changes" in losses_of_all(k, cut)
+    assert "distinguishable" not in losses_of_all(k, cut)
 
 
 def test_a_cut_that_loses_something_is_compared_by_its_rankings(cut: Cut) -> None:
-    said = lost_by_all(1, cut)
+    said = losses_of_all(1, cut)
     assert "changes by 30 % of its norm, w by 20 % of its length" in said
     assert "not distinguishable" in said
 
 
 def test_w_alone_is_enough_of_a_loss(cut: Cut) -> None:
     table = cut.table.assign(alpha_error=0.0, w_error=1e-6)
-    assert "nothing changes" not in lost_by_all(2, Cut(table, cut.metric))
+    assert "nothing changes" not in losses_of_all(2, Cut(table, cut.metric))

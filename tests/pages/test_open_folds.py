@@ -1,4 +1,4 @@
-"""Opened folds are bounded by their bytes, opened once for all who ask, and let go with their data set."""
+"""Test opened folds: bounded by bytes, opened once for all visitors, and freed with their data set."""
 
 from __future__ import annotations
 

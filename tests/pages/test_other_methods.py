@@ -38,7 +38,7 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def keys(app: AppTest) -> set[str]:
-    """Of the controls that the low-rank models have on the page."""
+    """Return the keys of the controls of low-rank models."""
     controls = (*app.main.number_input, *app.main.select_slider, *app.main.segmented_control)
     return {control.key for control in controls}
 

@@ -1,4 +1,4 @@
-"""Where to train: this machine, or the cluster that is configured, of which the pages say what is seen."""
+"""Test the choice between this machine and a cluster, and the cluster's description."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORKER = {"address": "tcp://one", "threads": 2, "memory": 1e9, "limit": 4e9, "ta
 
 @pytest.fixture(autouse=True)
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A cluster is configured; nobody is started, the tests say themselves what is seen of it."""
+    """Configure a cluster without starting workers: tests report its state themselves."""
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, "tcp://nowhere:8786")
     monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
     monkeypatch.setattr(LocalWorkers, "start_dispatcher", lambda self, place: None)
@@ -31,9 +31,9 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget()
 
 
-def see(place: str, **told: object) -> None:
+def see(place: str, **report: object) -> None:
     run_store().queue.register("dispatcher", ProcessId.of(os.getpid()), place)
-    run_store().queue.report_cluster("dispatcher", told)
+    run_store().queue.report_cluster("dispatcher", report)
 
 
 def button(app: AppTest, key: str) -> AppTest:
@@ -44,7 +44,7 @@ def button(app: AppTest, key: str) -> AppTest:
     return app
 
 
-def told(app: AppTest) -> str:
+def cluster_line(app: AppTest) -> str:
     return " ".join(str(one.proto.text) for one in app.get("progress"))
 
 
@@ -96,13 +96,13 @@ def test_a_job_on_the_cluster_says_how_far_its_shards_are(open_by_menu: Opener) 
     app.session_state["c"] = 3.0
     app.run()
     app = button(app, "train-there")
-    assert "starting" in told(app) or "waiting for the cluster" in told(app)
+    assert "starting" in cluster_line(app) or "waiting for the cluster" in cluster_line(app)
     lease = run_store().queue.take("them", place=SHARDS)
     assert lease is not None
     news = {"digest": lease.specs[0].hash, "stage": "newton", "fraction": None, "shards": [3, 16]}
     run_store().queue.renew(lease, news | {"plan": "16 shards, features in double precision: about 9 MB."})
     said = words(app.run())
-    assert "3 of 16 shards" in told(app)
+    assert "3 of 16 shards" in cluster_line(app)
     assert "16 shards, features in double precision" in said
     assert "The cluster: 1 worker with 2 threads" in said
 

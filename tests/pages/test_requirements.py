@@ -1,4 +1,4 @@
-"""What a page says and offers where a model has not what it needs."""
+"""Test messages and offers of pages if a model lacks what they need."""
 
 from __future__ import annotations
 

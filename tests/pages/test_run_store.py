@@ -1,4 +1,4 @@
-"""What pages make is kept in the run store, what that has is not made again; without it pages work."""
+"""Test that pages store their runs and never repeat them; pages also work without a store."""
 
 from __future__ import annotations
 

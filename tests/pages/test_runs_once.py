@@ -1,4 +1,4 @@
-"""What is told again is what training told, and only what was trained to its end is kept."""
+"""Test that runs are trained once: the same progress is reported, and only finished runs are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def specs(fold: Fold) -> list[RunSpec]:
     return [RunSpec("demo", digest=fold.digest, feature_map="linear", C=C) for C in (0.1, 1.0)]
 
 
-def told(runs: RunsOnce, fold: Fold) -> list[object]:
+def reports(runs: RunsOnce, fold: Fold) -> list[object]:
     """Stages and records in the order in which they come."""
     events: list[object] = []
     for found in runs(specs(fold), lambda progress: events.append(progress), fold=fold):
@@ -30,18 +30,18 @@ def told(runs: RunsOnce, fold: Fold) -> list[object]:
 
 def test_the_same_is_told_again_without_training(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = RunsOnce()
-    first = told(runs, fold)
+    first = reports(runs, fold)
     monkeypatch.setattr(runs_once_module, "execute_all", None)
-    again = told(runs, fold)
+    again = reports(runs, fold)
     assert len(again) == len(first)
     assert all(one is other for one, other in zip(first, again, strict=True))
 
 
 def test_it_is_what_training_tells(fold: Fold) -> None:
     runs, stages = RunsOnce(), list[str]()
-    told(runs, fold)
+    reports(runs, fold)
     real = list(execute_all(specs(fold), lambda progress: stages.append(progress.stage), fold=fold))
-    again = told(runs, fold)
+    again = reports(runs, fold)
     assert [event.stage for event in again if isinstance(event, Progress)] == stages
     records = [event for event in again if not isinstance(event, Progress)]
     assert [spec for spec, _ in records] == [spec for spec, _ in real]
@@ -56,7 +56,7 @@ def test_what_an_error_ends_is_trained_again(fold: Fold) -> None:
     runs = RunsOnce()
     with pytest.raises(TimeoutError):
         list(runs(specs(fold), too_long, fold=fold))
-    assert len(told(runs, fold)) > 2
+    assert len(reports(runs, fold)) > 2
     with pytest.raises(TimeoutError):  # of what is told again too
         list(runs(specs(fold), too_long, fold=fold))
 

@@ -117,7 +117,7 @@ def test_what_cannot_change_the_linear_weights_is_greyed_out(link: dict[str, str
     app = sidebar_alone("weights", **link)
     for key in ("map", "method"):
         assert app.selectbox(key=key).disabled
-        assert "shows the linear model" in app.selectbox(key=key).help
+        assert "this page has a linear model" in app.selectbox(key=key).help
 
 
 def test_a_kernel_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:
@@ -169,7 +169,7 @@ def test_a_named_map_and_changes_make_it_another_spec() -> None:
     assert spec_from_state(state).method == "factorized"
     assert spec_from_state(state, "exact") == SPEC.exact()
     assert spec_from_state(state, "nystroem", n_components=7) == SPEC.but(n_components=7)
-    with pytest.raises(SettingError, match="'gamma' is no setting"):
+    with pytest.raises(SettingError, match="'gamma' is not a setting"):
         spec_from_state(state, "linear", gamma=1.0)
     with pytest.raises(SettingError, match="needs a loss with"):
         spec_from_state(state_of(SPEC) | {"loss": "hinge", "solver": "lbfgs"})

@@ -133,7 +133,7 @@ def test_the_map_fills_in_and_says_what_is_best(started: AppTest) -> None:
 def test_the_same_design_is_not_made_again(started: AppTest, opened: Callable[..., AppTest]) -> None:
     make(started)
     app = press(started, "new-sweep")
-    assert "all made before" in app.header[0].value
+    assert "all exist" in app.header[0].value
     app = press(app, "start-sweep")
     assert app.header[0].value.startswith("Best: ")
 
@@ -170,7 +170,7 @@ def test_a_sweep_that_is_not_there_is_a_sentence_with_a_way_on(started: AppTest,
     study, studies = study_of(started), run_store().studies
     owner = studies.status(study).study.owner
     for unknown in ("0" * 32, "x" * 3000):
-        assert_no_sweep(open_page("sweep", study=unknown), "There is no study of this id")
+        assert_no_sweep(open_page("sweep", study=unknown), "There is no study with this id")
     studies.share(study, owner, True)
     studies.delete(study, owner)
     app = open_page("sweep", study=study)

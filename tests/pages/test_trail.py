@@ -37,7 +37,7 @@ def change(app: AppTest, **values: object) -> None:
     app.run()
 
 
-def told(app: AppTest) -> list[str]:
+def effects(app: AppTest) -> list[str]:
     return [one.value for one in (*app.markdown, *app.caption)]
 
 
@@ -46,38 +46,38 @@ def buttons(app: AppTest) -> list[str]:
 
 
 def test_at_first_there_is_no_change(train: AppTest) -> None:
-    assert words.NO_CHANGE_YET in told(train)
+    assert words.NO_CHANGE_YET in effects(train)
     assert not buttons(train)
 
 
 def test_a_change_is_compared_with_the_model_before_it(train: AppTest) -> None:
     change(train, c=-3)
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in told(train)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(train)
     assert buttons(train) == ["C 2⁻⁴"]
 
 
 def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
     train.toggle(key="test").set_value(True).run()
     change(train, c=-3)
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in told(train)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in effects(train)
 
 
 @pytest.mark.parametrize("page", ["train", "ndcg_vs_m"])
 def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2", upto="50", metric="MAP")
     change(app, c=-3)
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP")) in told(app)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP")) in effects(app)
     moved = [execute(spec).metrics["vali"]["MAP"].mean() for spec in (HIGHER.but(seed=1), HIGHER)]
-    assert words.other_seed(trail.with_minus(moved[0] - moved[1], "+z.3f")) in told(app)
+    assert words.other_seed(trail.with_minus(moved[0] - moved[1], "+z.3f")) in effects(app)
     app.selectbox(key="metric").select("P@5").run()
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in told(app)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in effects(app)
 
 
 def test_one_click_leads_back(train: AppTest) -> None:
     change(train, c=-3)
     train.button(key="back-to-0").click().run()
     assert train.session_state["c"] == -4
-    assert words.effect([("C", "2⁻³", "2⁻⁴")], effect(HIGHER, SPEC)) in told(train)
+    assert words.effect([("C", "2⁻³", "2⁻⁴")], effect(HIGHER, SPEC)) in effects(train)
     assert buttons(train) == ["C 2⁻³"]
 
 
@@ -86,16 +86,16 @@ def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
     train.button(key="keep-comparing").click().run()
     change(train, m=100)
     both = [("m", "50", "100"), ("C", "2⁻⁴", "2⁻³")]
-    assert words.effect(both, effect(SPEC, HIGHER.but(n_components=100))) in told(train)
+    assert words.effect(both, effect(SPEC, HIGHER.but(n_components=100))) in effects(train)
     assert buttons(train) == ["m 50", "m 50, C 2⁻⁴"]
     train.button(key="keep-comparing").click().run()
-    assert words.effect(both[:1], effect(HIGHER, HIGHER.but(n_components=100))) in told(train)
+    assert words.effect(both[:1], effect(HIGHER, HIGHER.but(n_components=100))) in effects(train)
 
 
 def test_another_fold_has_other_queries(train: AppTest) -> None:
     change(train, fold="Fold2")
-    assert any(words.OTHER_QUERIES in one for one in told(train))
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+    assert any(words.OTHER_QUERIES in one for one in effects(train))
+    assert not any(one.startswith(words.other_seed("")[:12]) for one in effects(train))
 
 
 def test_another_seed_is_told_beside_it(train: AppTest) -> None:
@@ -104,19 +104,19 @@ def test_another_seed_is_told_beside_it(train: AppTest) -> None:
         execute(HIGHER.but(seed=1)).metrics["vali"][USUAL_METRIC].mean()
         - execute(HIGHER).metrics["vali"][USUAL_METRIC].mean()
     )
-    assert words.other_seed(trail.with_minus(moved, "+z.3f")) in told(train)
+    assert words.other_seed(trail.with_minus(moved, "+z.3f")) in effects(train)
 
 
 def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
     change(train, map="linear")
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
-    assert any("→ linear" in one for one in told(train))
+    assert not any(one.startswith(words.other_seed("")[:12]) for one in effects(train))
+    assert any("→ linear" in one for one in effects(train))
 
 
 def test_a_slow_run_with_another_seed_is_not_made(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trail, "SEED_SECONDS", 0.0)
     change(train, c=-3)
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+    assert not any(one.startswith(words.other_seed("")[:12]) for one in effects(train))
 
 
 def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:
@@ -129,4 +129,4 @@ def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:
 def test_pages_that_train_the_model_tell_the_effect(page: str, train: AppTest, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2")
     change(app, c=-3)
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in told(app)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(app)

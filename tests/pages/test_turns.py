@@ -54,7 +54,7 @@ def trainings(monkeypatch: pytest.MonkeyPatch) -> Trainings:
 
 
 def at_once(asked: list[list[RunSpec]], seconds: float, patience: float = 60.0) -> list[object]:
-    """What visitors get who ask for runs at the same time."""
+    """Return the results of visitors who request runs at the same time."""
     got: list[object] = []
 
     def ask(specs: list[RunSpec]) -> None:

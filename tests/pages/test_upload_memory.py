@@ -1,4 +1,4 @@
-"""What uploads hold in memory: counted before it arrives, bounded, and given back."""
+"""Test the memory of uploads: counted in advance, bounded, released."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def asked(
 
 
 def kept() -> None:
-    """What Streamlit does with a file that it keeps."""
+    """Stand in for Streamlit's handling of a file."""
 
 
 def test_uploads_are_counted_where_they_arrive(served: Files) -> None:

@@ -93,7 +93,7 @@ def test_what_the_page_does_not_read_cannot_clash(open_page: Opener) -> None:
 
 
 def test_what_is_told_is_kept_until_a_run_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two messages the second interrupts the run that the first asked for."""
+    """The second of two messages interrupts the run that the first one started."""
     state: dict[str, Any] = {}
     monkeypatch.setattr(views.st, "session_state", state)
     views._hear("walk", {"w": [0.0]})

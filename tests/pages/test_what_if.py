@@ -90,7 +90,7 @@ HEAVY = "w_t0_30"
 
 
 def listed(app: AppTest) -> dict[str, Any]:
-    """What the list component is given."""
+    """Return the data of the list component."""
     proto = app.get("bidi_component")[0].proto
     return dict(json.loads(proto.json or proto.mixed.json))
 
@@ -160,28 +160,28 @@ def test_a_query_of_the_validation_part_trains_nothing(open_page: Opener) -> Non
 @pytest.mark.parametrize("text", ["nonsense", "g_t0", "g_z0_1_1", "g_t9999_1_1", "f_t0_0_1_x", "g_t-1_0_1"])
 def test_a_link_that_says_nothing_is_told_of(text: str, open_page: Opener) -> None:
     app = open_page("what_if", m=50, changes=text)
-    assert "is no change of these data" in app.warning[0].value
+    assert "is not a change of these data" in app.warning[0].value
     assert app.header[0].value == NOTHING_YET["train"]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("-f_t0_0_0_nan", "is no change of these data"),
-        ("w_t0_inf", "is no change of these data"),
-        ("h_0_0", "is no change of these data"),
-        ("h_1.5_0", "is no change of these data"),
-        ("h_0.5_x", "is no change of these data"),
-        ("h_1_7", "is no change of these data"),
-        ("n_nan_0", "is no change of these data"),
-        ("n_0.1_99999999999", "is no change of these data"),
-        ("r_-1", "is no change of these data"),
-        (f"r_{10**14}", "is no change of these data"),
-        ("g_t0_4_1_x", "is no change of these data"),
-        (f"g_t0_4_1_{10**30}", "is no change of these data"),
-        ("g_t0_4_1_1_1", "is no change of these data"),
-        (f"g_t0_{10**30}_1", "is no change of these data"),
-        ("g_t0_-1_1", "is no change of these data"),
+        ("-f_t0_0_0_nan", "is not a change of these data"),
+        ("w_t0_inf", "is not a change of these data"),
+        ("h_0_0", "is not a change of these data"),
+        ("h_1.5_0", "is not a change of these data"),
+        ("h_0.5_x", "is not a change of these data"),
+        ("h_1_7", "is not a change of these data"),
+        ("n_nan_0", "is not a change of these data"),
+        ("n_0.1_99999999999", "is not a change of these data"),
+        ("r_-1", "is not a change of these data"),
+        (f"r_{10**14}", "is not a change of these data"),
+        ("g_t0_4_1_x", "is not a change of these data"),
+        (f"g_t0_4_1_{10**30}", "is not a change of these data"),
+        ("g_t0_4_1_1_1", "is not a change of these data"),
+        (f"g_t0_{10**30}_1", "is not a change of these data"),
+        ("g_t0_-1_1", "is not a change of these data"),
         ("g_t0_300_1", "no document 300 in query 1"),
         ("-o_t0_300", "no document 300 in query 1"),
         ("f_t0_0_99_1", "no feature 99"),
@@ -203,7 +203,7 @@ def test_of_many_changes_of_a_link_those_are_made_that_can_be(open_page: Opener)
     asked = [f"o_t0_{document}" for document in range(300)]
     app = open_page("what_if", m=50, changes="__".join(asked))
     assert app.warning[0].value.startswith("286 changes ")
-    assert "the last document of query 1" in app.warning[0].value
+    assert "no document of query 1 would remain" in app.warning[0].value
     assert app.query_params["changes"] == "__".join(asked[:14])
     assert len(ranking(app)) == 1
     app = open_page("what_if", m=50, changes="o_t0_3__o_t0_3")

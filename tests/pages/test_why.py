@@ -219,7 +219,7 @@ def test_training_queries_that_decide_nothing_are_no_fault(
 
 
 def without(margin: float, *changes: float, trained: int) -> pd.DataFrame:
-    """What `margins_without_queries` gives, by the changes of queries 1, 2, …, estimated without a miss."""
+    """Return a table like that of `margins_without_queries`, with exact estimates."""
     number = np.arange(1, len(changes) + 1)
     refit = np.where(number <= trained, changes, np.nan)
     columns = {"query": number, "pairs": 1, "margin": margin, "estimate": changes, "refit": refit}
@@ -312,13 +312,13 @@ def test_names_are_shown_as_they_are_and_short_ones_are_in_the_address(open_page
 
 
 def asked_about(app: AppTest, key: str) -> str:
-    """What the button of a list is called, and what explains it."""
+    """Return label and help of the button of a list."""
     button = app.button(key=f"{key}-go")
     return f"{button.label} {button.proto.help}"
 
 
 def test_ranked_lists_lead_here_from_the_two_at_the_top(open_page: Opener) -> None:
-    """Where the button leads to is a test of the browser."""
+    """A browser test follows the button."""
     app = open_page("train", view="One query", m=10, query=query())
     listed = ranked()["document"]
     assert asked_about(app, "train-why").startswith("Why is rank 1 above rank 2? ")

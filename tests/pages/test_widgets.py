@@ -16,7 +16,7 @@ def drawn() -> None:
     sizes = {1: "one", 2: "two"}
     values = [
         row.menu("a", "Menu", sizes, 2),
-        row.held_menu("b", "Held", [3, 4, 5], 1),
+        row.menu_of_data("b", "Held", [3, 4, 5], 1),
         row.optional_menu("c", "Optional", [6, 7], "six", help="own help"),
         row.buttons("d", "Buttons", sizes),
         row.several("e", "Several", [1, 2, 3], [2]),

@@ -133,7 +133,7 @@ def test_documents_are_known_by_their_shape_and_by_every_number() -> None:
 
 
 def held_at_last(cluster: OnCluster, expected: int) -> int:
-    """What is held once what nobody needs has gone: the client tells the scheduler a little later."""
+    """Return the number of held objects, after waiting until the scheduler has released the others."""
     deadline = time.monotonic() + 60
     while cluster.held() > expected and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -157,7 +157,7 @@ def test_a_file_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) ->
     recipe = ByPath.of(cut(mapped(tmp_path), 1, LOSSES["squared_hinge"], PLAIN)[0])
     assert recipe is not None
     os.utime(recipe.path, ns=(1, 1))
-    with pytest.raises(DataError, match="were changed"):
+    with pytest.raises(DataError, match="have changed"):
         recipe.open()
 
 
@@ -323,7 +323,7 @@ def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest
 
             with OnCluster(address, 2) as where:
                 began = time.monotonic()
-                with pytest.raises(ClusterLost, match="does not answer any more"):
+                with pytest.raises(ClusterLost, match="no longer answers"):
                     RankSVM(**WHOLE | {"tol": 1e-12}).fit_in_shards(DATA, where, callback=kill)
                 assert time.monotonic() - began < 60
         finally:

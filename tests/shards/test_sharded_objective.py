@@ -193,7 +193,7 @@ def test_the_closed_form_is_that_of_one_piece(here: Backend) -> None:
 def test_all_active_pairs_make_a_sampled_preconditioner_the_exact_one(
     here: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no more pairs are active than are asked for, every one of every shard is taken, once."""
+    """If there are too few active pairs for a sample, each is used once."""
     grades = np.clip(np.rint(DATA.X[:, 0]), 0, 3).astype(int)
     monkeypatch.setitem(globals(), "DATA", type(DATA).from_arrays(DATA.X, grades, DATA.qid))
     model = RankSVM("nystroem", n_components=300, gamma=0.3, C=0.02)

@@ -60,7 +60,7 @@ def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.fixture
 def jobs(store: RunStore) -> WatchedStudies:
-    """What pages ask for jobs, with one worker at once."""
+    """Return the jobs of pages, with one worker."""
     return WatchedStudies(LocalWorkers(store, 1))
 
 

@@ -35,7 +35,7 @@ def states(store: RunStore, study: str) -> dict[str, int]:
 
 
 def take_lease(store: RunStore, worker: str) -> LeasedFamily:
-    """What a worker takes, which there must be."""
+    """Take a lease, which must exist."""
     lease = store.queue.take(worker)
     assert lease is not None
     return lease

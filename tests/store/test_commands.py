@@ -167,15 +167,15 @@ def test_runs_travel(
         (("train",), "name a data set: "),
         (("train", ""), "dataset='' is not known"),
         (("train", "small", "--fold", "Fold7"), "Fold7"),
-        (("train", "small", "--fold", "Fold1", "--fold", "Fold1"), "--fold Fold1 stands twice"),
-        (("train", "small", "--fold", "Fold1", "--all-folds"), "give one of the two"),
+        (("train", "small", "--fold", "Fold1", "--fold", "Fold1"), "--fold Fold1 is given twice"),
+        (("train", "small", "--fold", "Fold1", "--all-folds"), "give only one"),
         (("train", "small", "--normalisation", "foo"), "normalisation='foo' is not known"),
         (("train", "small", "--set", "C=2^99999"), "2^99999 is beyond the largest number"),
         (("train", "small", "--set", "C=2^-99999"), "2^-99999 is below the smallest number above 0"),
         (("train", "small", "--set", "C=0^-1"), "0^-1 divides by 0"),
         (("train", "small", "--set", "C=1.2.3^4"), "'1.2.3^4' must be a positive finite number"),
         (("train", "small", "--set", f"C=2^{'9' * 5000}"), "must be a positive finite number"),
-        (("train", "small", "--set", "C=1", "--set", "C=2"), "--set C stands twice"),
+        (("train", "small", "--set", "C=1", "--set", "C=2"), "--set C is given twice"),
         (("train", "small", "--set", "rank=abc"), "rank='abc' must be a whole number"),
         (("train", "small", "--set", "costs=foo"), "costs='foo' is not known"),
         (("train", "small", "--set", "gamma=none"), "gamma=None must be a positive"),
@@ -190,7 +190,7 @@ def test_runs_travel(
         (("sweep", "small", "--axis", "C=2^0..2^2000"), "2^1024 is beyond the largest number"),
         (("sweep", "small", "--axis", "C=2^0..2^999999999"), "more than the 20,000 runs of one sweep"),
         (("sweep", "small", "--axis", f"n_components=1..{'9' * 5000}"), "more than the 20,000 runs"),
-        (("sweep", "small", "--axis", "C=2^6..2^-6"), "give the smaller one first"),
+        (("sweep", "small", "--axis", "C=2^6..2^-6"), "give the smaller number first"),
         (("sweep", "small", "--axis", "feature_map=linear..exact"), "powers of one number"),
         (
             ("sweep", "small", "--axis", "feature_map=linear..exact", "--points", "4", "--kind", "random"),
@@ -203,28 +203,31 @@ def test_runs_travel(
         (("sweep", "small", "--axis", "C=1,,2"), "C='' must be a positive finite number"),
         (("sweep", "small", "--axis", "C=1..2", "--kind", "random"), "points=0 must be a whole number"),
         (("sweep", "small", "--axis", "C=1,2", "--kind", "given"), "choose one of 'grid'"),
-        (("sweep", "small", "--axis", "C=1,2", "--workers", "0"), "one worker process at least"),
+        (("sweep", "small", "--axis", "C=1,2", "--workers", "0"), "at least one worker process"),
         (("sweep", "small", "--axis", "C=1,2", "--metric", "NOPE"), "metric='NOPE' is not known"),
         (("sweep", "small", "--axis", "C=1,2", "--metric", ""), "metric='' is not known"),
         (("sweep", "small", "--axis", "C=1,2", "--rule", "one_standard_error"), "over 2 folds at least"),
         (("sweep", "small", "--axis", "C=1,2", "--rule", "one_paired_error"), "over 2 folds at least"),
-        (("sweep", "small", "--axis", "C=1,2", "--where", "local:0"), "names no number of workers"),
+        (("sweep", "small", "--axis", "C=1,2", "--where", "local:0"), "must name 1 to 1,024 workers"),
         (("sweep", "small", "--axis", "C=1,2", "--title", "\udcff"), "an argument is no text"),
-        (("sweep", "small", "--preset", "chen2017", "--axis", "C=1"), "--preset has axes of its own"),
-        (("sweep", "--resume", ""), "no study of this id"),
-        (("sweep", "small"), "no axes: give --axis NAME=VALUES, once or several times, with one of C, "),
-        (("sweep", "--resume", "0" * 32), "no study of this id"),
+        (("sweep", "small", "--preset", "chen2017", "--axis", "C=1"), "--preset has its own axes"),
+        (("sweep", "--resume", ""), "no study with this id"),
+        (("sweep", "small"), "no axes: give --axis NAME=VALUES at least once, with one of C, "),
+        (("sweep", "--resume", "0" * 32), "no study with this id"),
         (("sweep", "small", "--axis", "C=1,2", "--rule", "luck"), "choose one of 'best'"),
-        (("runs", "--where", "Q=1"), "'Q' is no column"),
+        (("runs", "--where", "Q=1"), "'Q' is not a column"),
         (("runs", "--where", "dataset=2^99999"), "beyond the largest number"),
-        (("runs", "--study", "nope"), "There is no study of this id; it may have been deleted."),
-        (("runs", "--study", ""), "There is no study of this id; it may have been deleted."),
+        (("runs", "--study", "nope"), "There is no study with this id; it may have been deleted."),
+        (("runs", "--study", ""), "There is no study with this id; it may have been deleted."),
         (("runs", "--study", "\udcff"), "an argument is no text"),
         (("runs", "--limit", "-1"), "--limit -1"),
         (("compare",), "name runs by their digests"),
-        (("compare", "--study", "nope"), "There is no study of this id; it may have been deleted."),
-        (("export", "--study", "nope", "-o", "x"), "There is no study of this id; it may have been deleted."),
-        (("export", "abc", "-o", ""), "-o names nothing"),
+        (("compare", "--study", "nope"), "There is no study with this id; it may have been deleted."),
+        (
+            ("export", "--study", "nope", "-o", "x"),
+            "There is no study with this id; it may have been deleted.",
+        ),
+        (("export", "abc", "-o", ""), "-o is empty"),
         (("compare", "abc"), "no runs begin with 'abc'"),
         (("import", "nothing.rankviz"), "there is no file 'nothing.rankviz'"),
         (("import", ""), "there is no file ''"),
@@ -291,8 +294,8 @@ def test_an_export_that_fails_leaves_nothing_and_keeps_what_was_there(
     for output, why in (
         (tmp_path / "nowhere" / "x", "No such file or directory"),
         (target / "x", "Not a directory"),
-        (out, "this is no file"),
-        ("/dev/full", "this is no file"),
+        (out, "this is not a file"),
+        ("/dev/full", "this is not a file"),
     ):
         status, said, err = command("export", run, "-o", str(output))
         assert (status, said, len(err.splitlines())) == (2, "", 1)
@@ -356,7 +359,7 @@ def test_training_in_shards_is_the_same_run_and_says_its_plan_before(
 def test_a_model_that_shards_cannot_train_is_refused(command: Command) -> None:
     status, _, err = command("train", "small", "--method", "factorized", "--where", "here")
     assert status != 0
-    assert "not trained in shards" in err
+    assert "cannot be trained in shards" in err
 
 
 @SQLITE
@@ -364,7 +367,7 @@ def test_a_model_that_shards_cannot_train_is_refused(command: Command) -> None:
 def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
     status, _, err = command("train", *MODEL, "--where", where)
     assert status != 0
-    assert "names no number of workers" in err
+    assert "must name 1 to 1,024 workers" in err
 
 
 @SQLITE
@@ -378,7 +381,7 @@ def test_a_sweep_on_a_cluster(command: Command, store: RunStore) -> None:
 def test_a_cluster_is_not_left_to_itself(command: Command) -> None:
     status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2", "--detach")
     assert status != 0
-    assert "while somebody waits" in err
+    assert "need this command to keep running" in err
 
 
 def test_here_is_this_process() -> None:

@@ -1,4 +1,4 @@
-"""What happens where the database is not what it should be, and that its address is told to nobody."""
+"""Test wrong databases, and that no message contains their address."""
 
 from __future__ import annotations
 

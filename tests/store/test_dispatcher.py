@@ -129,7 +129,7 @@ def test_shards_train_what_they_can_and_give_the_reason_for_the_rest(
     )
     status = ended(jobs, job)
     assert (status.state, status.failed, status.finished) == ("failed", (0,), (1,))
-    assert "lists the pairs of all documents in one place" in status.reason
+    assert "needs all pairs in one place" in status.reason
 
 
 @pytest.mark.story

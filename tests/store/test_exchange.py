@@ -1,4 +1,4 @@
-"""Imported runs: nobody but their owner sees them, they stand for no run made here, and lies are refused."""
+"""Test imported runs: only their owner sees them, they replace no own run, and false files are refused."""
 
 from __future__ import annotations
 

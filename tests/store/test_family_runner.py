@@ -1,4 +1,4 @@
-"""How a worker makes a family: as `execute` would, telling how far it is; what fails is a sentence."""
+"""Test that a worker makes a family like `execute`, reports progress and explains failures."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(
         (SPEC.but(fold="Fold7"), "no fold Fold7"),
         (SPEC.but(digest="0" * 32), "digest"),
         (SPEC.but(loss="hinge", solver="lbfgs"), "choose solver='newton', which can train it"),
-        (SPEC.but(normalisation="other"), "no normalisation is called 'other'"),
+        (SPEC.but(normalisation="other"), "there is no normalisation 'other'"),
         (FOURIER.but(n_components=10**9), "Choose m = "),
     ],
 )
@@ -189,7 +189,7 @@ def test_what_nobody_expects_is_a_sentence(
 def test_records_that_cannot_be_kept_end_the_job_with_the_reason(
     store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the disk has room for a line, and none for a record."""
+    """The disk has room for a line, but not for a record."""
     save, kept = Records.save, list[Any]()
 
     def full_after_one(records: Records, record: Any, *report: Any) -> bool:

@@ -39,7 +39,7 @@ def submit(jobs: WatchedStudies, root: Path, specs: Sequence[RunSpec] = (SPEC,),
 
 
 def test_a_disk_that_fills_up_while_a_job_runs(disk: Disk, root: Path) -> None:
-    """What could not be written is said; it goes on by itself once there is room."""
+    """Check that the failure is explained, and that work resumes when there is room."""
     jobs = WatchedStudies(LocalWorkers(RunStore(), 1))
     some = MANY[:400]
     job, waits = submit(jobs, root, some), submit(jobs, root, (SPEC.but(C=7.0),), owner="you")

@@ -53,7 +53,7 @@ def kill_before(step: int, act: Callable[..., Any], *arguments: Any) -> None:
 
 
 def killed(step: int, act: Callable[..., Any], *arguments: Any) -> bool:
-    """Whether a process that does this was killed at the step; else it has fewer."""
+    """Return True if the process was killed at this step; False if it has fewer steps."""
     process = apart(kill_before, step, act, *arguments)
     process.join()
     assert process.exitcode in (0, -signal.SIGKILL), process.exitcode

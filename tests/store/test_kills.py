@@ -34,7 +34,7 @@ KILLS = Counter(server=32, importing=12, training=10, waiting=6)
 
 
 def serve(root: Path, seed: int) -> None:
-    """What a server does for its visitors, without a pause, until it is killed."""
+    """Submit and read jobs like a busy server, until killed."""
     rng, jobs = random.Random(seed), WatchedStudies(LocalWorkers(RunStore(), 2))
     while True:
         live = jobs.live()

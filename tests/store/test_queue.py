@@ -192,7 +192,7 @@ def test_a_family_is_made_as_a_whole(store: RunStore, specs: list[RunSpec], root
 
 
 def test_a_worker_that_could_not_say_that_it_is_there_is_known_while_it_is_seen(store: RunStore) -> None:
-    """As where the disk was full, or the machine slept; it would work on, and nobody know of it."""
+    """A worker whose lease expires unnoticed, as after a full disk or sleep, would otherwise work on."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         for name in ("there", "elsewhere", "not started"):
             store.queue.register(name, ProcessId.of(process.pid))

@@ -39,7 +39,7 @@ def test_what_was_chosen_by_is_chosen_by_after_the_resume(
     assert found["choice"] == {"metric": "NDCG@3", "rule": "best", "per_fold": True}
     _, out, err = command("sweep", "--resume", paused)
     assert "By validation NDCG@3, rule best, a cell for each fold:" in out
-    assert "did not say how to choose" not in err
+    assert "had no rule of choice" not in err
 
 
 DIFFERENT = [
@@ -70,7 +70,7 @@ def test_an_argument_that_differs_is_refused_before_anything_goes_on(
         status, out, err = command("sweep", "--resume", paused, *words)
         assert (status, out, len(err.splitlines())) == (2, "", 1)
         assert words[0] in err or "data set medium" in err
-        assert "beside --resume: this sweep was started with" in err
+        assert "with --resume: this sweep was started with" in err
         assert own in err, words
         assert store.studies.status(paused).asked == "paused"
 
@@ -87,7 +87,7 @@ def test_equal_arguments_and_those_of_how_to_wait_are_fine(command: Command, pau
 def test_another_axis_of_the_same_values_and_a_plan(command: Command, paused: str) -> None:
     status, _, err = command("sweep", "--resume", paused, "--plan", "--axis", "C=0.00390625,2^-4,1,16")
     assert (status, len(err.splitlines())) == (2, 1)
-    assert "--plan beside --resume" in err
+    assert "--plan with --resume" in err
 
 
 @SQLITE
@@ -104,11 +104,11 @@ def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
     status, out, err = command("sweep", "--resume", paused, "--metric", "P@1")
     assert status == 0
-    assert "did not say how to choose; from now on it is: validation P@1, rule best, one cell" in err
+    assert "had no rule of choice; it now has: validation P@1, rule best, one cell" in err
     assert "By validation P@1" in out
     _, again, err = command("sweep", "--resume", paused)
     assert again == out
-    assert "did not say" not in err
+    assert "had no rule" not in err
     assert "was started with P@1" in command("sweep", "--resume", paused, "--metric", "MAP")[2]
 
 
@@ -132,7 +132,7 @@ def test_a_study_that_is_no_sweep_is_a_sentence(command: Command, store: RunStor
     job = store.studies.submit(Study("you", "A job", kind="job"), store.studies.specs(paused))
     status, _, err = command("sweep", "--resume", job)
     assert (status, len(err.splitlines())) == (2, 1)
-    assert "is no sweep that this version reads" in err
+    assert "is not a sweep that this version can read" in err
 
 
 def test_a_choice_for_each_fold_has_no_standard_error() -> None:
@@ -162,4 +162,4 @@ def test_a_preset_chooses_as_its_paper_did(command: Command, store: RunStore) ->
     assert own["choice"] == {"metric": "P@1", "rule": "best", "per_fold": False}
     status, _, err = command("sweep", "--resume", found["study"], "--no-per-fold")
     assert status == 2
-    assert "--no-per-fold beside --resume: this sweep was started with --per-fold" in err
+    assert "--no-per-fold with --resume: this sweep was started with --per-fold" in err

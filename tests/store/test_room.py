@@ -41,7 +41,7 @@ def aged(store: RunStore, days: float, *specs: RunSpec) -> None:
 
 
 def there(store: RunStore, made: Sequence[RunRecord]) -> list[int]:
-    """Which of the records are there."""
+    """Return the numbers of the records in the store."""
     found = store.records.find(SPECS)
     assert len(store.listing.every()) == len(found)
     return [number for number, record in enumerate(made) if record.spec in found]

@@ -137,7 +137,7 @@ def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) 
     job = submit()
     for forbidden in (jobs.stop, jobs.delete):
         for stranger in ("you", ""):
-            with pytest.raises(NotYours, match="Only the visitor who asked"):
+            with pytest.raises(NotYours, match="Only the visitor who requested"):
                 forbidden(job, stranger)
     assert jobs.status(job).live
     jobs.delete(job, "me")
@@ -327,7 +327,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
 
     bounded(job_seconds=600.0)
     job = submit((SPEC, SPEC.but(C=0.25)))
-    monkeypatch.setattr(LeaseKeeper, "yield_if_awaited", time_is_up)  # after the first run
+    monkeypatch.setattr(LeaseKeeper, "release_if_awaited", time_is_up)  # after the first run
     FamilyRunner(store).make(take_lease(store, "w"))
     status = jobs.status(job)
     assert (status.state, len(status.finished)) == ("failed", 1)
@@ -535,7 +535,7 @@ def test_a_system_that_starts_no_process_is_said(
     with pytest.raises(StoreError, match=r"No worker can be started \(Resource temporarily unavailable\)"):
         submit()
     monkeypatch.setattr(jobs_module, "can_start", lambda: False)
-    with pytest.raises(StoreError, match="this system starts no processes"):
+    with pytest.raises(StoreError, match="this system cannot start processes"):
         submit()
 
 

@@ -37,6 +37,7 @@ from ui.controls.settings import SET_FOR, go_to, state_of
 from ui.controls.widgets import Bound, by_rank
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.terms import meaning
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of
 
@@ -63,7 +64,7 @@ TESTS_COLUMNS = {
     "wilcoxon": ("p, Wilcoxon", f"{words.ABOUT_P} Uses ranks."),
     "t": ("p, t", f"{words.ABOUT_P} Assumes normality."),
     "effect": ("effect", words.EFFECT_HELP),
-    "holm": ("p, Holm", words.HOLM_HELP),
+    "holm": ("p, Holm", meaning("Holm's correction")),
     "benjamini_hochberg": ("p, Benjamini–Hochberg", words.BH_HELP),
 }
 """Columns of the table of tests: heading and help."""
@@ -212,7 +213,7 @@ def differing(models: Sequence[Contestant]) -> pd.DataFrame:
     for one in models:
         spec, declared = one.spec, one.spec.declared()
         row = {"model": one.label, "method": spec.kind.label, "normalisation": spec.normalisation}
-        row |= {s.label: s.told(spec.values[name]) for name, s in declared.items() if not s.draws}
+        row |= {s.label: s.format(spec.values[name]) for name, s in declared.items() if not s.draws}
         rows.append(row)
     table = pd.DataFrame(rows)
     differ = [name for name in table if name == "model" or len(table[name].unique()) > 1]

@@ -224,7 +224,7 @@ def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
         for one in models:
             digests = {run.key for run in one.runs}
             line = st.container(horizontal=True, vertical_alignment="center")
-            line.markdown(_told(one), width="stretch")
+            line.markdown(_with_runs(one), width="stretch")
             line.button(
                 "Remove",
                 key=f"remove-{one.key}",
@@ -246,7 +246,7 @@ def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
         button()
 
 
-def _told(one: Contestant) -> str:
+def _with_runs(one: Contestant) -> str:
     runs = len(one.runs)
     return f"{escaped(one.label)} :gray[({runs} run{'s' if runs > 1 else ''})]"
 

@@ -30,6 +30,7 @@ from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.shell.figures import show_answer, show_figure, show_table
 from ui.shell.visitors import keep_visitor, visitor
+from ui.shell.words import REVEAL
 from ui.work.run_store import run_store, show_store_notice
 
 _LISTED = "runs-listed"
@@ -235,12 +236,12 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
         actions.import_form()
         return
     imported.report()
-    top, row, told = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
+    top, row, note = st.container(), st.container(horizontal=True, gap="xsmall"), st.container()
     with row:
         what = _what_is_listed(shown, columns)
     with top:
         _headline(shown, columns, what)
-    _table(shown, columns, what, row, told)
+    _table(shown, columns, what, row, note)
 
 
 def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
@@ -288,7 +289,7 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
 
 
 def _table(
-    shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, told: DeltaGenerator
+    shown: filters.Shown, columns: Columns, what: What, row: DeltaGenerator, note: DeltaGenerator
 ) -> None:
     """Draw the table, with buttons for its chosen runs in its row."""
     found = shown.table
@@ -298,12 +299,12 @@ def _table(
     if len(rows) > MOST_LISTED:
         words += FIRST_LISTED.format(MOST_LISTED=MOST_LISTED, first=what.first)
     if words:
-        told.caption(words)
+        note.caption(words)
     wanted = columns.names if what.everything else shown.differing
     show(rows.head(MOST_LISTED), columns, wanted, of_parts(what.metrics, what.parts, rows))
     with row:
         _actions(found, chosen_of(found))
-    with told:
+    with note:
         actions.deleted_note()
 
 
@@ -324,7 +325,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
     with st.popover("Show", icon=":material/view_column:", help="Columns, order, axis."):
         axes, known = list(_axes(shown, columns)), metrics(found.columns)
         bound = Bound()
-        against = bound.held_menu(AGAINST, "Figure against", axes, _first_axis(axes))
+        against = bound.menu_of_data(AGAINST, "Figure against", axes, _first_axis(axes))
         first = bound.menu(FIRST, "First", [LATEST, BEST, QUICKEST])
         parts = st.pills(
             "Parts",
@@ -333,7 +334,7 @@ def _what_is_listed(shown: filters.Shown, columns: Columns) -> What:
             default=["vali"],
             format_func=PARTS.__getitem__,
             key=SHOWN_PARTS,
-            help=words.PARTS_HELP,
+            help=REVEAL,
             bind="query-params",
         )
         others = [name for name in known if name != shown.metric]

@@ -38,7 +38,7 @@ MOST_TAKEN = 1000
 """Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
 CHOSEN, TIMES_CHOSEN = "runs-chosen", "runs-version"
 """Session keys of the digests of the chosen runs, and of a number that grows when a button chooses runs."""
-_VERSION, _TOLD, _ERROR = "runs-file-version", "runs-file-told", "runs-file-error"
+_VERSION, _DONE, _ERROR = "runs-file-version", "runs-file-done", "runs-file-error"
 
 
 def chosen_of(table: pd.DataFrame) -> list[str]:
@@ -271,8 +271,8 @@ def import_form() -> None:
             _take_in([file.file_id for file in files])
         for why in st.session_state.get(_ERROR, []):
             st.error(words.NOT_IMPORTED.format(why=escaped(why)), icon=":material/error:")
-        if _TOLD in st.session_state:
-            st.success(st.session_state[_TOLD], icon=":material/check:")
+        if _DONE in st.session_state:
+            st.success(st.session_state[_DONE], icon=":material/check:")
 
 
 def _take_in(ids: Sequence[str]) -> None:
@@ -286,7 +286,7 @@ def _take_in(ids: Sequence[str]) -> None:
             except (DataError, StoreError) as error:
                 why.append(str(error))
     if number:
-        st.session_state[_TOLD] = FROM_FILE.format(runs=counted(number, "run"))
+        st.session_state[_DONE] = FROM_FILE.format(runs=counted(number, "run"))
     _start_over(*why)
 
 
@@ -314,5 +314,5 @@ def _start_over(*why: str) -> None:
 
 
 def _forget() -> None:
-    for key in (_ERROR, _TOLD):
+    for key in (_ERROR, _DONE):
         st.session_state.pop(key, None)

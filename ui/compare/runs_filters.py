@@ -33,7 +33,7 @@ BOUND = Bound()
 PARTS = {"vali": "validation", "train": "training", "test": "test"}
 SMALL = 1e-3
 """Smaller numbers are written as powers of ten."""
-MOST_TOLD = 8
+MOST_NAMED = 8
 """Largest number of common settings to list; the others are counted."""
 SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
     "find",
@@ -101,18 +101,18 @@ class Columns:
         none_is_a_value = gaps and self.setting(name).default is None
         return len(found) - gaps + none_is_a_value > 1
 
-    def told(self, name: str, value: Any) -> str:
+    def format(self, name: str, value: Any) -> str:
         """Format a value as in captions: "C = 2⁻⁷"."""
         setting = self.setting(name, value)
         if isinstance(setting.domain, Whole) and isinstance(value, float):
             value = int(value)
-        return setting.told(value if isinstance(value, Hashable) else setting.domain.plain(value))
+        return setting.format(value if isinstance(value, Hashable) else setting.domain.plain(value))
 
     def alone(self, name: str, value: Any) -> str:
         """Format a value alone, for menus and cells: "RBF", "2⁻⁷"."""
         if is_none(value):
             return "none"
-        return self.told(name, value).removeprefix(f"{self.setting(name, value).symbol} = ")
+        return self.format(name, value).removeprefix(f"{self.setting(name, value).symbol} = ")
 
     def common(self, part: pd.DataFrame) -> str:
         """Describe the common settings of a part of the table, in Markdown, without obvious ones."""
@@ -120,12 +120,12 @@ class Columns:
         values = {name: part[name].dropna() for name in self.names if name not in differing}
         words = [self._unless_understood(name, held.iloc[0]) for name, held in values.items() if len(held)]
         said = [escaped(text) for text in words if text]
-        more = len(said) - MOST_TOLD
-        return " · ".join([*said[:MOST_TOLD], *([f"{counted(more, 'setting')} more"] if more > 0 else [])])
+        more = len(said) - MOST_NAMED
+        return " · ".join([*said[:MOST_NAMED], *([f"{counted(more, 'setting')} more"] if more > 0 else [])])
 
     def _unless_understood(self, name: str, value: Any) -> str:
         setting = self.setting(name, value)
-        return "" if setting.quiet and value == setting.default else self.told(name, value)
+        return "" if setting.quiet and value == setting.default else self.format(name, value)
 
     def by_powers(self, name: str, table: pd.DataFrame) -> bool:
         """Return True if a column is offered as powers, and has only powers."""

@@ -25,7 +25,6 @@ POINTS = (
     "One point per run: mean {metric} over validation queries; ring: best. Compare only runs of one "
     "fold.{some}"
 )
-PARTS_HELP = "Looks are counted: test results must not guide choices."
 
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."

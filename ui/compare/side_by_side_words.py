@@ -20,7 +20,7 @@ from ui.shell.figures import sentence
 from ui.shell.texts import describe, escaped
 
 FIRST_HELP = "The table below has all documents."
-SCORES_HELP = "Minus the query's mean; standardised: divided by the standard deviation."
+SCORES_HELP = "Centred by query; standardised: divided by the standard deviation."
 LISTS = (
     "Query {query}, first {k} of {n} documents. Markers: grade; ▲▼: ranks gained or lost. {values}. Click a "
     "document to mark it. {about}."
@@ -40,7 +40,7 @@ ALL = (
 )
 
 CAUTION = "Chosen by their results: no evidence about other queries."
-STANDARDISED = "scores minus their mean, divided by their standard deviation"
+STANDARDISED = "scores, centred and divided by their standard deviation"
 SCORES = "All {documents} documents of query {query}: {said}. {about}."
 LARGEST = "**Largest changes of rank**: tick a row to mark it."
 MIDDLE = " Median τ of all queries: {tau}."

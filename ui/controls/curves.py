@@ -59,10 +59,10 @@ def choices(spec: RunSpec) -> list[str]:
     return [words for setting in own if (words := setting.words(spec.get(setting.name)))]
 
 
-def described(specs: Sequence[RunSpec], part: str, first: int, last: int, **told: str) -> Description:
+def described(specs: Sequence[RunSpec], part: str, first: int, last: int, **replacements: str) -> Description:
     """Describe several maps over a range of m, with common settings once.
 
-    `told` has other words for settings, by name.
+    `replacements` has other words for settings, by name.
     """
     each = [choices(spec) for spec in specs]
     shared = [words for words in each[0] if all(words in others for others in each)]
@@ -74,6 +74,6 @@ def described(specs: Sequence[RunSpec], part: str, first: int, last: int, **told
     settings: dict[str, str] = {}
     for spec in specs:
         settings |= {name: words for name, words in describe(spec).settings if name not in settings}
-    settings |= {name: words for name, words in told.items() if name in settings}
+    settings |= {name: words for name, words in replacements.items() if name in settings}
     model = ", ".join([listed(maps), ms, *shared])
     return replace(describe(specs[0], part), model=model, settings=tuple(settings.items()))

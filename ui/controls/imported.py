@@ -17,7 +17,7 @@ from ui.work.folds import data_roots_of_visitor
 from ui.work.run_store import keeper, run_store
 from ui.work.watching import jobs
 
-MOST_TOLD = 5
+MOST_SHOWN = 5
 """Largest number of sentences shown; the others are counted."""
 _AGAIN, _WAITS, _VERDICTS = "imported-again", "imported-waits", "imported-verdicts"
 
@@ -62,15 +62,15 @@ def report(digest: str = "") -> None:
         st.info(words.retraining(counted(waits, "imported run")))
     held: list[Verdict] = st.session_state.get(_VERDICTS, [])
     told = [one for one in held if digest in ("", one.digest)]
-    for one in told[:MOST_TOLD]:
+    for one in told[:MOST_SHOWN]:
         if one.agrees:
             st.success(one.sentence, icon=":material/check:")
         else:
             st.warning(one.sentence, icon=":material/warning:")
     if told:
-        more = f", {len(told) - MOST_TOLD} more are not shown" if len(told) > MOST_TOLD else ""
+        more = f", {len(told) - MOST_SHOWN} more are not shown" if len(told) > MOST_SHOWN else ""
         st.button(f"Hide{more}", key="imported-hide", on_click=_hide, args=(told,), type="tertiary")
 
 
-def _hide(told: list[Verdict]) -> None:
-    st.session_state[_VERDICTS] = [one for one in st.session_state.get(_VERDICTS, []) if one not in told]
+def _hide(hidden: list[Verdict]) -> None:
+    st.session_state[_VERDICTS] = [one for one in st.session_state.get(_VERDICTS, []) if one not in hidden]

@@ -54,7 +54,7 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
     """
     checked: set[str] = st.session_state.setdefault(_CHECKED, set())
     rejected: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_REJECTED, {})
-    now = dict(_held({*link, *rejected} - {"data"}))
+    now = dict(_values_in_address({*link, *rejected} - {"data"}))
     for key in [key for key in link if key in now and key not in checked]:
         checked.add(key)
         if not any(_alike(link[key], written) for written in now[key]):
@@ -68,7 +68,7 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
         place.warning(" ".join(told), icon=_ICON)
 
 
-def _held(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
+def _values_in_address(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the values of widgets bound to these parameters, as in an address.
 
     Streamlit has no public function for a widget's text in the address, such as an option's label.
@@ -108,13 +108,13 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
     name = setting.label if wordy else setting.symbol
     words = then[0]
     if isinstance(setting.offer, Powers):  # an address has exponents
-        words = setting.told(control_of(setting).from_widget(st.session_state[key])).removeprefix(
+        words = setting.format(control_of(setting).from_widget(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
-    return not_available(name, _asked(setting, text), escaped(words))
+    return not_available(name, _format_asked(setting, text), escaped(words))
 
 
-def _asked(setting: Setting, text: str) -> str:
+def _format_asked(setting: Setting, text: str) -> str:
     """Format a value from an address for a setting; an exponent as its power."""
     digits = text.removeprefix("-")
     if isinstance(setting.offer, Powers) and digits.isascii() and digits.isdigit() and len(digits) <= 4:
@@ -206,9 +206,9 @@ def keep_one_history_entry(name: str, value: str) -> None:
     """
     script = _SCRIPT.replace("{name}", name).replace("{value}", value)
     st.html(f"<script>\n{script}</script>", unsafe_allow_javascript=True)
-    if st.session_state.setdefault(_TOLD, False):
+    if st.session_state.setdefault(_OPENED, False):
         st.query_params[name] = value
-    st.session_state[_TOLD] = True
+    st.session_state[_OPENED] = True
 
 
-_TOLD = "history-told"
+_OPENED = "history-opened"

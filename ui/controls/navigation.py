@@ -218,7 +218,7 @@ def links() -> None:
     for k, section in enumerate(dict.fromkeys(entry.section for entry in ENTRIES[1:])):
         with places[k // 2]:
             st.subheader(section, anchor=False)
-            for entry in ENTRIES:  # Streamlit takes bound parameters along: named, each would be there twice
+            for entry in ENTRIES:  # Streamlit adds bound parameters itself
                 if entry.section == section:
                     st.page_link(entry.script, label=entry.sentence, icon=entry.material, help=" ")
 

@@ -137,7 +137,7 @@ class Control(ABC):
     def value_for_widget(self, value: Any, there: bool) -> dict[str, Any]:
         """Return the value of its widget if it is there; else raise `SettingError`."""
         if not there:
-            shown = self.setting.told(value)
+            shown = self.setting.format(value)
             raise SettingError(f"{shown} is not available in “{self.setting.label}”")
         return {self.setting.key: value}
 

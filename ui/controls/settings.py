@@ -161,18 +161,18 @@ def state_of(spec: RunSpec) -> dict[str, Any]:
 
 
 def open_run(spec: RunSpec) -> None:
-    """Set the sidebar to a spec and go to the Train page (a callback; `go_where_asked` then switches)."""
+    """Set the sidebar to a spec and go to Train (a callback; `switch_if_requested` then switches)."""
     st.session_state.update(state_of(spec))
     st.session_state[SET_FOR] = spec.dataset
     go_to("train")
 
 
 def go_to(page: str) -> None:
-    """Go to a page, by the name of its script (a callback; `go_where_asked` then switches)."""
+    """Go to a page, by the name of its script (a callback; `switch_if_requested` then switches)."""
     st.session_state[_DESTINATION] = f"pages/{page}.py"
 
 
-def go_where_asked() -> None:
+def switch_if_requested() -> None:
     """Switch to the page chosen by a callback, with the sidebar's settings.
 
     Fragments with such callbacks call this too, because they run without the router.

@@ -255,13 +255,13 @@ def start_from(dataset: Dataset) -> None:
     Call it before their widgets are drawn. Settings without own values of the data set stay.
     """
     state = st.session_state
-    before = {key: state[key] for key in _held(state) if key in state}
+    before = {key: state[key] for key in _initial_values(state) if key in state}
     source, state[STARTS] = _start(dataset)
     state[_SOURCE] = source
     if state.setdefault(SET_FOR, dataset.name) == dataset.name or not before:
         return
     state[SET_FOR] = dataset.name
-    own = _held(state, state[STARTS])
+    own = _initial_values(state, state[STARTS])
     # includes unchanged ones: the address omits values relative to the initial ones
     since = {key: own.get(key, raw) for key, raw in before.items()}
     state.update(since)
@@ -287,7 +287,7 @@ def source_of_start(setting: Setting) -> str:
     source = st.session_state.get(_SOURCE, "")
     if setting not in OF_DATA or setting.name not in st.session_state.get(STARTS, {}) or not source:
         return ""
-    return f"Default here: {setting.told(initial_value(setting, st.session_state))} ({source})."
+    return f"Default here: {setting.format(initial_value(setting, st.session_state))} ({source})."
 
 
 def _back() -> None:
@@ -295,7 +295,7 @@ def _back() -> None:
     st.session_state.update(st.session_state.pop(_CHANGED).before)
 
 
-def _held(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _initial_values(state: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the widgets' initial values of these settings, by key; only those in `values`, if given."""
     found: dict[str, Any] = {}
     for setting in OF_DATA:
@@ -309,7 +309,7 @@ def _in_words(raws: Mapping[str, Any]) -> str:
     told = []
     for setting in OF_DATA:
         if setting.key in raws:
-            words = setting.told(control_of(setting).from_widget(raws[setting.key]))
+            words = setting.format(control_of(setting).from_widget(raws[setting.key]))
             told.append(f"linear baseline {words}" if setting is BASELINE_C else words)
     return ", ".join(told)
 

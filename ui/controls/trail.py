@@ -85,7 +85,7 @@ def _other_seed(spec: RunSpec, part: str, metric: str) -> str:
         return ""
     try:
         (beside,) = run(other, patience=0.0)
-    except NoTurn:  # what others wait for goes first
+    except NoTurn:  # runs that others wait for come first
         return ""
     moved = beside.metrics[part][metric].mean() - record.metrics[part][metric].mean()
     return words.other_seed(with_minus(moved, "+z.3f"))

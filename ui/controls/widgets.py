@@ -46,7 +46,7 @@ class Bound:
         at = start_index(key, values, start)
         return self.place.selectbox(label, values, at, **self._common(key, how, options))
 
-    def held_menu(self, key: str, label: str, options: Options, first: int = 0, **how: Any) -> Any:
+    def menu_of_data(self, key: str, label: str, options: Options, first: int = 0, **how: Any) -> Any:
         """Draw a menu whose options and start depend on the data; keep its value while it is an option."""
         values = list(options)
         at = keep_choice(key, values, first)

@@ -91,12 +91,12 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str
     return sentence(found.sentence(name, "the linear model", METRIC))
 
 
-def what_it_is_about() -> None:
+def show_task() -> None:
     """Explain the task to newcomers."""
     st.markdown(words.ABOUT)
 
 
-def what_is_true(dataset: str) -> None:
+def show_limits(dataset: str) -> None:
     """Explain the limits of the figure for real data."""
     st.info(words.results(dataset), icon=":material/info:")
 
@@ -105,7 +105,7 @@ DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
 """Built by `make docs`; Streamlit serves the folder static as app/static."""
 
 
-def where_to_go() -> None:
+def show_pages() -> None:
     """Draw links to the other pages, and to the documentation if built."""
     st.header("Pages", anchor=False)
     links()

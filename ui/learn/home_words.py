@@ -19,7 +19,7 @@ DOCUMENTATION = ":material/menu_book: [**Documentation**](app/static/docs/index.
 
 
 def results(dataset: str) -> str:
-    """Return what real data show, and that the demonstration set is synthetic."""
+    """Describe the results on real data, and say that the demonstration set is synthetic."""
     if dataset != DEMONSTRATION:
         return RESULTS
     return f"`{dataset}` is **synthetic**, and non-linear by design. {RESULTS}"

@@ -302,4 +302,4 @@ def in_words() -> str:
     """Describe the set and the model."""
     read = _read_by_map(_now(MAP))
     shown = [setting for setting in (PLANE, MAP, M, PLANE_GAMMA, C, PLANE_LOSS) if read(setting)]
-    return " · ".join(setting.told(_now(setting)) for setting in shown)
+    return " · ".join(setting.format(_now(setting)) for setting in shown)

@@ -128,7 +128,7 @@ class Scene:
                 k, *values = (int(text) for text in found.groups() if text is not None)
                 changed[k] = _document(values[0] / 100, values[1] / 100, *values[2:]) if values else None
             else:
-                raise ValueError(f"{item!r} is no document and no landmark")
+                raise ValueError(f"{item!r} is neither a document nor a landmark")
         scene = replace(self, changed=changed, moved=moved)
         if len(scene.documents) > MOST:
             raise ValueError(f"there are more than {MOST} documents")
@@ -157,9 +157,9 @@ def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:
     return one
 
 
-def _place(told: Any) -> float:
+def _place(raw: Any) -> float:
     """Return a coordinate within the plane, in hundredths; ValueError for NaN."""
-    value = float(told)
+    value = float(raw)
     if value != value:
         raise ValueError("not a number")
     return round(min(max(value, -EDGE), EDGE), 2)
@@ -169,11 +169,11 @@ def _hundredths(place: Sequence[float]) -> str:
     return ".".join(str(round(100 * value)) for value in place[:2])
 
 
-def _number(told: Any) -> int:
+def _number(raw: Any) -> int:
     """Return the number of a document or landmark."""
-    number = int(told)
+    number = int(raw)
     if not 0 <= number < 1000:
-        raise ValueError("no number of anything in the plane")
+        raise ValueError("not the number of a mark in the plane")
     return number
 
 

@@ -38,7 +38,7 @@ KEY, WALK, MOVED = "weights-by-hand", "weights-walk", "weights"
 """Keys of the component, and of the steps back, in the session; key of moved weights, also in the address."""
 HEARD = "weights-heard"
 """Session key of messages from the browser that no run has read."""
-TOLD = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(whole, number)))}
+SHAPES = {"walk": record(w=each(number)), "moved": record(id=text, w=each(pair(whole, number)))}
 """Shapes of the browser's messages: the start of a walk; the model, and its moved weights by position."""
 LONGEST = 1500
 """Most letters of moved weights in an address."""
@@ -119,7 +119,7 @@ def from_a_link(text: str, d: int) -> list[tuple[int, float]]:
     return found
 
 
-def why_not(spec: RunSpec, train: RankingData) -> str:
+def not_supported(spec: RunSpec, train: RankingData) -> str:
     """Explain why the browser cannot score these documents; "" if it can."""
     if train.n_documents * train.n_features > MOST_CELLS:
         return words.TOO_LARGE.format(n=train.n_documents, d=train.n_features, most=MOST_CELLS)
@@ -154,7 +154,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         documents
         | of_query(train, query, dark=dark)
         | {"id": spec.hash, "words": _words(train, query), "alone": is_on(ALONE)},
-        {name: (shape, partial(_hear, name)) for name, shape in TOLD.items()},
+        {name: (shape, partial(_hear, name)) for name, shape in SHAPES.items()},
     )
     heard = st.session_state.pop(HEARD, {})
     _walk_back(heard.get("walk"), heard.get("moved"), record, train)
@@ -162,9 +162,9 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         end_page()
 
 
-def _hear(name: str, told: dict[str, Any]) -> None:
+def _hear(name: str, message: dict[str, Any]) -> None:
     """Store the browser's message (a callback): the run that it starts may end before reading it."""
-    st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {name: told}
+    st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {name: message}
 
 
 def _words(train: RankingData, query: int) -> dict[str, str]:
@@ -219,7 +219,7 @@ def query_of(train: RankingData) -> int:
     """Return the position of the query with the shown list: by default one with several grades."""
     labels = list(map(str, train.query_labels))
     several = [k for k in range(len(labels)) if np.ptp(train.y[train.query_slice(k)]) > 0]
-    chosen = Bound().held_menu(
+    chosen = Bound().menu_of_data(
         "wq",
         "Training query",
         {label: f"query {label}" for label in labels},

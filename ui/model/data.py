@@ -49,7 +49,7 @@ def part_chosen(spec: RunSpec) -> str:
     return str(Bound().buttons("part", "Part", parts, label_visibility="collapsed"))
 
 
-def what_it_is(spec: RunSpec, fold: Fold) -> None:
+def show_origin(spec: RunSpec, fold: Fold) -> None:
     """Say that the set is synthetic, or which public set it is and how it deviates."""
     found = recognise_fold(spec.dataset, fold)
     icon = ":material/verified:" if found.complete else ":material/info:"
@@ -119,7 +119,7 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     ids = [int(q) for q in data.query_ids]
     first = int((_queries(data)["pairs"].to_numpy() > 0).argmax())
     about = {"filter_mode": "contains", "help": "Of the part shown."}
-    chosen = Bound().held_menu("query", "Query", ids, first, **about)
+    chosen = Bound().menu_of_data("query", "Query", ids, first, **about)
     table = data_overview.heatmap_data(data, ids.index(chosen))
     drawn = data_overview.thinned_documents(table)
     thinned = (

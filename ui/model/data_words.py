@@ -44,12 +44,12 @@ ALREADY = "This file is here already."
 
 
 def not_here(name: str) -> str:
-    """Return that a link names a data set that is not here."""
+    """Say that a link names a data set that is not here."""
     return f"The link's data set “{name}” is not here. Another one is shown."
 
 
 def can_be_generated(documents: float) -> str:
-    """Return that a data set can be generated, and its size."""
+    """Say that a data set can be generated, and its size."""
     return f"You can generate it: about {documents:,.0f} documents, for you alone."
 
 
@@ -59,7 +59,7 @@ def cannot_be_generated(why: str) -> str:
 
 
 def own(name: str) -> str:
-    """Return that a data set is the visitor's own."""
+    """Say that a data set is the visitor's own."""
     return f"Only you see **{name}**."
 
 
@@ -69,7 +69,7 @@ def generated(documents: float, name: str) -> str:
 
 
 def thinned(drawn: int, of: int, what: str) -> str:
-    """Return that a figure shows some of its queries or documents."""
+    """Say that a figure shows some of its queries or documents."""
     return f" Drawn: {drawn:,} of {of:,} {what}."
 
 
@@ -84,21 +84,21 @@ def histograms(queries: int, documents: int) -> str:
 def heatmap(query: int, documents: int) -> str:
     """Return the heat map's caption."""
     return (
-        f"Query {query}, {documents:,} documents. Colours: from a feature's minimum in this query to its "
-        "maximum; constant features are blank."
+        f"Query {query}, {documents:,} documents. Colours: each feature's range in this query; "
+        "blank: constant."
     )
 
 
 def normalised(feature: str) -> str:
     """Return the caption of the figure of normalisations."""
-    return f"{feature}. Queries are sorted by their median; the global z-score uses the training part."
+    return f"{feature}. Queries sorted by median; the global z-score uses the training part."
 
 
 # files in memory
 
 
-def let_go(minutes: int, seconds: int) -> str:
-    """Return that files in memory have expired."""
+def upload_expired(minutes: int, seconds: int) -> str:
+    """Say that files in memory have expired."""
     return (
         f"Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
         "files again."
@@ -106,12 +106,12 @@ def let_go(minutes: int, seconds: int) -> str:
 
 
 def too_large(most: str) -> str:
-    """Return that files are larger than an upload may be."""
-    return f"More than {most} at once. Compress the files, upload one fold, or use a data folder."
+    """Say that files are larger than an upload may be."""
+    return f"More than {most} at once. Compress files, upload one fold, or use a data folder."
 
 
 def memory_full(held: str, most: str) -> str:
-    """Return that the uploads of all visitors fill the memory for them."""
+    """Say that the uploads of all visitors fill the memory for them."""
     return f"Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 

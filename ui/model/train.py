@@ -119,7 +119,7 @@ def _reading(other: RunRecord, record: RunRecord, part: str, metric: str) -> str
 def _own(spec: RunSpec) -> list[str]:
     """Describe the settings that identify a model: m and C, if it has them."""
     declared = spec.declared()
-    return [declared[s.name].told(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
+    return [declared[s.name].format(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
 
 
 def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
@@ -163,7 +163,7 @@ def _with_C(two: Two) -> str:
     """Return the title of the other model's list, with its C if the label does not show the difference."""
     label = two.labels[0]
     plain = label == method_label(two.left) and LOSS_WEIGHT.name in two.left
-    return f"{label}, {LOSS_WEIGHT.told(two.left.C)}" if plain else label
+    return f"{label}, {LOSS_WEIGHT.format(two.left.C)}" if plain else label
 
 
 def margins(record: RunRecord, data: RankingData, part: str) -> None:

@@ -23,17 +23,17 @@ def cost(seconds: float, predicted: object) -> str:
 
 
 def same_model(name: str) -> str:
-    """Return that both models are the same."""
+    """Say that both models are the same."""
     return f"This is {name} itself. Choose another model to compare."
 
 
 def same_lists(name: str) -> str:
-    """Return that both lists are of one model."""
+    """Say that both lists are of one model."""
     return f"Both lists are of {name}."
 
 
 def lists(query: int, n: int, k: int) -> str:
-    """Return what the lists of a query show."""
+    """Return the caption of the lists of a query."""
     return (
         f"Query {query}, first {k} of {n} documents; lines through the bottom: lower ranks. Click a "
         "document to mark it."
@@ -41,12 +41,12 @@ def lists(query: int, n: int, k: int) -> str:
 
 
 def misordered(wrong: int, of: int, share: str) -> str:
-    """Return how many pairs are not in their order."""
+    """Say how many pairs are misordered."""
     return f"{wrong:,} of {of:,} preference pairs ({share}) are misordered or tied (margin at most 0)"
 
 
 def counted(pairs: int) -> str:
-    """Return of how many pairs margins are drawn."""
+    """Say how many pairs have drawn margins."""
     return f"All {pairs:,} preference pairs."
 
 
@@ -56,5 +56,5 @@ def loss(label: str, formula: str) -> str:
 
 
 def no_loss(model: str) -> str:
-    """Return that a model has no loss of pairs."""
+    """Say that a model has no loss of pairs."""
     return f"{model} has no loss to choose."

@@ -27,7 +27,7 @@ AWAY_SECONDS = 30
 WAITING_SECONDS = 15 * 60
 """Seconds after which unchecked files are removed."""
 
-RELEASED = words.let_go(WAITING_SECONDS // 60, AWAY_SECONDS)
+RELEASED = words.upload_expired(WAITING_SECONDS // 60, AWAY_SECONDS)
 
 
 @dataclass

@@ -18,13 +18,13 @@ from ui.model import data_words as words
 from ui.model import upload_memory
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
-from ui.work.folds import FOLDS, datasets, look_again, own_root
+from ui.work.folds import FOLDS, datasets, own_root, search_again
 from ui.work.runs import TELL_EVERY, Turns, turn
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
 _FAILED = "upload-failed"  # since the last success: keeps the form open
 _LINKED = "data-linked"
-_KNOBS = Recipe()
+_START_RECIPE = Recipe()
 _CHECKING = Turns(TELL_EVERY)
 """Number of visitors whose uploads are checked at once: reading needs several times the data's memory."""
 
@@ -174,7 +174,7 @@ def _forget_error() -> None:
 
 def _choose(folder: Path, notes: tuple[str, ...] = ()) -> None:
     """Rerun with the data set in this folder chosen."""
-    look_again()
+    search_again()
     name = next(name for name, found in datasets().items() if found.folder == folder.resolve())
     st.session_state[_NEXT] = name
     st.session_state.setdefault(_NOTES, {})[name] = notes
@@ -188,12 +188,12 @@ def _remove(folder: Path) -> None:
         return_freed_memory()
     except DataError as error:
         st.toast(escaped(error), icon=":material/error:")
-    look_again()
+    search_again()
 
 
 def _generator() -> None:
     """Draw the controls of the synthetic generator."""
-    recipe = _knobs()
+    recipe = _recipe_controls()
     st.caption(words.generated(recipe.expected_documents, recipe.name))
     present = recipe.name in datasets()
     label = "Choose it" if present else "Generate"
@@ -204,8 +204,8 @@ def _generator() -> None:
             st.error(_sentence(error), icon=":material/error:")
 
 
-def _knobs() -> Recipe:
-    usual, sizes = _KNOBS, (_KNOBS.smallest, _KNOBS.largest)
+def _recipe_controls() -> Recipe:
+    usual, sizes = _START_RECIPE, (_START_RECIPE.smallest, _START_RECIPE.largest)
     first, second, third = map(Bound, st.columns(3))
     queries = first.slider("gq", "Queries", 5, 1000, usual.queries, help=words.QUERIES)
     smallest, largest = second.slider("gd", "Documents per query", 1, 300, sizes, help=words.SIZES)
@@ -229,5 +229,5 @@ def _generate(recipe: Recipe) -> Path:
     room_left(own_root()).take(recipe.expected_bytes)  # check before generating what cannot be stored
     with st.spinner(f"Generating {recipe.name} …"):
         folder = keep_fold(recipe.make(), own_root(), recipe.name)
-    look_again()
+    search_again()
     return folder

@@ -203,7 +203,7 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found)
         with beside:
-            _beside(page, outcome, query)
+            _effects_on_all(page, outcome, query)
             explain(page.model, page.record, outcome, page.changes, found, marked)
             editors.share(page.spec, fold, page.lines, page.metric)
     page.model.prepare()
@@ -216,7 +216,7 @@ def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:
     part = bound.buttons("part", "Part", parts, help=words.PART_HELP)
     data = fold.parts[part]
     queries = [int(one) for one in data.query_ids]
-    chosen = bound.held_menu("query", "Query", queries, _first(fold, part), width=130)
+    chosen = bound.menu_of_data("query", "Query", queries, _first(fold, part), width=130)
     return part, plain_label(data.query_labels[queries.index(chosen)])
 
 
@@ -258,11 +258,11 @@ def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> s
         *(outcome.comparison(part, page.metric) for part in PARTS),
         metric=page.metric,
         trained=outcome.trained,
-        asked=_asked(page, found, own, on),
+        asked=_drop_explained(page, found, own, on),
     )
 
 
-def _asked(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
+def _drop_explained(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
     """Return the rank at which a document was dropped last, and why it is elsewhere; None without a drop."""
     lines = [one for one in on if one.asked and editors.is_of(one, page.query)]
     line = next((one for one in lines if getattr(one.change, "document", None) == document), None)
@@ -305,7 +305,7 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
         SCRIPT,
         key=LIST,
         data=data | {"tick": drawn, "said": said},
-        told={"told": (editors.SHAPE, partial(_take, page.spec, page.part, page.query))},
+        handlers={"gesture": (editors.SHAPE, partial(_take, page.spec, page.part, page.query))},
     )
 
 
@@ -318,7 +318,7 @@ def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None
     editors.take_message(gesture, outcome.fold, page.fold, shown)
 
 
-def _beside(page: Page, outcome: Outcome, query: Any) -> None:
+def _effects_on_all(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query, page.metric))
     if not page.changes:

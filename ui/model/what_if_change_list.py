@@ -39,7 +39,7 @@ from ui.model.what_if_words import REFUSED
 from ui.shell.texts import escaped
 
 _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut, SomeQueries)
-"""Kinds in the order of application; others take the place of `Change`."""
+"""Kinds in the order of application; `Change` stands for all other kinds."""
 LONGEST = 1800
 """Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""
 MOST_DIGITS = 15
@@ -213,7 +213,7 @@ def _decoded(text: str, fold: Fold) -> Change:
 
 def _no_change(text: str) -> DataError:
     return DataError(
-        f"“{shortened(text)}”, which is no change of these data",
+        f"“{shortened(text)}”, which is not a change of these data",
         expected="a change from this page's address",
         remedy="Get the link again.",
     )

@@ -189,7 +189,7 @@ def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: 
     A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
     the fragment after the new page, as a run of the old page, and the browser shows nothing.
     """
-    made = change_list.version()  # a new change closes what made it
+    made = change_list.version()  # a new change closes the popover that made it
     with place.popover("Edit", icon=":material/edit:", help="Edit a feature.", key=f"edit-{made}"):
         _edit(spec, shown, found)
     with place.popover("Add", icon=":material/add:", help="Add a document.", key=f"add-{made}"):
@@ -365,38 +365,38 @@ def dragged(query: Any) -> int | None:
     return number if (own, version) == (query, change_list.version()) else None
 
 
-def take_message(told: dict[str, Any], changed: Fold, fold: Fold, shown: Lists) -> None:
+def take_message(gesture: dict[str, Any], changed: Fold, fold: Fold, shown: Lists) -> None:
     """Add a message's changes of the shown lists to the list of changes; explain a drop without any."""
     part, query = shown.part, shown.query
-    found = changes_of(told, changed, fold, part, query)
-    place = shown.rank(int(told["other"])) if "other" in told else None
-    change_list.add(found, fold, None if place is None else (int(told["key"]), place + 1))
-    st.session_state[_DRAGGED] = (query, int(told["key"]), change_list.version())
+    found = changes_of(gesture, changed, fold, part, query)
+    place = shown.rank(int(gesture["other"])) if "other" in gesture else None
+    change_list.add(found, fold, None if place is None else (int(gesture["key"]), place + 1))
+    st.session_state[_DRAGGED] = (query, int(gesture["key"]), change_list.version())
     if not found:
-        st.session_state[_NOTE] = _already(told, changed, part, query)
+        st.session_state[_NOTE] = _already(gesture, changed, part, query)
 
 
-def changes_of(told: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> list[Change]:
+def changes_of(gesture: dict[str, Any], changed: Fold, fold: Fold, part: str, query: Any) -> list[Change]:
     """Return the changes of a gesture, given the changed data; `DataError` for unknown documents."""
-    own = int(told["key"])
+    own = int(gesture["key"])
     data = changed.parts[part]
     index_of_document(data, query, own)
-    match told["do"]:
+    match gesture["do"]:
         case "grade":
-            return [GradeSet(query, own, int(told["grade"]))]
+            return [GradeSet(query, own, int(gesture["grade"]))]
         case "out":
             return [DocumentOut(query, own)]
         case "above":
-            return list(grades_to_prefer(data, query, own, int(told["other"]), own, highest(fold)))
+            return list(grades_to_prefer(data, query, own, int(gesture["other"]), own, highest(fold)))
         case _:
-            return list(grades_to_prefer(data, query, int(told["other"]), own, own, highest(fold)))
+            return list(grades_to_prefer(data, query, int(gesture["other"]), own, own, highest(fold)))
 
 
-def _already(told: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
+def _already(gesture: dict[str, Any], changed: Fold, part: str, query: Any) -> str:
     """Explain that the grades already imply this order."""
     data, names = changed.parts[part], names_by_number(changed.parts[part], query)
-    pair = (int(told["key"]), int(told["other"]))
-    above, below = pair if told["do"] == "above" else pair[::-1]
+    pair = (int(gesture["key"]), int(gesture["other"]))
+    above, below = pair if gesture["do"] == "above" else pair[::-1]
     first, second = (int(data.y[index_of_document(data, query, one)]) for one in (above, below))
     return words.ALREADY.format(
         above=escaped(names[above]), first=first, below=escaped(names[below]), second=second

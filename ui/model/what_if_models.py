@@ -43,14 +43,14 @@ class SharedModel:
     def before(self) -> dict[str, FloatArray]:
         """Return scores without a change, by part."""
         with self._lock:
-            return self._made().before
+            return self._model_of_changes().before
 
     def outcome(self, changes: Sequence[Change]) -> Outcome:
         """Return the outcome of changes, cached or computed now; `DataError` for invalid changes."""
         key = tuple(changes)
         with self._lock:
             if key not in self._outcomes:
-                self._outcomes[key] = self._made().outcome(key)
+                self._outcomes[key] = self._model_of_changes().outcome(key)
                 while len(self._outcomes) > OUTCOMES:
                     self._outcomes.popitem(last=False)
             self._outcomes.move_to_end(key)
@@ -61,27 +61,27 @@ class SharedModel:
         key = tuple(changes)
         with self._lock:
             if self._model is None or self._model[0] != key:
-                self._model = key, self._made().model(key)
+                self._model = key, self._model_of_changes().model(key)
             return self._model[1]
 
     def training(self, changes: Sequence[Change]) -> RankingData:
         """Return the training part with the changes."""
         with self._lock:
-            return self._made().training(changes)
+            return self._model_of_changes().training(changes)
 
     def margins_without_queries(
         self, A: FloatArray, B: FloatArray, most: int, seconds: float
     ) -> pd.DataFrame:
         """Return f(A) − f(B) without each training query; `SettingError` if it cannot be estimated."""
         with self._lock:
-            return self._made().margins_without_queries(A, B, most, seconds)
+            return self._model_of_changes().margins_without_queries(A, B, most, seconds)
 
     def prepare(self) -> None:
         """Prepare shared computations for the first change."""
         with self._lock:
-            self._made().prepare()
+            self._model_of_changes().prepare()
 
-    def _made(self) -> WhatIf:
+    def _model_of_changes(self) -> WhatIf:
         if self._what_if is None:
             self._what_if = self._make()
         return self._what_if

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankviz.common.numbers import counted, percent, with_minus
+from rankviz.common.numbers import counted, percent, small, with_minus
 from rankviz.datasets import Fold
 from rankviz.metrics.significance import Comparison
 from rankviz.whatif.changes import (
@@ -200,14 +200,14 @@ def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | Non
 
 def grades_allow(n: int, *, rises: bool) -> str:
     """Explain by grades why a document is below its asked rank, or above it."""
-    ends = ("above", "higher") if rises else ("below", "lower")
-    has = "the document" if n == 1 else f"the {n} documents"
-    return f", because {has} {ends[0]} may stay: equal or {ends[1]} grade"
+    place, grade = ("above", "higher") if rises else ("below", "lower")
+    have = f"the document {place} has" if n == 1 else f"the {n} documents {place} have"
+    return f", because {have} an equal or {grade} grade"
 
 
 def little_weight(query: object, share: float, rank: int | None, times: float, *, reached: bool) -> str:
     """Explain a missed rank by the query's share of the pairs, and by its rank with a larger weight."""
-    text = f", because query {escaped(str(query))} has {100 * share:.2g} % of the training pairs"
+    text = f", because query {escaped(str(query))} has {small(100 * share)} % of the training pairs"
     if rank is None:
         return text
     return f"{text}; with weight {times:g}× it is {'' if reached else 'still '}at rank {rank}"

@@ -332,10 +332,10 @@ def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pa
     return Pair(record, found.part, data, query, listed, above, other)
 
 
-def _menu(place: Any, label: str, told: dict[str, str], first: int) -> str:
-    names = list(told)
+def _menu(place: Any, label: str, labels: dict[str, str], first: int) -> str:
+    names = list(labels)
     key = f"what-if-why-{label}-{names[first]}"  # restarts when another document was changed
-    return str(place.selectbox(label, names, first, format_func=told.__getitem__, key=key))
+    return str(place.selectbox(label, names, first, format_func=labels.__getitem__, key=key))
 
 
 def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:

@@ -19,7 +19,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names
 from ui.controls.models import Option, menu, pinned_models, sidebar_models, supports
-from ui.controls.settings import go_to, go_where_asked
+from ui.controls.settings import go_to, switch_if_requested
 from ui.controls.widgets import Bound
 from ui.model import why_words as words
 from ui.model.why_words import CHOOSE_BY_NAME, LINK, button_help
@@ -135,7 +135,7 @@ def model(place: Any, spec: RunSpec) -> RunSpec:
 def query(place: Any, data: RankingData) -> int:
     """Draw the menu of queries; return the chosen one."""
     queries = [int(q) for q in data.query_ids]
-    return int(Bound(place).held_menu(QUERY, "Query", queries, help="Of the part shown."))
+    return int(Bound(place).menu_of_data(QUERY, "Query", queries, help="Of the part shown."))
 
 
 def ranked(of_all: FloatArray, data: RankingData, position: int) -> pd.DataFrame:
@@ -180,18 +180,18 @@ def _stay(listed: pd.DataFrame) -> None:
         choose(*shown)
 
 
-def in_address(place: Any, label: str, told: dict[str, str], usual: str, key: str, hint: str) -> str:
+def in_address(place: Any, label: str, labels: dict[str, str], usual: str, key: str, hint: str) -> str:
     """Draw a menu of texts with labels; the address keeps the visitor's choice while it is offered."""
     state = st.session_state
     chosen = state.setdefault(kept(key), st.query_params.get(key))
-    if chosen in told:
+    if chosen in labels:
         st.query_params[key] = chosen
     else:
         st.query_params.pop(key, None)
         chosen = usual
     state[key] = chosen
     found: str = place.selectbox(
-        label, list(told), format_func=told.__getitem__, key=key, on_change=_keep, args=(key,), help=hint
+        label, list(labels), format_func=labels.__getitem__, key=key, on_change=_keep, args=(key,), help=hint
     )
     return found
 
@@ -224,7 +224,7 @@ def offer(
     `documents` has those of a query in the order of ranks; the first two `marked` ones are the default. `of`
     is the Why page's menu value for the list's model; `whose` names the model if there are several.
     """
-    go_where_asked()
+    switch_if_requested()
     if len(documents) < 2:
         return
     above, below = asked_about(documents, marked)
@@ -258,9 +258,9 @@ def asked_about(documents: Sequence[str], marked: Sequence[str]) -> tuple[str, s
     return documents[below - 1], documents[below]
 
 
-def _menu(label: str, documents: Sequence[str], first: str, told: dict[str, str], key: str) -> str:
+def _menu(label: str, documents: Sequence[str], first: str, labels: dict[str, str], key: str) -> str:
     at = documents.index(first)
-    return str(st.selectbox(label, documents, at, format_func=told.__getitem__, key=key))
+    return str(st.selectbox(label, documents, at, format_func=labels.__getitem__, key=key))
 
 
 def _go(query: int, above: str, below: str, of: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rankviz.common.numbers import counted, percent, with_minus
+from rankviz.common.numbers import counted, percent, small, with_minus
 from rankviz.whatif.crossings import Crossings, Swap, Swaps
 from ui.shell.texts import escaped
 
@@ -19,8 +19,8 @@ WHAT_IT_IS = (
     "correlated features share the effect."
 )
 NEEDS = (
-    "Exact contributions need scores that add up functions of single features, or products of these. A "
-    "polynomial kernel mixes the features."
+    "Exact contributions need scores that are sums of functions of single features, or of their "
+    "products. A polynomial kernel mixes features."
 )
 MODEL = "Current model, another map, or a pin."
 ONE_DOCUMENT = " The query has one document."
@@ -50,7 +50,7 @@ def bars(query: int, a: str, b: str, rest: float) -> str:
     """Return the caption of the waterfall."""
     return (
         f"Query {query}, A {a}, B {b}. Bars add up to the margin: right for A, left for B (rounding error "
-        f"{rest:.1e})."
+        f"{small(rest)})."
     )
 
 
@@ -81,7 +81,7 @@ def list_title(n: int) -> str:
 
 
 def button_help(above: str, below: str) -> str:
-    """Return what the way to this page shows."""
+    """Return the help of the button that opens this page."""
     return f"Feature contributions to the margin of {above} over {below}. {HOW}"
 
 
@@ -96,11 +96,11 @@ def refits(trained: int, far: bool) -> str:
 
 
 def quality(trained: int, of: int, miss: float, largest: float) -> str:
-    """Return how many queries were left out in refits, and the error of the estimates there."""
+    """Say how many queries were left out in refits, and the error of the estimates there."""
     others = "; the others are estimates" * (trained < of)
     return (
         f"Refits without {trained:,} of {of:,} training queries{others}. Largest error of an estimate: "
-        f"{miss:.2g}; largest change: {largest:.2g}."
+        f"{small(miss)}; largest change: {small(largest)}."
     )
 
 
@@ -156,7 +156,7 @@ def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
     """Describe the smallest change of a feature that swaps them."""
     return (
         f"{escaped(names[found.feature])} at {with_minus(found.value, '.4g')} instead of "
-        f"{with_minus(value, '.4g')} ({found.spreads:.2g} standard deviations)"
+        f"{with_minus(value, '.4g')} ({small(found.spreads)} standard deviations)"
     )
 
 
@@ -168,7 +168,7 @@ def swaps(n: int, of: int) -> str:
 def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:
     """Describe the smallest change over all features, and the search precision if it matters."""
     about = (
-        f". Tested values are up to {found.step:.2g} standard deviations apart; a smaller change may be "
+        f". Tested values are up to {small(found.step)} standard deviations apart; a smaller change may be "
         "missed"
     ) * (found.step > 0)
     if not found.found:
@@ -182,7 +182,7 @@ def looked(step: float) -> str:
     """Say if all values at which they swap were found."""
     if step == 0:
         return "No swap is missed."
-    return f"Tested values are {step:.2g} apart; closer swaps may be missed."
+    return f"Tested values are {small(step)} apart; closer swaps may be missed."
 
 
 def along(name: str, crossings: Crossings, value: float) -> str:

@@ -117,7 +117,7 @@ def _uncompressed_page(scope: Scope, asked: Headers) -> Scope:
 
 
 def _varying(send: Send) -> Send:
-    """Return `send` which says that other browsers get another encoding."""
+    """Return `send` with a header that caches must keep one answer per encoding."""
 
     async def send_on(message: Message) -> None:
         if message["type"] == "http.response.start":

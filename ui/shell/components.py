@@ -39,11 +39,14 @@ Shape = Callable[[Any], bool]
 
 
 def mount(
-    script: Path, key: str, data: Any, told: Mapping[str, tuple[Shape, Callable[[Any], object]]] | None = None
+    script: Path,
+    key: str,
+    data: Any,
+    handlers: Mapping[str, tuple[Shape, Callable[[Any], object]]] | None = None,
 ) -> None:
     """Put a script's component on the page.
 
-    `told` has, for every name that the script sets, the shape of its messages and a callback.
+    `handlers` has, for every name that the script sets, the shape of its messages and a callback.
     """
     name = f"{script.parent.name}-{script.stem}"
     _declare(name, script.parents[1])
@@ -53,8 +56,10 @@ def mount(
         css=style.read_text(encoding="utf-8") if style.exists() else None,
         js=f"{script.parent.name}/{script.name}",
     )
-    hear = {f"on_{name}_change": partial(_hear, key, name, *how) for name, how in (told or {}).items()}
-    renderer(key=key, data=data, **hear)
+    callbacks = {
+        f"on_{name}_change": partial(_hear, key, name, *how) for name, how in (handlers or {}).items()
+    }
+    renderer(key=key, data=data, **callbacks)
 
 
 def _hear(key: str, name: str, shape: Shape, take: Callable[[Any], object]) -> None:
@@ -63,7 +68,7 @@ def _hear(key: str, name: str, shape: Shape, take: Callable[[Any], object]) -> N
     if shape(value):
         take(value)
     elif value is not None:  # None: the browser has withdrawn its message
-        LOG.warning("the component %s told a %s of another shape: %.200r", key, name, value)
+        LOG.warning("the component %s sent a %s of another shape: %.200r", key, name, value)
 
 
 def number(value: Any) -> bool:

@@ -76,6 +76,6 @@ def errors_as_sentences() -> Iterator[None]:
         end_page()
     except FragmentHandledException:  # Streamlit has already shown an exception from a fragment
         raise
-    except Exception as error:  # Streamlit's signals, such as that of `end_page`, are no Exceptions
+    except Exception as error:  # signals such as that of `end_page` are BaseExceptions
         show_fault(error)
         end_page()

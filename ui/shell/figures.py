@@ -104,13 +104,13 @@ class Figures:
         *,
         texts: str = "",
         on_select: Selecting = "ignore",
-        **told: object,
+        **values: object,
     ) -> Any:
         """Draw a figure with its texts; return its selection, as `show_figure` does.
 
-        `told` fills the names in the templates. `texts` is their key if it differs from the figure's.
+        `values` fills the names in the templates. `texts` is their key if it differs from the figure's.
         """
-        alt, caption = (found.get(texts or key, "").format(**told) for found in (self.alts, self.captions))
+        alt, caption = (found.get(texts or key, "").format(**values) for found in (self.alts, self.captions))
         return show_figure(
             figure, table, key=key, alt=alt, caption=caption, answer=answer, on_select=on_select
         )
@@ -180,7 +180,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def show_answer(answer: str) -> None:
-    """Draw the result of a page or figure as a heading, a sentence that explains its terms."""
+    """Draw an answer as a heading that explains its terms."""
     st.header(unbroken(sentence(answer)), anchor=False, help=terms_in(answer))
 
 
@@ -201,7 +201,7 @@ def tiles(n: int) -> list[DeltaGenerator]:
     return [row.container(width=TILE_WIDTH) for _ in range(n)]
 
 
-def two_places() -> list[DeltaGenerator]:
+def two_columns() -> list[DeltaGenerator]:
     """Return two places next to each other for figures; the full width if only the first is wanted."""
     return [st.container()] * 2 if is_on(ALONE) else st.columns(2, gap="medium")
 

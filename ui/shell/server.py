@@ -42,7 +42,7 @@ HEADERS = {
     "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # the address contains the state: what somebody looks at
+    "Referrer-Policy": "same-origin",  # the address contains what a visitor looks at
 }
 _ENCODED = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
 

@@ -27,12 +27,12 @@ _BARS = '<path d="M2 4h34M2 10h22M2 16h12" stroke-width="3"/>'
 _NEAR = '<circle cx="20" cy="10" r="3" fill="gray"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>'
 
 TERMS = {
-    "Query": Term("", "A question: its documents are ranked among themselves."),
-    "Document": Term("", "A result of a query: a row of features with a grade."),
-    "Grade": Term("", "Relevance of a document to its query, judged by people: 0 is none."),
+    "Query": Term("", "A search whose documents are ranked."),
+    "Document": Term("", "A result of a query: features and a grade."),
+    "Grade": Term("", "Relevance judged by people; 0 is none."),
     "Preference pair": Term(
         r"\bpreference pairs?\b",
-        "Two documents of one query: the higher grade should rank first.",
+        "Two documents of one query; the higher grade should rank first.",
         "joachims2002",
         '<path d="M6 5h28M6 15h16"/><path d="M36 15V6m-3 3 3-3 3 3"/>',
     ),
@@ -80,7 +80,7 @@ TERMS = {
     ),
     "Paired randomisation test": Term(
         r"\bpaired randomisation tests?\b",
-        "How often random signs give a mean difference this large.",
+        "Share of random signs with a mean difference this large.",
         "smucker2007",
     ),
     "Holm's correction": Term(
@@ -101,12 +101,12 @@ TERMS = {
     "Margin": Term(
         r"\bmargins?\b", "Score of a pair's better document minus the other score.", "herbrich2000"
     ),
-    "C": Term(r"\bC\b", "Weight of errors on pairs: a large C fits training closely."),
-    "γ": Term("γ", "How fast a kernel falls with distance."),
-    "m": Term(r"\bm\b", "Number of features: a large m is closer to the kernel but slower."),
+    "C": Term(r"\bC\b", "Weight of errors on pairs: large C fits training closely."),
+    "γ": Term("γ", "How fast a kernel decreases with distance."),
+    "m": Term(r"\bm\b", "Number of features: large m is closer to the kernel, but slower."),
     "Landmark": Term(
         r"\blandmarks?\b",
-        "A training document or your own point; its kernel values are a feature.",
+        "A training document or your own point; kernel values with it are a feature.",
         "williams2001",
     ),
     "Kernel": Term(r"\bkernels?\b(?! approximation)", "Similarity of two documents."),
@@ -140,7 +140,7 @@ TERMS = {
     ),
     "Dual variable": Term(
         r"\bdual variables?\b|\bα\b",
-        "Weight α of a preference pair: pairs with α = 0 do not shape the model.",
+        "Weight α of a pair; with α = 0 it has no effect on the model.",
         "xu2019",
     ),
     "Study": Term(r"\b[Ss]tud(?:y|ies)\b", "Runs requested together, such as a sweep."),
@@ -166,32 +166,26 @@ TERMS = {
 }
 
 PAPERS = {
-    "benjamini1995": "Controlling the False Discovery Rate. Journal of the Royal "
-    "Statistical Society B 57(1).",
+    "benjamini1995": "Controlling the False Discovery Rate.",
     "breiman1984": "Classification and Regression Trees. Wadsworth.",
-    "chapelle2010": "Efficient algorithms for ranking with SVMs. Information Retrieval 13(3).",
+    "chapelle2010": "Efficient algorithms for ranking with SVMs.",
     "chen2017": "Ranking Support Vector Machine with Kernel Approximation. doi:10.1155/2017/4629534.",
-    "he2009": "Smooth Ranking Support Vector Machine Adapting to Web "
-    "Retrieval (in Chinese). Pattern Recognition and Artificial Intelligence 22(6).",
-    "herbrich2000": "Large Margin Rank Boundaries for Ordinal Regression. MIT Press.",
-    "holm1979": "A Simple Sequentially Rejective Multiple Test Procedure. "
-    "Scandinavian Journal of Statistics 6(2).",
+    "he2009": "Smooth Ranking Support Vector Machine Adapting to Web Retrieval (in Chinese).",
+    "herbrich2000": "Large Margin Rank Boundaries for Ordinal Regression.",
+    "holm1979": "A Simple Sequentially Rejective Multiple Test Procedure.",
     "jarvelin2002": "Cumulated Gain-Based Evaluation of IR Techniques. doi:10.1145/582415.582418.",
     "joachims2002": "Optimizing Search Engines Using Clickthrough Data. doi:10.1145/775047.775067.",
     "qin2010": "LETOR: A Benchmark Collection for Research on Learning to "
     "Rank. doi:10.1007/s10791-009-9123-y.",
-    "rahimi2007": "Random Features for Large-Scale Kernel Machines. Advances "
-    "in Neural Information Processing Systems 20.",
-    "shapley1953": "A Value for n-Person Games. Contributions to the Theory of Games II.",
-    "smucker2007": "A Comparison of Statistical Significance Tests for "
-    "Information Retrieval Evaluation. CIKM.",
+    "rahimi2007": "Random Features for Large-Scale Kernel Machines.",
+    "shapley1953": "A Value for n-Person Games.",
+    "smucker2007": "A Comparison of Statistical Significance Tests for Information Retrieval Evaluation.",
     "westfall1993": "Resampling-Based Multiple Testing. Wiley.",
-    "williams2001": "Using the Nyström Method to Speed Up Kernel Machines. "
-    "Advances in Neural Information Processing Systems 13.",
+    "williams2001": "Using the Nyström Method to Speed Up Kernel Machines.",
     "xu2019": "Modeling the Parameter Interactions in Ranking SVM with "
     "Low-Rank Approximation. doi:10.1109/TKDE.2018.2851257.",
 }
-"""Titles and places of the works that pages and `TERMS` cite; docs/references.md has the full entries."""
+"""Titles of the works that pages and `TERMS` cite; docs/references.md has the full entries."""
 
 
 def glossary() -> str:

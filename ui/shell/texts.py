@@ -18,7 +18,7 @@ from rankviz.runs import description
 from rankviz.runs.description import Description
 from rankviz.runs.spec import RunSpec
 
-_SIGNS = re.compile(r"[\\`*{}\[\]<>#|~$&!^\r\n]|(?<!\w)_|_(?!\w)")  # inside a word _ means nothing
+_SIGNS = re.compile(r"[\\`*{}\[\]<>#|~$&!^\r\n]|(?<!\w)_|_(?!\w)")  # Markdown ignores _ inside a word
 _ADDRESSES = re.compile(r"(?i)https?:(?=/)|www(?=\.)|ftp:(?=/)|mailto:|xmpp:|@(?=\w)")
 _JOINER = "\u2060"
 """A zero-width character without line break: it keeps addresses from becoming links."""

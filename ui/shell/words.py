@@ -16,13 +16,13 @@ NORMALISATION = "Scaling of the features before training."
 BASELINE_C = "C of the linear model shown for comparison."
 DATA_SET = "Add LETOR folds to the data folder, or use `make app DATA=folder`."
 FOLD = "Choose settings on validation, judge once on test."
-COSTS_BY_GRADE = "Costs of pairs by grades (1 over 0, 2 over 0, 2 over 1, …), for “λ as below”."
+COSTS_BY_GRADE = "Costs for “λ as below”: grades 1 over 0, 2 over 0, 2 over 1, …"
 COSTS_REMEDY = "Three grades need three numbers, such as 1, 2, 1.3."
 LINK = "Link with all settings:"
 COMPARE = "Adds this model's finished runs to Compare."
 
 NOT_USED = "Not used on this page."
-NOT_BY_LINEAR = "Not used: this page shows the linear model with equal weights of all pairs."
+NOT_BY_LINEAR = "Not used: this page has a linear model with equally weighted pairs."
 OTHER_C = "Not used: the linear model has its own C (More settings)."
 SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings."
 
@@ -54,17 +54,17 @@ NO_PAGE_HERE = "There is no page at this address. Choose one:"
 
 
 def not_available(name: str, asked: str, used: str = "") -> str:
-    """Return that a link's value is not available, with the one used instead."""
+    """Say that a link's value is not available, with the one used instead."""
     return f"{name} = {asked} is not available" + (f"; using {used}." if used else ".")
 
 
 def other_version(version: str) -> str:
-    """Return that a link comes from another version of the app."""
-    return f"This link is from another version (v = {version}); missing settings use this version's defaults."
+    """Say that a link comes from another version of the app."""
+    return f"This link is from another version (v = {version}); settings not in it have today's defaults."
 
 
 def ignored(named: str) -> str:
-    """Return that a page does not use parameters of its link."""
+    """Say that a page does not use parameters of its link."""
     return f"This page ignores {named} in its link."
 
 
@@ -74,17 +74,17 @@ def not_read_yet(named: str) -> str:
 
 
 def no_such_model(label: str, asked: str, shown: str) -> str:
-    """Return that a link's model is not available, with the one that is shown."""
+    """Say that a link's model is not available, with the one that is shown."""
     return f"{label}: {asked} is not available; showing {shown}."
 
 
 def pins_left_out(most: int) -> str:
-    """Return that pins of the address are left out."""
+    """Say that pins of the address are left out."""
     return f"Only valid pins are shown, at most {most}."
 
 
 def pin(most: int) -> str:
-    """Return how pins work."""
+    """Return the help of pins."""
     return f"Keep in the figure (up to {most})."
 
 
@@ -120,12 +120,12 @@ RESTING = "They start when you stop changing settings."
 
 
 def cost(runs: str, predicted: str) -> str:
-    """Return how long runs will take on this machine."""
+    """Say how long runs will take on this machine."""
     return f"Training {runs} will take **{predicted}** (estimate). It continues when you leave."
 
 
 def retraining(runs: str) -> str:
-    """Return that imported runs are trained again."""
+    """Say that imported runs are trained again."""
     return f"Training {runs} again in the background. Runs will show whether the figures agree."
 
 
@@ -137,7 +137,7 @@ ASKING = "Asking …"
 NO_WORKER = "The cluster has no worker now."
 
 
-NO_CHANGE_YET = "Change a setting: its effect will be here."
+NO_CHANGE_YET = "Change a setting to see its effect here."
 OTHER_QUERIES = "other queries, so there is no paired difference"
 NOT_TRAINED_HERE = "not trained yet"
 BACK = "Go back to these settings."

@@ -38,7 +38,7 @@ def playback(spec: RunSpec) -> None:
         st.info(not_playable(spec))
         return
     fold = fold_of(spec)
-    found = _made(from_zero(spec.but(digest=fold.digest)), fold)
+    found = _repeated_run(from_zero(spec.but(digest=fold.digest)), fold)
     if found is None:
         return
     train = fold.train
@@ -67,7 +67,7 @@ def not_playable(spec: RunSpec) -> str:
     return words.INFOS["newton"].format(method=method, solvers=" or ".join(able))
 
 
-def _made(spec: RunSpec, fold: Fold) -> Playback | None:
+def _repeated_run(spec: RunSpec, fold: Fold) -> Playback | None:
     """Return the repeated run; None, with a message, if it is too large, or too long and not asked for."""
     cost = predicted(spec)
     key = f"play-{spec.hash}"
@@ -92,7 +92,7 @@ def _query(train: RankingData) -> int:
     ids = [int(q) for q in train.query_ids]
     several = [k for k in range(len(ids)) if np.ptp(train.y[train.query_slice(k)]) > 0]
     first = several[0] if several else 0
-    chosen = Bound(helps=words.HELP).held_menu("pq", "Training query", ids, first, width=260)
+    chosen = Bound(helps=words.HELP).menu_of_data("pq", "Training query", ids, first, width=260)
     return ids.index(chosen)
 
 

@@ -14,8 +14,7 @@ HELP = {
     "cs": "Up to {most} more values. Gap: to the best objective for its C.",
     "show": (
         "Best objective: lowest of all runs (one has tolerance 10⁻¹⁰). Newton decrement: predicted "
-        "drop. Duality gap: proven bound on the distance to the optimum. Active pair: the loss is curved "
-        "there."
+        "drop. Duality gap: proven bound. Active pair: its loss is curved."
     ),
     "against": f"Counted from the start of the solver. {PRODUCTS}.",
     "others": "Up to {most}, in all combinations that can be trained.",
@@ -35,8 +34,8 @@ CAPTIONS = {
         f"smaller gaps are drawn at {LEAST_GAP}"
     ),
     "seconds": "Seconds of one run on this machine, without features and pairs",
-    "level": "A level end is work that proves the last point",
-    "missing": "Not in their traces: {missing}",
+    "level": "Where a curve ends level, the solver proves its last point",
+    "missing": "Missing in traces: {missing}",
     "status": "How they ended: {statuses}.",
     "point": "A row is the point after its iteration.",
     "begin": (

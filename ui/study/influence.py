@@ -220,7 +220,7 @@ def _against_cost(
     base: list[RunRecord],
     varied: str,
     at: float,
-    told: str,
+    costs: str,
 ) -> None:
     """Draw the figure against one λ, currently `at` a value, and its numbers."""
     report_untrained(base[0])
@@ -228,7 +228,7 @@ def _against_cost(
     level = float(plot.pooled(base, part, settings.metric).mean())
     one = compare(
         plot.pooled(groups[at], part, settings.metric), plot.pooled(base, part, settings.metric)
-    ).sentence(f"{in_a_sentence(plain)} with {told}", "the same without costs", settings.metric)
+    ).sentence(f"{in_a_sentence(plain)} with {costs}", "the same without costs", settings.metric)
     name = LAMBDAS[varied][0]
     FIGURES.show(
         "influence-of-cost",
@@ -236,7 +236,7 @@ def _against_cost(
         data,
         one,
         about=about(plain, settings, part),
-        costs=told,
+        costs=costs,
         queries=data["queries"].iloc[0],
         definition=_definition(plain, settings, part),
     )
@@ -263,10 +263,10 @@ def _table(values: dict[str, float], by_query: bool) -> Costs:
     return table_of([values["l10"], values["l20"], values["l21"]], by_query=by_query)
 
 
-def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told: str) -> None:
+def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, costs: str) -> None:
     """Draw the first documents of one query without and with costs."""
     queries = [int(q) for q in data.query_ids]
-    query = Bound(helps=words.HELP).held_menu("query", "Query", queries, width=260)
+    query = Bound(helps=words.HELP).menu_of_data("query", "Query", queries, width=260)
     rows = ranked_list.list_data(base.scores[part], chosen.scores[part], data, queries.index(query))
     k = min(LIST_LENGTH, len(rows))
     ndcg = [record.metrics[part].loc[query, "NDCG@10"] for record in (base, chosen)]
@@ -278,7 +278,7 @@ def _top(base: RunRecord, chosen: RunRecord, data: RankingData, part: str, told:
         query=query,
         documents=len(rows),
         k=k,
-        costs=told,
+        costs=costs,
         about=describe(base.spec, part),
     )
 

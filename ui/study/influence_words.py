@@ -10,7 +10,7 @@ HELP = {
     "scope": "All folds: trained separately; queries are pooled.",
     "model": "The linear model has its own C (More settings).",
     "vary": "The cost on the axis.",
-    "lambda": "Cost of misordering a pair of these grades (he2009: 1, 2 and 1.3).",
+    "lambda": "Cost of a misordered pair of these grades (he2009: 1, 2, 1.3).",
     "mu": "More weight for queries with few pairs: μ = ln(1 + most pairs/pairs of this query) (he2009 §4.2).",
     "query": "A query of this part.",
 }
@@ -36,8 +36,8 @@ CAPTIONS = {
 INFOS = {
     "nothing": "{model} has {lacking}. Choose the {linear} model above, or a method in the sidebar: {able}.",
     "grades": (
-        "The sliders are for grades 0 to 2; these data have grades up to {most}. Set the costs in the "
-        "sidebar (More settings, “λ as below”) and compare on Train."
+        "The sliders need grades 0 to 2; these data have grades up to {most}. Set costs in the sidebar "
+        "(More settings, “λ as below”); compare on Train."
     ),
     "waiting": "This run is not finished yet.",
 }

@@ -134,7 +134,7 @@ def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
 
 def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]:
     """Draw a menu of further sampling methods; return the chosen ones."""
-    known = {_told(variant, ways): variant for variant in ways}
+    known = {_variant_label(variant, ways): variant for variant in ways}
     chosen = place.pills(
         "Other ways to draw",
         list(known),
@@ -147,7 +147,7 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
     return [known[words] for words in chosen or ()]
 
 
-def _told(variant: Variant, ways: Sequence[Variant]) -> str:
+def _variant_label(variant: Variant, ways: Sequence[Variant]) -> str:
     """Name a sampling method, with its map if several maps have it."""
     alike = [other for other in ways if other.choice == variant.choice]
     return kernel_error.choice_name(variant) if len(alike) == 1 else kernel_error.variant_name(variant)
@@ -202,13 +202,13 @@ def _finish(asked: Comparison, draws: int) -> None:
 def about(spec: RunSpec) -> str:
     """Describe data, fold, normalisation and kernel."""
     described = describe(spec)
-    kernel = ", ".join(filter(None, (KERNEL.told(spec.kernel), parameters(spec))))
+    kernel = ", ".join(filter(None, (KERNEL.format(spec.kernel), parameters(spec))))
     return " · ".join(filter(None, (described.data, described.normalisation, kernel)))
 
 
 def parameters(spec: RunSpec) -> str:
     """Describe the kernel's parameters: "γ = 2⁻²"."""
-    return ", ".join(setting.told(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
+    return ", ".join(setting.format(spec.get(setting.name)) for setting in KERNELS[spec.kernel].settings)
 
 
 def compared(n: int, of: int) -> str:
@@ -335,14 +335,16 @@ def numbers(asked: Comparison) -> None:
         rows = kernel_error.rows_of(table, variant).set_index("m")
         columns[kernel_error.variant_name(variant)] = rows.apply(_range, axis=1)
     show_table(pd.DataFrame(columns))
-    st.caption(CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_kept(landmarks)))
+    st.caption(
+        CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_landmarks_kept(landmarks))
+    )
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     show_table(pd.DataFrame(slopes), hide_index=True)
     st.caption(CAPTIONS["slopes"])
     _finish(asked, draws)
 
 
-def _kept(landmarks: Variant | None) -> str:
+def _landmarks_kept(landmarks: Variant | None) -> str:
     """Explain the landmarks kept, if there are any."""
     if landmarks is None:
         return ""

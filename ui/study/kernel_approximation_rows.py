@@ -151,7 +151,7 @@ def _controls(asked: Comparison) -> View:
     of = row.buttons("of", "K of", OF)
     queries = [int(q) for q in part.query_ids]
     largest = int(np.diff(part.ptr).argmax())
-    query = queries.index(row.held_menu("kq", "Query", queries, largest, width=110))
+    query = queries.index(row.menu_of_data("kq", "Query", queries, largest, width=110))
     differences = row.switch("maps", "K̃ − K")
     earlier = _earlier(asked)
     row.place.button(
@@ -168,7 +168,7 @@ def _controls(asked: Comparison) -> View:
 
 
 def _earlier(asked: Comparison) -> tuple[int, ...]:
-    """Return the seeds of earlier draws; other settings than m and the seed begin without."""
+    """Return the seeds of earlier draws; changes of settings other than m and the seed clear them."""
     state, of = st.session_state, asked.spec.but(seed=0, n_components=1)
     if EARLIER_KEY not in state:
         texts = st.query_params.get(EARLIER_KEY, "").split(".")

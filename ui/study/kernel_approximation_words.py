@@ -45,16 +45,16 @@ CAPTIONS = {
         "Frobenius, of all {n:,}. Colours span the range of K."
     ),
     "kernel-plane": (
-        "{drawn}. Training documents in grey; landmarks as diamonds. A wave "
-        "cos(ωᵀx + b) by its crests: dashed for the first three, for others the one nearest the middle."
+        "{drawn}. Training documents in grey; landmarks as diamonds. Waves "
+        "cos(ωᵀx + b) by their crests: dashed for the first three, else only the middle one."
     ),
     "kernel-draws": (
         "{about}. Left: {of}. Right: mean NDCG@10 over validation queries. Rings: m = {m}. Thin: "
         "earlier draws."
     ),
     "kernel-rankings": (
-        "{drawn}. Query {query} of validation, first {k}. Arcs join documents of different grades that a map "
-        "orders otherwise than the exact kernel."
+        "{drawn}. Query {query} of validation, first {k}. Arcs: pairs of different grades "
+        "that a map and the exact kernel order differently."
     ),
     "kernel-error": (
         "{about}. {seeds}. {compared}; maps fitted on all {n:,} ({distinct:,} distinct). Dotted: fitted "
@@ -73,7 +73,7 @@ CAPTIONS = {
         "cores), fastest of 3 to 12 tries. {compared}. Bars: error, least to greatest over draws."
     ),
     "errors": "Relative {norm} errors: mean over draws (least to greatest).{kept}",
-    "slopes": "Powers of m, fitted to mean errors above 10⁻⁹ for m below the number of distinct documents.",
+    "slopes": "Powers of m, fitted to mean errors above 10⁻⁹, for m below the number of distinct documents.",
 }
 """Templates of captions, by the key of their figure or table."""
 ALTS = {
@@ -109,8 +109,8 @@ BELOW_AXIS = " Below the axis (rounding): {hidden} of {of} points."
 ON_ALL = "K on all {n:,} training documents"
 NO_MODELS = "Rankings and NDCG appear when the models are trained."
 NO_EXACT = "No exact model to compare the rankings with."
-NO_PAIRS = "All documents of query {query} have the same grade: there are no preference pairs."
-PAIRS = "Query {query}, {pairs}. Ordered otherwise than by the exact kernel: {told}."
+NO_PAIRS = "All documents of query {query} have one grade: no preference pairs."
+PAIRS = "Query {query}, {pairs}. Ordered differently from the exact kernel: {told}."
 EARLIER = "Errors of earlier draws at m = {m}: {told}."
 SAMPLE, QUERY = (
     "{shown:,} of {n:,} compared training documents",
@@ -298,7 +298,7 @@ def _count(value: float) -> str:
 
 
 def seconds_words(table: pd.DataFrame, draws: int) -> str:
-    """Say from which m a map's errors are all below another's at its largest m, with the seconds."""
+    """Name the m from which a map beats the error of another at its largest m, with the seconds."""
     first, *others = _as_printed(table)
     if not others:
         last = _rising(table, first).iloc[-1]

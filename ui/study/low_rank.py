@@ -67,14 +67,14 @@ def all_queries(what: Shown) -> None:
     dragmode = toolbar(what)
     share = words.percent(what.choice.share)
     of = "selected " if what.selected else ""
-    needs = what.only_picked(what.needs)
+    needs = what.only_selected(what.needs)
     show_answer(words.reading(needs, what.choice.share, of))
     left, right = st.columns(2, gap="medium")
     with left:
         _histogram(what, dragmode, "k", f"k for {share} of the energy")
     with right:
         _histogram(what, dragmode, "rank", "numerical rank")
-    shuffled = words.what_shuffled_says(needs, what.choice.share)
+    shuffled = words.shuffled_reading(needs, what.choice.share)
     ranks = words.rank_reading(needs, what.choice.tolerance)
     st.markdown(f"{shuffled} {words.in_order(needs)} {ranks}")
 
@@ -103,7 +103,7 @@ def _histogram(what: Shown, dragmode: str, measure: str, name: str) -> None:
 
 def energy(what: Shown) -> None:
     """Draw the energy of the first k singular values, for the selected queries and for shuffled ones."""
-    inside = what.needs["query"].isin(what.only_picked(what.needs)["query"]).to_numpy()
+    inside = what.needs["query"].isin(what.only_selected(what.needs)["query"]).to_numpy()
     model, shuffled = (dual_energy.energy_data(found, inside) for found in (what.found, what.shuffled))
     table = dual_energy.with_shuffled(model, shuffled)
     of = f"the {len(what.selected)} selected of " if what.selected else ""
@@ -149,7 +149,7 @@ def numbers(what: Shown) -> None:
     only = Bound(row, words.HELP).switch("onlypicked", "Selected queries only")
     if what.selected:
         selection.count(row, len(what.selected), len(every))
-    table = what.only_picked(every) if only else every
+    table = what.only_selected(every) if only else every
     queries = [int(query) for query in table["query"]]
     # rows that disappear when unticked would make a new table each time
     key = (selection.chart_key if only else selection.table_key)("low-rank-queries")
@@ -232,7 +232,7 @@ def chosen(row: DeltaGenerator) -> Choice:
 
 def query_menu(place: DeltaGenerator, what: Shown) -> None:
     """Draw the menu of queries, of the selected ones if any; its value is `what.query`."""
-    queries = [int(query) for query in what.only_picked(what.needs)["query"]]
+    queries = [int(query) for query in what.only_selected(what.needs)["query"]]
     if st.session_state.get(BLOCK) not in queries:
         st.session_state[BLOCK] = what.query
     of = f"the {len(queries)} selected" if what.selected else f"{len(queries)}"

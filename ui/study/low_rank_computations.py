@@ -38,7 +38,7 @@ RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks for truncated dual variables."""
 SELECTED_PART = "train"
 """Part of the selected queries: α belongs to it."""
-HOW = "Click a bar, or draw a box, to select queries in every tab."
+HOW = "Click a bar or draw a box: selects queries in every tab."
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Shown:
         """The spec that was trained."""
         return self.record.spec
 
-    def only_picked(self, table: pd.DataFrame) -> pd.DataFrame:
+    def only_selected(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the selected rows of a table with a column query; all rows if none is selected."""
         return table[table["query"].isin(self.selected)] if self.selected else table
 
@@ -90,7 +90,7 @@ class Shown:
 
         The session's last query may belong to other data, or be unselected.
         """
-        table = self.only_picked(self.needs)
+        table = self.only_selected(self.needs)
         if (kept := st.session_state.get(BLOCK)) in table["query"].tolist():
             return int(kept)
         return int(table.loc[table["pairs"].idxmax(), "query"])

@@ -300,7 +300,7 @@ def show(what: Shown, others: Records) -> None:
     with row.expander("What is drawn", type="compact"):
         control_of_plain(own, chosen.C)
         which, measure, against = _view()
-    told = words.what_they_train if chosen_plain(own, chosen.C) is None else words.all_the_hinge
+    told = words.trained_losses if chosen_plain(own, chosen.C) is None else words.all_the_hinge
     st.markdown(told(what.spec, chosen.C))
     first, convex, *hinge = found(_wanted(own, chosen), others)
     plain = hinge[0] if hinge else what.record
@@ -311,7 +311,7 @@ def show(what: Shown, others: Records) -> None:
     spectra = _spectra(what, records, which)
     table = dual_ranks.models_data(spectra, what.choice.share, what.choice.tolerance)
     dragmode = toolbar(what)
-    if len(what.only_picked(table)):
+    if len(what.only_selected(table)):
         _ranks(what, records, table, chosen, (which, measure, against), dragmode)
     else:
         st.info(none_counted(len(what.selected)), icon=":material/info:")
@@ -390,7 +390,7 @@ def _ranks(
         "k": f"k: for {percent(what.choice.share)} of the energy",
     }[measure]
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
-    shown = what.only_picked(table)
+    shown = what.only_selected(table)
     of = "selected " if what.selected else ""
     FIGURES.show(
         key,
@@ -401,7 +401,7 @@ def _ranks(
         on_select=selection.on_bars(key, list),
         counted=counted,
         matrix=words.MATRIX_WORDS[which],
-        factors=FACTORS.told(chosen.factors),
+        factors=FACTORS.format(chosen.factors),
         own=capital(own),
         plain=describe(plain, "train"),
     )
@@ -440,7 +440,7 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
         config[f"k_{name}"] = number(f"k, {name}", help=COLUMN_HELP["k"].format(share=share))
     columns = ["query", "documents", "grades", "pairs", "largest_rank"]
     columns += [f"{measure}_{MODEL_NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
-    shown = what.only_picked(table)
+    shown = what.only_selected(table)
     if len(shown) == 0:
         return
     with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"):

@@ -42,7 +42,7 @@ def own_settings(spec: RunSpec) -> list[str]:
     """Describe the model's settings besides features and C: "5 factors"."""
     if spec.method == USUAL:
         return list(describe(spec).words("loss", "costs", "solver"))
-    return [s.told(spec.get(s.name)) for s in spec.kind.settings if s.named and not s.options]
+    return [s.format(spec.get(s.name)) for s in spec.kind.settings if s.named and not s.options]
 
 
 def with_loss(spec: RunSpec) -> str:
@@ -50,7 +50,7 @@ def with_loss(spec: RunSpec) -> str:
     return f"with the {LOSSES[spec.loss].label}" + (" and costs of pairs" if spec.costs is not None else "")
 
 
-def what_they_train(spec: RunSpec, C: float) -> str:
+def trained_losses(spec: RunSpec, C: float) -> str:
     """Say that the low-rank models train the hinge, and which sidebar settings they ignore."""
     other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != HINGE else []
     other += ["costs of pairs"] if spec.costs is not None else []
@@ -133,7 +133,7 @@ def gaps(costs: pd.DataFrame) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
+    return "under 0.01 %" if share < 1e-4 else f"{small(100 * share)} %"
 
 
 def power(value: float) -> str:

@@ -13,7 +13,7 @@ from rankviz.models.dual_truncation import BlockSVD
 from rankviz.models.dual_variables import DualBlock
 from rankviz.plots import dual_matrices
 from rankviz.runs.description import PART_NAMES
-from ui.shell.figures import Figures, show_answer, show_figure, two_places
+from ui.shell.figures import Figures, show_answer, show_figure, two_columns
 from ui.shell.texts import describe
 from ui.study import low_rank_words as words
 from ui.study.low_rank_computations import PART, Cut, Shown, cut_losses, duals_of
@@ -72,26 +72,26 @@ class Query:
 def matrices(query: Query) -> None:
     """Draw the number of singular values that the query needs, its matrix, and the one of rank k."""
     what = query.what
-    needs = what.only_picked(what.needs)
+    needs = what.only_selected(what.needs)
     said = words.one_reading(query.row, needs, what.choice.share, "selected " if what.selected else "")
     show_answer(said)
-    left, right = two_places()
+    left, right = two_columns()
     with left:
         _whole(query)
     with right:
-        _beside(query)
+        _second_matrix(query)
 
 
 def show(query: Query) -> None:
     """Draw the spectrum of the query, and the loss at rank k, for it alone and for all queries."""
     cut = cut_losses(query.what, query.number)
-    show_answer(words.lost(query.number, query.k, cut))
+    show_answer(words.losses_of_query(query.number, query.k, cut))
     left, right = st.columns(2, gap="medium")
     with left:
         _spectrum(query)
     with right:
         _losses(query, cut)
-    st.markdown(words.lost_by_all(query.k, cut))
+    st.markdown(words.losses_of_all(query.k, cut))
 
 
 def _whole(query: Query) -> None:
@@ -131,7 +131,7 @@ def _thinned(query: Query, table: pd.DataFrame) -> str:
     return f" Drawn: {drawn[0]} of {sides[0]} rows, {drawn[1]} of {sides[1]} columns."
 
 
-def _beside(query: Query) -> None:
+def _second_matrix(query: Query) -> None:
     """Draw the matrix of rank k, or the difference to it."""
     choice, k = query.what.choice, query.k
     rest = replace(query.block, alpha=query.block.alpha - query.cut.alpha)

@@ -90,7 +90,7 @@ def sensitivity(what: Shown, others: Records) -> None:
     sweep, metric, part = _controls(what.spec)
     own = bare(what.spec)
     beside, wanted = _plain(own), _sweep_wanted(own)
-    st.markdown((words.all_the_hinge if beside else words.what_they_train)(what.spec, settings(own).C))
+    st.markdown((words.all_the_hinge if beside else words.trained_losses)(what.spec, settings(own).C))
     records = found([*beside, *wanted], others)
     plain = records[0] if beside else what.record
     there = [record for record in records[len(beside) :] if record is not None]

@@ -115,7 +115,7 @@ def _law(what: Shown, records: Sequence[RunRecord]) -> None:
             zero=words.ZERO,
             about=describe(plain, "train"),
         )
-    st.markdown(f"{words.lawful_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
+    st.markdown(f"{words.law_holds_up_to(over_C)} {words.trained_for_this(what.spec, plain)}")
 
 
 def _staircase(what: Shown, records: Sequence[RunRecord]) -> None:
@@ -159,7 +159,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
     queries = _queries(what)
     chosen = queries if what.selected else None
     rough, stopped = _errors(what.record.spec, choice.matrix, choice.tolerance, chosen, records, what)
-    largest = float(what.only_picked(what.needs)["largest_rank"].median())
+    largest = float(what.only_selected(what.needs)["largest_rank"].median())
     FIGURES.show(
         "rank-by-error",
         dual_ranks.error_figure(rough, stopped, what.look, tolerance=choice.tolerance, largest=largest),
@@ -169,7 +169,7 @@ def _accuracy(what: Shown, records: Sequence[RunRecord]) -> None:
         diamonds=_diamonds() if len(stopped) else "",
         about=describe(what.spec, "train"),
     )
-    st.markdown(f"{words.stopped_early(stopped)} {words.errors_speak_of(what.spec)}")
+    st.markdown(f"{words.stopped_early(stopped)} {words.scope_of_errors(what.spec)}")
 
 
 def _diamonds() -> str:
@@ -179,7 +179,7 @@ def _diamonds() -> str:
 
 
 def _queries(what: Shown) -> tuple[int, ...]:
-    return tuple(int(query) for query in what.only_picked(what.needs)["query"])
+    return tuple(int(query) for query in what.only_selected(what.needs)["query"])
 
 
 @st.cache_resource(max_entries=16, show_spinner="Computing …")

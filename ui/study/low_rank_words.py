@@ -17,14 +17,11 @@ from rankviz.runs.spec import RunSpec
 from ui.shell.figures import capital
 from ui.study.low_rank_computations import SHARES, Cut
 
-DEFINITION = (
-    "A query's dual variables α form a matrix A (xu2019). Rows: preferred documents; columns: the others."
-)
+DEFINITION = "A query's dual variables α form a matrix A (xu2019). Rows: preferred; columns: others."
 HELP = {
     "k": "Keeps the k largest singular values.",
     "t": "Energy: sum of squared singular values (xu2019: 90 %).",
-    "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values())
-    + " The printed ranks of xu2019 fit A + Aᵀ.",
+    "matrix": " ".join(f"{kind.label}: {kind.meaning}." for kind in MATRICES.values()),
     "order": "Grade: blocks. Score: border of active pairs.",
     "beside": "αᵏ, or α − αᵏ.",
     "zero": "For the numerical rank.",
@@ -80,8 +77,8 @@ CAPTIONS = {
         "{matrix}. Dotted: limit for {factors}. {own}. Plain: {plain}."
     ),
     "printed": (
-        "Documents and pairs {alike} those printed. Here: the {matrix} matrix; plain: {plain}. C is not "
-        "printed. Ranks larger than possible may be of A + Aᵀ."
+        "Documents and pairs {alike} those printed; C is not printed. Here: the {matrix} matrix; plain: "
+        "{plain}. Impossible ranks may be of A + Aᵀ."
     ),
     "every": "0: the matrix is 0.",
     "numbers": "{queries}; {left_out}. Tick rows to select queries. {accuracy}",
@@ -174,7 +171,7 @@ def nothing(found: Spectra) -> str:
         return "No training query has different grades: no preference pairs."
     return (
         f"Every dual variable is 0: in {queries(found.n_zero)} each pair has a margin of at least 1 or costs "
-        "0. Raise the costs or lower C."
+        "0. Raise costs or lower C."
     )
 
 
@@ -235,7 +232,7 @@ def beside(k: int, energy: float) -> dict[str, tuple[str, str]]:
     """Return heading and start of the caption of the second matrix, by the options of the control."""
     return {
         "cut": (
-            f"Cut to rank {k}: {_kept(energy)} of the energy",
+            f"Cut to rank {k}: {_share_kept(energy)} of the energy",
             "Closest matrix; same colours.",
         ),
         "rest": (
@@ -272,13 +269,13 @@ def rank_reading(needs: pd.DataFrame, tolerance: float) -> str:
     )
 
 
-def what_shuffled_says(needs: pd.DataFrame, share: float) -> str:
+def shuffled_reading(needs: pd.DataFrame, share: float) -> str:
     """Say if the energy is concentrated by the order in α, or only because no α is negative."""
     usual, k, allowed = (middle(needs, name) for name in ("k_shuffled", "k", "largest_rank"))
     if allowed <= 1:
         return "Most queries' grades allow only rank 1."
     if usual > 2 * k:
-        return f"Shuffled, α needs **{usual / k:.2g} times as many**: its order matters."
+        return f"Shuffled, α needs **{small(usual / k)} times as many**: its order matters."
     if 2 * usual > allowed:  # not far below what the grades allow anyway
         needed = f"Of {allowed} possible singular values, α needs {k}, shuffled {usual} (medians)"
         if usual > k:
@@ -311,16 +308,16 @@ def power_of_ten(value: float) -> str:
     return f"10{superscript(round(math.log10(value)))}"
 
 
-def lost(query: int, k: int, cut: Cut) -> str:
+def losses_of_query(query: int, k: int, cut: Cut) -> str:
     """Describe the losses in α and in the model's w with one query's block at rank k."""
     row = _at(cut.table, "query", k)
     return (
-        f"Cut to rank {k}, query {query} keeps {_kept(row['energy'])} of its energy; α changes by "
+        f"Cut to rank {k}, query {query} keeps {_share_kept(row['energy'])} of its energy; α changes by "
         f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}"
     )
 
 
-def lost_by_all(k: int, cut: Cut) -> str:
+def losses_of_all(k: int, cut: Cut) -> str:
     """Describe the losses in α, w and the ranking of other queries with every block at rank k."""
     row, metric = _at(cut.table, "all", k), cut.metric["all"]
     if all(row[error] < NO_CHANGE for error in ("alpha_error", "w_error")):
@@ -333,9 +330,9 @@ def lost_by_all(k: int, cut: Cut) -> str:
         else ""
     )
     return (
-        f"With every query cut to rank {k}, α keeps {_kept(row['energy'])} of its energy and changes by "
-        f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}.{surprise} "
-        f"Validation queries: {ranking}."
+        f"With every query cut to rank {k}, α keeps {_share_kept(row['energy'])} of its energy and changes "
+        f"by {off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}."
+        f"{surprise} Validation queries: {ranking}."
     )
 
 
@@ -350,7 +347,7 @@ def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:
     return rows[rows["k"] >= min(k, int(rows["k"].max()))].iloc[0]
 
 
-def _kept(share: float) -> str:
+def _share_kept(share: float) -> str:
     """Format a share of the energy; "all" only if the loss is rounding."""
     if share > 1 - 1e-12:
         return "all"
@@ -391,12 +388,12 @@ def law(at_hand: pd.DataFrame) -> str:
     )
 
 
-def lawful_up_to(over_C: pd.DataFrame) -> str:
+def law_holds_up_to(over_C: pd.DataFrame) -> str:
     """Say up to which of the tried C the law holds for every query; "" for none."""
     whole = over_C.loc[over_C["lawful"].eq(1).cummin(), "C"]  # C ascends: from the smallest on
     if not len(whole):
         return ""
-    return f"Up to C = {power_of_two(whole.max())} every pair of every query is active."
+    return f"Up to C = {power_of_two(whole.max())} every pair is active."
 
 
 def staircase(stairs: pd.DataFrame) -> str:
@@ -424,7 +421,7 @@ def off_the_staircase(stairs: pd.DataFrame) -> str:
     )
 
 
-def errors_speak_of(spec: RunSpec) -> str:
+def scope_of_errors(spec: RunSpec) -> str:
     """Say to which models the passage applies, if not to the sidebar's."""
     if TOL not in spec.declared().values():
         return f":gray[This holds for {METHODS[USUAL].label}. The {spec.kind.label} is solved for its α.]"
@@ -434,8 +431,7 @@ def errors_speak_of(spec: RunSpec) -> str:
     name = loss.label
     name = name if name.endswith("hinge") else f"{name} loss"
     return (
-        f":gray[This holds for both hinges. With the current model's {name}, early stops (diamonds) may also "
-        "lower the rank.]"
+        f":gray[This holds for both hinges. With the {name}, early stops (diamonds) may also lower the rank.]"
     )
 
 

@@ -1,4 +1,4 @@
-"""The NDCG-against-m page: its runs, figure and sentences. Its tabs: tabs.py."""
+"""The NDCG-against-m page: its runs, figure and sentences. Its tabs on samples: ndcg_vs_m_samples.py."""
 
 from __future__ import annotations
 

@@ -90,9 +90,9 @@ def wanted(spec: RunSpec) -> list[RunSpec]:
     if tab not in EXPERIMENTS:
         return []
     state, varied, short = st.session_state, EXPERIMENTS[tab].setting, EXPERIMENTS[tab].short
-    draws = min(max(_held(f"{short}draws", DRAWS), 1), MOST_DRAWS)
-    first = min(max(_held(f"{short}first", DRAW.default), 0), LAST_DRAW)
-    others = kernels(state) if _held(f"{short}maps", 0) else []
+    draws = min(max(_value_before_drawing(f"{short}draws", DRAWS), 1), MOST_DRAWS)
+    first = min(max(_value_before_drawing(f"{short}first", DRAW.default), 0), LAST_DRAW)
+    others = kernels(state) if _value_before_drawing(f"{short}maps", 0) else []
     values = _values(spec, varied)
     found = [
         model if value == varied.default else model.but(**{varied.name: value, DRAW.name: first + k})
@@ -103,7 +103,7 @@ def wanted(spec: RunSpec) -> list[RunSpec]:
     return list(dict.fromkeys(found))
 
 
-def _held(key: str, default: int) -> int:
+def _value_before_drawing(key: str, default: int) -> int:
     """Return the value of a tab's control before it is drawn: initially from the address."""
     if key in st.session_state:
         return int(st.session_state[key])

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import interval_in_words
+from rankviz.common.numbers import interval_in_words, small
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.significance import Comparison, compare, queries_needed
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord, training_seconds
 from ui.controls.curves import is_curve, listed
+from ui.shell.words import NO_POINT_YET
 
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
 HELP = {
@@ -63,7 +64,7 @@ INFOS = {
     "no pairs": "No preference pairs: nothing is trained.",
     "no exact": "Rankings are compared with the exact kernel, {why}.",
     "no query": "No query has two documents to rank.",
-    "no sample": "No results yet; points appear as runs finish.",
+    "no sample": NO_POINT_YET,
 }
 """Messages in place of a figure."""
 Verdicts = Mapping[int, int]
@@ -190,7 +191,7 @@ def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[st
     medians = {
         name: float(np.median([training_seconds(r) for r in some])) for name, some in runs.items() if some
     }
-    told = [f"{seconds:.2g} s for {name}" for name, seconds in medians.items() if seconds > 0]
+    told = [f"{small(seconds)} s for {name}" for name, seconds in medians.items() if seconds > 0]
     untold = [name for name, seconds in medians.items() if seconds == 0]
     none = f" No seconds for {listed(untold)}." if untold else ""
     return f"Training took {', '.join(told)}.{none}"
@@ -207,7 +208,7 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
     if not medians:
         return f"at m = {m} there is no query to compare"
     told = ", ".join(f"{_short(median)} for {style_of(name).name}" for name, median in medians.items())
-    apart = "".join(_apart(taus, *pair) for pair in combinations(medians, 2))
+    apart = "".join(_closer_map(taus, *pair) for pair in combinations(medians, 2))
     return f"at m = {m} the median τ with the exact ranking is {told}{apart}"
 
 
@@ -216,7 +217,7 @@ def _short(tau: float) -> str:
     return f"{tau:.2f}" if tau == 1 or tau < 0.995 else f"{min(tau, 0.999):.3f}"
 
 
-def _apart(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
+def _closer_map(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str:
     """Say which of two maps is closer to the exact ranking, if significant."""
     common = taus[one].index.intersection(taus[two].index)
     if not len(common):
@@ -251,7 +252,7 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
             f"{there} it is {_by(last)} than with all"
         )
     first = enough.iloc[0]
-    told = f"with {int(first['queries'])} of {there} training queries {_beside(first, whole, 'all')}"
+    told = f"with {int(first['queries'])} of {there} training queries {_not_worse(first, whole, 'all')}"
     if worse.empty:
         return f"by {metric}, {name} {told}"
     return f"by {metric}, {name} {told}; with {int(worse['queries'].iloc[-1])} it is {_by(worse.iloc[-1])}"
@@ -272,7 +273,7 @@ def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
             f"by {metric}, {name} is already {_by(first)} with {_share(first)} of its training grades flipped"
         )
     last = before.iloc[-1]
-    told = f"with {_share(last)} of its training grades flipped {_beside(last, clean, 'none')}"
+    told = f"with {_share(last)} of its training grades flipped {_not_worse(last, clean, 'none')}"
     if worse.empty:
         return f"by {metric}, {name} {told}"
     return f"by {metric}, {name} {told}; with {_share(worse.iloc[0])} it is {_by(worse.iloc[0])}"
@@ -294,7 +295,7 @@ def _share(row: pd.Series) -> str:
     return f"{100 * row['flipped']:.3g} %"
 
 
-def _beside(row: pd.Series, whole: pd.Series, of: str) -> str:
+def _not_worse(row: pd.Series, whole: pd.Series, of: str) -> str:
     """Compare a model that is not worse with the one trained on all data, with means and interval."""
     if row["distinguishable"]:
         return f"is {_by(row)} than with {of}"

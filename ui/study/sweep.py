@@ -36,7 +36,7 @@ from ui.study.sweep_studies import (
     show_action_error,
     show_sweeps,
 )
-from ui.study.sweep_words import answer, over, prospect_words, what_stays
+from ui.study.sweep_words import answer, fixed_settings, over, prospect_words
 from ui.work.place import choose_place, show_cluster, threads_of
 from ui.work.run_store import show_store_notice, workers
 
@@ -93,7 +93,7 @@ def a_design(base: RunSpec) -> None:
     with errors_as_sentences():
         with left.container(key=KEPT_ALONE):
             found = design_controls(base)
-            about.caption(f"Sidebar's model: {what_stays(found.design)}", width="content")
+            about.caption(f"Sidebar's model: {fixed_settings(found.design)}", width="content")
         with start:
             prospect = prospect_of(found.design)
             row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -124,7 +124,7 @@ def _prospect_words(prospect: Prospect, place: str) -> str:
     return prospect_words(prospect, workers().workers)
 
 
-def show_design(design: Design, metric: str, told: str) -> None:
+def show_design(design: Design, metric: str, answer: str) -> None:
     """Draw the planned cells."""
     x, y = places(design)
     if y:
@@ -135,7 +135,7 @@ def show_design(design: Design, metric: str, told: str) -> None:
         table = sweep_settings.empty_curves(x)
         figure = sweep_settings.curves_figure(table, design, metric, x)
     caption = words.DESIGN
-    show_figure(figure, table, key="sweep-design", caption=caption, answer=f"{told}.")
+    show_figure(figure, table, key="sweep-design", caption=caption, answer=f"{answer}.")
 
 
 def places(design: Design) -> tuple[str, str]:
@@ -162,7 +162,7 @@ def one_sweep(sweep: Sweep) -> None:
     if sweep.status.study.owner == visitor():
         keep_visitor()
     title = sweep.status.study.title
-    row = head(TITLE, f"{escaped(title)} · {what_stays(sweep.design, title)}")
+    row = head(TITLE, f"{escaped(title)} · {fixed_settings(sweep.design, title)}")
     _new_sweep(row)
     studies.progress(sweep)
     show_action_error()

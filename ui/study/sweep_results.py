@@ -134,7 +134,7 @@ def compare_sweeps(sweep: Sweep, x: str, y: str) -> None:
 
 def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
     if len(shown) < 2:
-        st.info(words.FEW_MAPS)
+        st.info(words.FEW_CELLS)
         return
     tables = [sweep_map.map_data(one.design, one.done, one.metric, x, y) for one in shown]
     low, high = sweep_map.colours_between(pd.concat(tables)["value"].dropna())
@@ -150,7 +150,7 @@ def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
 def _curves(shown: Sequence[Sweep], x: str) -> None:
     shown = [one for one in shown if x in one.design.names]
     if len(shown) < 2:
-        st.info(words.FEW_CURVES)
+        st.info(words.FEW_CELLS)
         return
     tables = [sweep_settings.curves_data(one.design, one.done, one.metric, x) for one in shown]
     every = pd.concat(tables)

@@ -143,7 +143,7 @@ def design_of(status: StudyStatus) -> Design:
         raise DataError(
             NO_SWEEP.format(error=error),
             expected="a study started here",
-            remedy="See its runs on Runs.",
+            remedy="Open it on Runs.",
         ) from error
 
 

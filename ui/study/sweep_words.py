@@ -40,8 +40,7 @@ NOT_NUMBERS = "{symbol}: “{text}” is not a list of numbers, such as 1, 2, 4"
 NO_OTHER = "No other sweep to compare with."
 CHOOSE_OTHERS = "Choose one or two"
 OTHER_DATA = "Different data: compare settings, not scores."
-FEW_MAPS = "Needs two sweeps of both settings with complete cells."
-FEW_CURVES = "Needs two sweeps of this setting with complete cells."
+FEW_CELLS = "Needs two sweeps of these settings with complete cells."
 BESIDE = "{metric} on validation, {over}; same scale for all."
 OPEN_HELP = "Opens the run of this fold."
 NO_CONTROL = "Train cannot show this cell: {error}."
@@ -65,20 +64,19 @@ CURVES = (
     "effects removed."
 )
 WORTH = "Best and mean of the cells at each value."
-DESIGN = "Coloured: all runs made."
+DESIGN = "Coloured: all runs exist."
 METRIC_HELP = "Chooses the cell on validation."
 EACH_HELP = "Chooses a cell for each fold."
 MAP = (
-    "{metric} on validation, {over}. Filled: all runs made; ring: best; small squares: mean over folds so "
-    "far, fold effects removed. Click a cell to show it."
+    "{metric} on validation, {over}. Filled: all runs exist; ring: best; small squares: mean so far, "
+    "fold effects removed. Click a cell to show it."
 )
 ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
 CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
 TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
 NO_SWEEP = "this study cannot be shown as a sweep ({error})"
 TOO_MANY = (
-    "{runs} more would make {all:,}; one visitor may have {most:,}. Wait, stop a sweep, or choose "
-    "fewer values"
+    "{runs} more would make {all:,}; one visitor may have {most:,}. Wait, stop a sweep, or take fewer values"
 )
 
 
@@ -131,8 +129,8 @@ def prospect_words(
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
     told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
-        return f"{told}: all made before"
-    made = f", {found.made:,} made before" if found.made else ""
+        return f"{told}: all exist"
+    made = f", {found.made:,} exist" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"
     return f"{told}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
@@ -223,7 +221,7 @@ def model_words(design: Design) -> str:
     return " · ".join(filter(None, (told.method, model)))
 
 
-def what_stays(design: Design, title: str = "") -> str:
+def fixed_settings(design: Design, title: str = "") -> str:
     """Describe the settings common to all cells, without parts of a title."""
     several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
     seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""

@@ -92,21 +92,21 @@ def _tab() -> str:
     return _looked_after(context.session_id if context else "")
 
 
-def _gone(tab: str) -> None:
+def _end_jobs_of_tab(tab: str) -> None:
     """End a released tab's jobs unless the tab returns."""
-    timer = Timer(PATIENCE, _end_what_waited, (tab,))
+    timer = Timer(PATIENCE, _end_waiting_jobs, (tab,))
     timer.daemon = True
     timer.start()
 
 
-def _end_what_waited(tab: str) -> None:
+def _end_waiting_jobs(tab: str) -> None:
     if not runtime.exists() or runtime.get_instance().is_active_session(tab):
-        return  # without a server nobody knows if it has gone
+        return  # without a server the state of the session is unknown
     for job_id in WAITING.of(tab):
         leave(job_id, tab)
 
 
-@st.cache_resource(scope="session", on_release=_gone, show_spinner=False)
+@st.cache_resource(scope="session", on_release=_end_jobs_of_tab, show_spinner=False)
 def _looked_after(tab: str) -> str:
     return tab
 

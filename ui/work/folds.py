@@ -145,7 +145,7 @@ def datasets() -> dict[str, Dataset]:
     return _found(tuple(map(str, data_roots_of_visitor())))
 
 
-def look_again() -> None:
+def search_again() -> None:
     """Search for data sets again after one was added or removed."""
     _found.clear()
 

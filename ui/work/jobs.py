@@ -24,7 +24,7 @@ from rankviz.runs.estimate import (
     total_seconds,
 )
 from rankviz.runs.record import RunRecord
-from rankviz.runs.run import why_not_in_shards
+from rankviz.runs.run import reason_not_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
 from rankviz.store.study import HERE, WatchedStatus
@@ -147,7 +147,7 @@ def _work_on(
     costs = {spec: estimate(spec, shapes[spec.digest], budget=budget) for spec in missing}
     if place != HERE:
         there = {
-            spec: costs.pop(spec) for spec in missing if not why_not_in_shards(spec, shapes[spec.digest])
+            spec: costs.pop(spec) for spec in missing if not reason_not_in_shards(spec, shapes[spec.digest])
         }
         if there:
             with offered:

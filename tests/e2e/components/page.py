@@ -11,6 +11,6 @@ mount(
     Path(__file__).with_name("slide.js"),
     key="slide",
     data={"at": place, "most": 200},
-    told={"moved": (number, lambda value: st.session_state.update(place=value))},
+    handlers={"moved": (number, lambda value: st.session_state.update(place=value))},
 )
 st.write(f"At {place}, told {st.session_state['slide'].get('moved')}")

@@ -1,10 +1,10 @@
-// What is drawn on canvases: the surface with its contours, waves, pairs, kernel matrices.
+// Draw on canvases: the surface with its contours, waves, pairs, kernel matrices.
 
 import { BEYOND, MISORDERED, WITHIN, classOf, contour, crests, levels } from "./geometry.js";
 
-const DARKEST = 0.5; // how much of the method's colour the highest score gets
+const DARKEST = 0.5; // opacity of the method's colour at the highest score
 
-// A canvas of so many CSS pixels, cleared, to be drawn on in these.
+// Clear a canvas and scale it to CSS pixels.
 export function cleared(canvas, width, height = width) {
   const context = canvas.getContext("2d"), ratio = Math.min(window.devicePixelRatio || 1, 2);
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -16,7 +16,7 @@ export function cleared(canvas, width, height = width) {
 
 export const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-// Colour by score, the more of it the higher, and lines of equal score; `range` holds while a film plays.
+// Colour by score, stronger for higher scores, with lines of equal score; `range` is fixed during playback.
 export function drawSurface(canvas, values, side, size, colour, range) {
   const context = cleared(canvas, size), [low, high] = range, [red, green, blue] = rgb(colour);
   const image = new ImageData(side, side);
@@ -44,7 +44,7 @@ function lines(context, segments, scaled) {
   context.stroke();
 }
 
-// The strongest waves by their crests: where each raises the score most.
+// Draw the crests of the strongest waves: each raises the score most there.
 export function drawWaves(context, waves, weights, size, extent, colour) {
   const largest = Math.max(...weights.map(Math.abs)) || 1;
   const toPixels = (v, down) => ((down ? -v : v) + extent) * (size / (2 * extent));
@@ -64,7 +64,7 @@ export function drawWaves(context, waves, weights, size, extent, colour) {
   context.globalAlpha = 1;
 }
 
-// Pairs as segments by the class of their margin, `shown` of them; not those of `chosen`, which stand out.
+// Draw `shown` pairs as segments by the class of their margin, without those of `chosen`.
 export function drawPairs(context, { pairs, places, scores, chosen, shown, colours }) {
   const sorted = [[], [], []];
   for (const [i, j] of pairs) {
@@ -79,7 +79,7 @@ export function drawPairs(context, { pairs, places, scores, chosen, shown, colou
   }
 }
 
-// All pairs of the chosen document: few, drawn anew in every frame of a drag.
+// Draw all pairs of the chosen document; they are few, so every frame of a drag redraws them.
 export function drawChosen(context, { pairs, places, scores, chosen, colours }) {
   for (const [i, j] of pairs) {
     if (i !== chosen && j !== chosen) continue;
@@ -98,7 +98,7 @@ function stroke(context, segments, colour, alpha, width = 1.1) {
   context.globalAlpha = 1;
 }
 
-// A matrix of bytes, 127 for 0 and 254 for 1: ink by value, the other colour below 0.
+// Draw a matrix of bytes, 127 for 0 and 254 for 1: ink by value, another colour below 0.
 export function drawMatrix(canvas, values, side, ink, below) {
   canvas.width = canvas.height = side;
   const image = new ImageData(side, side);

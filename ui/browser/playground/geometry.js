@@ -1,17 +1,17 @@
-// What the plane is computed with: no page is needed for any of it, and tests/js/playground.test.js tries it.
+// Computations of the plane without a DOM; tests/js/playground.test.js tests them.
 
 import { bytes } from "../shell/bytes.js";
 import { ACROSS, DIAGONAL } from "./shapes.js";
 
-// The surfaces of all steps: 16-bit integers with a scale, as packing.py sends them.
+// Decode the surfaces of all steps: 16-bit integers with a scale (packing.py).
 export function surfaces({ surface, side, steps }) {
   const raw = new Int16Array(bytes(surface.values).buffer);
   const size = side * side;
   return steps.map((_, at) => Float32Array.from(raw.subarray(at * size, (at + 1) * size), (v) => v * surface.scale));
 }
 
-// Where the name of an arrow stands, as shares [along it, across it]: beyond its tip, or else where no mark is
-// in the way, or where the nearest one is farthest.
+// Return the place of an arrow's label as shares [along it, across it]: beyond its tip; if a mark is there, a
+// free place, or the place with the farthest nearest mark.
 export function placeOfName([dx, dy], marks, room) {
   const places = [[1.12, 0], [1, 0.14], [1, -0.14], [0.6, 0.14], [0.6, -0.14]].map(([along, across]) => {
     const [x, y] = [along * dx - across * dy, along * dy + across * dx];
@@ -20,10 +20,10 @@ export function placeOfName([dx, dy], marks, room) {
   return places.reduce((best, one) => (one.free > best.free ? one : best));
 }
 
-// Documents by query and grade, as {id, x, y, grade, query}.
+// Return documents {id, x, y, grade, query} from rows of values.
 export const documentsOf = (rows) => rows.map(([id, x, y, grade, query]) => ({ id, x, y, grade, query }));
 
-// Pairs [preferred, other] of positions in a list of documents: same query, a higher grade.
+// Return pairs [preferred, other] of positions in a list of documents: same query, higher grade first.
 export function pairsOf(documents) {
   const found = [];
   documents.forEach((one, i) => documents.forEach((other, j) => {
@@ -34,13 +34,13 @@ export function pairsOf(documents) {
 
 export const MISORDERED = 0, WITHIN = 1, BEYOND = 2;
 
-// Whether a pair is misordered, in order within the margin that the loss asks for, or beyond it.
+// Return the class of a pair: misordered, margin below 1, or margin of 1 or more.
 export function classOf(margin) {
   if (margin <= 0) return MISORDERED;
   return margin < 1 ? WITHIN : BEYOND;
 }
 
-// Of each document, how many pairs it is in, and how many of these are misordered.
+// Count the pairs of each document, and the misordered ones.
 export function tallied(pairs, scores) {
   const found = scores.map(() => ({ pairs: 0, wrong: 0 }));
   for (const [i, j] of pairs) {
@@ -52,7 +52,7 @@ export function tallied(pairs, scores) {
   return found;
 }
 
-// The value of a surface at a place, between the four points of the grid around it.
+// Interpolate a surface between the four grid points around a place.
 export function valueAt(values, side, extent, x, y) {
   const place = (v) => Math.min(Math.max(((v + extent) / (2 * extent)) * (side - 1), 0), side - 1 - 1e-9);
   const across = place(x), down = place(-y);
@@ -75,7 +75,7 @@ export function ends(values) {
   return high > low ? [low, high] : [low - 1, low + 1];
 }
 
-// Levels of contour lines: round numbers between two ends, about so many.
+// Return levels of contour lines: round numbers between two ends, `about` of them.
 export function levels(low, high, about = 9) {
   const raw = (high - low) / about, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * power).find((one) => one >= raw);
@@ -84,7 +84,7 @@ export function levels(low, high, about = 9) {
   return found;
 }
 
-// Segments [x0, y0, x1, y1] in units of the grid where a surface crosses a level (marching squares).
+// Return segments [x0, y0, x1, y1] in grid units where a surface crosses a level (marching squares).
 export function contour(values, side, level) {
   const found = [];
   for (let i = 0; i + 1 < side; i++) {
@@ -109,7 +109,7 @@ function cross(corners, level, j, i, found) {
   for (let k = 0; k + 1 < places.length; k += 2) found.push([...places[k], ...places[k + 1]]);
 }
 
-// Where a wave cos(ω·x + b) is highest within the square: segments [x0, y0, x1, y1]; its lowest for `sign` < 0.
+// Return the crests of cos(ω·x + b) in the square as segments [x0, y0, x1, y1]; troughs for `sign` < 0.
 export function crests([u, v], phase, extent, sign = 1) {
   const reach = (Math.abs(u) + Math.abs(v)) * extent, turn = 2 * Math.PI, from = phase + (sign < 0 ? Math.PI : 0);
   const found = [];
@@ -120,7 +120,7 @@ export function crests([u, v], phase, extent, sign = 1) {
   return found;
 }
 
-// The line u x + v y = c within the square, null where it only touches a corner.
+// Return the line u x + v y = c in the square; null if it only touches a corner.
 function chord(u, v, c, extent) {
   const places = [];
   for (const side of [-extent, extent]) {
@@ -130,7 +130,7 @@ function chord(u, v, c, extent) {
   return places.length >= 2 ? [...places[0], ...places[1]] : null;
 }
 
-// What a list of documents is after a change that Python has not seen yet.
+// Return the documents after a change that Python has not seen yet.
 export function after(documents, change) {
   const rest = documents.filter((one) => one.id !== change.id);
   if (change.kind === "drop") return rest;
@@ -144,8 +144,8 @@ export const nextId = (documents, taken) => Math.max(taken, ...documents.map((on
 
 export const clamped = (value, edge) => Math.round(100 * Math.min(Math.max(value, -edge), edge)) / 100;
 
-// What a pointer takes of some marks: a landmark by what its document leaves free of it, else what is chosen,
-// for it may lie below another, else the nearest. A finger is too wide for a rim.
+// Return the mark that a pointer takes: a landmark by its visible corners, else the chosen mark,
+// which may lie below another, else the nearest. A finger is too wide for the corners.
 export function grasped(marks, x, y, near, fine) {
   return (fine && rimOf(marks, x, y)) || nearest(marks.filter((one) => one.chosen), x, y, near)
     || nearest(marks, x, y, near);
@@ -158,7 +158,7 @@ function rimOf(marks, x, y) {
   return marks.some(covers) ? null : nearest(marks.filter(holds), x, y, Infinity);
 }
 
-// The nearest of some places within a distance, null where none is.
+// Return the nearest place within a distance, or null.
 export function nearest(places, x, y, distance) {
   let best = null, least = distance;
   for (const one of places) {

@@ -1,9 +1,9 @@
-// How the plane is touched: by pointer (mouse, pen, finger) and by keys.
+// Handle pointers (mouse, pen, finger) and keys in the plane.
 
 import { clamped, grasped } from "./geometry.js";
 
-const NEAR = { mouse: 12, pen: 16, touch: 26 }; // pixels within which something is grasped
-const STEP = 0.02, LEAP = 0.1, REST = 300; // of an arrow key, with Shift; milliseconds until Python is told
+const NEAR = { mouse: 12, pen: 16, touch: 26 }; // pixels within which a mark is grasped
+const STEP = 0.02, LEAP = 0.1, REST = 300; // step of an arrow key, with Shift; milliseconds until a message to Python
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export function hands(plane) {
@@ -15,7 +15,7 @@ export function hands(plane) {
   svg.addEventListener("dblclick", (event) => {
     if (!under(plane, event)) plane.add(...inPlane(plane, event));
   });
-  // a finger on something drags it; elsewhere it moves the page
+  // a finger on a mark drags it; elsewhere it scrolls the page
   svg.addEventListener("touchstart", (event) => {
     const [touch] = event.touches;
     if (plane.adding || under(plane, { clientX: touch.clientX, clientY: touch.clientY, pointerType: "touch" })) {
@@ -39,14 +39,14 @@ function inPlane(plane, { clientX, clientY }) {
   return [(clientX - left) * scale - extent, extent - (clientY - top) * scale];
 }
 
-// What lies under a pointer.
+// Return the mark under a pointer.
 function under(plane, event) {
   const { left, top } = plane.svg.getBoundingClientRect(), near = NEAR[event.pointerType] ?? NEAR.mouse;
   const [x, y] = [event.clientX - left, event.clientY - top];
   return grasped(plane.graspable(), x, y, near, event.pointerType !== "touch");
 }
 
-// What else lies where a mark lies, the next of them: a second tap chooses it.
+// Return the next mark at the same place, which a second tap chooses.
 function below(plane, { key: own, x, y }) {
   const there = plane.graspable().filter((mark) => Math.hypot(mark.x - x, mark.y - y) < NEAR.mouse / 2);
   return there[(there.findIndex((mark) => mark.key === own) + 1) % there.length];
@@ -74,7 +74,7 @@ function choose(plane, mark) {
   plane.marks.focus(mark.key);
 }
 
-// Something that is held: it follows the pointer, and Python is told where it is dropped.
+// A held mark: it follows the pointer; the drop is sent to Python.
 class Drag {
   constructor(plane, mark, [x, y], again) {
     const from = { ...mark.one };
@@ -90,7 +90,7 @@ class Drag {
     this.plane.draw();
   }
 
-  // Where it is held, also under data that have just come.
+  // Keep it at the pointer when new data arrive.
   keep() {
     place(this.plane, this.key, this.at);
   }
@@ -136,7 +136,7 @@ function key(plane, event) {
   event.preventDefault();
 }
 
-// Arrow keys move at once; Python is told when they rest.
+// Arrow keys move at once; the message to Python waits until they rest.
 function nudge(plane, mark, one, [right, up], by) {
   const { edge } = plane.data;
   Object.assign(one, { x: clamped(one.x + right * by, edge), y: clamped(one.y + up * by, edge) });

@@ -1,11 +1,11 @@
-// What can be grasped: documents and landmarks, and beside them the arrow w and how far a kernel reaches.
+// Marks of the plane: documents and landmarks; also the arrow w and the circle of a kernel.
 
 import { shape } from "../shell/elements.js";
 import { placeOfName } from "./geometry.js";
 import { DIAMOND, SHAPES } from "./shapes.js";
 
-const ROOM = 26; // pixels between the middle of a mark and that of a word that is beside it
-const BIGGER = 0.12; // how much larger a document is for each grade
+const ROOM = 26; // pixels between the centres of a mark and of its label
+const BIGGER = 0.12; // growth of a document with each grade
 
 export class Marks {
   constructor(svg) {
@@ -17,12 +17,12 @@ export class Marks {
     this.known = new Map();
   }
 
-  // One element for each of `list` ({key, kind, title, label, …}), in its order; those that stay keep the focus.
+  // Show one element per item of `list` ({key, kind, title, label, …}), in its order; existing ones keep the focus.
   put(list) {
     const keys = new Set(list.map((one) => one.key));
     for (const [key, element] of this.known) {
       if (!keys.has(key)) {
-        if (element.matches(":focus")) this.svg.focus({ preventScroll: true }); // so that keys are still heard
+        if (element.matches(":focus")) this.svg.focus({ preventScroll: true }); // so that keys still work
         element.remove();
         this.known.delete(key);
       }
@@ -57,8 +57,8 @@ export class Marks {
     this.known.get(key)?.focus({ preventScroll: true });
   }
 
-  // The arrow of a linear model from the middle, a circle where the kernel has fallen to a half, and over waves
-  // that are drawn on a canvas what they are.
+  // Draw the arrow of a linear model from the centre, the circle where the kernel is 0.5, and titles over
+  // the waves of the canvas.
   surround({ marks, centre, length, arrow, colour, reach, waves }) {
     this.extra.replaceChildren(...waves.map(({ path, title }) => {
       const wave = shape("path", { d: path, class: "over" }, shape("title"));
@@ -72,7 +72,7 @@ export class Marks {
   }
 }
 
-// What stays as it is is not written again: most marks stay while one is dragged.
+// Write only changes: most marks stay while one is dragged.
 function set(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }

@@ -1,7 +1,7 @@
-// The playground: documents in the plane that are dragged, and the model that Python trains on them.
+// The playground: documents to drag in the plane, and the model that Python trains on them.
 //
-// Python sends documents and model (ui/learn/playground.py); what is done here is told on drop as changes with
-// numbers, repeated until they come back as seen. Until then they are made here, under the old model.
+// Python sends documents and model (ui/learn/playground.py). A drop sends numbered changes to Python,
+// repeated until it confirms them. Until then they apply here, with the old model.
 
 import { made, shape } from "../shell/elements.js";
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
@@ -85,7 +85,7 @@ class Plane {
     this.draw(true);
   }
 
-  // --- telling Python -------------------------------------------------------------------------------------
+  // --- messages to Python -------------------------------------------------------------------------------------
 
   tell(change) {
     this.rev += 1;
@@ -123,7 +123,7 @@ class Plane {
     this.tell({ kind: "undo" });
   }
 
-  // The mark of that key, or nothing: the toolbar keeps the grade and the query that it shows.
+  // Choose the mark of a key, or none: the toolbar keeps the grade and query that it shows.
   choose(key) {
     const { grade, query } = this.chosenDocument() ?? this.brush;
     this.brush = { grade, query };
@@ -131,7 +131,7 @@ class Plane {
     this.draw();
   }
 
-  // The grade or query of the chosen document, and of those that are added.
+  // Set grade or query of the chosen document, and of documents to add.
   paint(what) {
     Object.assign(this.brush, what);
     const chosen = this.chosenDocument();
@@ -163,7 +163,7 @@ class Plane {
     return ((down ? -v : v) + extent) * (this.size / (2 * extent));
   }
 
-  // All of it; in a drag only what moves.
+  // Draw everything; during a drag only the moving parts.
   paintAll() {
     const { model, colours } = this.data, at = this.player.at, whole = Math.floor(at), next = Math.ceil(at);
     this.now = { whole, next, share: at - whole };
@@ -179,7 +179,7 @@ class Plane {
     this.paintWords();
   }
 
-  // A row of numbers at the step that is shown, which may lie between two.
+  // Return a row of numbers at the shown step, which may lie between two.
   stepped(rows) {
     const { whole, next, share } = this.now;
     return rows[whole].map((v, k) => v * (1 - share) + rows[next][k] * share);

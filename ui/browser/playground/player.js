@@ -1,4 +1,4 @@
-// The way of training from zero: played, or step by step.
+// Play training from zero, or step through it.
 
 import { made } from "../shell/elements.js";
 
@@ -6,7 +6,7 @@ const SECONDS = 0.7; // of a step
 
 export class Player {
   constructor(show) {
-    this.show = show; // what draws a step, which may lie between two
+    this.show = show; // draws a step, which may lie between two
     this.last = this.at = 0;
     this.playing = null;
     const toggle = () => (this.playing ? this.pause() : this.play());
@@ -22,7 +22,7 @@ export class Player {
       this.slider, this.words);
   }
 
-  // Another model: shown as it is when training has ended.
+  // Show another model at the end of its training.
   load(steps) {
     this.pause();
     this.last = steps - 1;

@@ -1,4 +1,4 @@
-// What stands beside the plane: how it is read, and K against K̃.
+// The side of the plane: its legend, and K against K̃.
 
 import { bytes } from "../shell/bytes.js";
 import { made } from "../shell/elements.js";
@@ -14,7 +14,7 @@ export class Side {
     this.element = made("div", { class: "side" }, this.goal, this.key, this.matrices, this.note, this.told);
   }
 
-  // What is chosen, for those who do not hover.
+  // Describe the chosen mark, for visitors without a mouse.
   tell(text) {
     this.told.textContent = text && `Chosen: ${text}`;
   }

@@ -1,4 +1,4 @@
-// What marks say of themselves: to those who hover over them or choose them, and to those who cannot see them.
+// Descriptions of marks, for hovering, choosing and screen readers.
 
 import { SHAPES } from "./shapes.js";
 
@@ -6,7 +6,7 @@ const minus = (text) => text.replaceAll("-", "−");
 const short = (v) => minus(String(Number(v.toPrecision(3))));
 const signed = (v) => (v > 0 ? "+" : "") + short(v);
 
-// What it is; without `tally` where there is no model.
+// Describe a mark; without `tally` if there is no model.
 export function titleOf({ kind, one, alpha, score, tally }) {
   if (kind === "landmark") return `Landmark ${one.number + 1}, coefficient ${signed(alpha)}`;
   const what = `Query ${SHAPES[one.query].sign} ${one.query + 1}, grade ${one.grade}`;
@@ -16,7 +16,7 @@ export function titleOf({ kind, one, alpha, score, tally }) {
 const inPairs = ({ pairs, wrong }) => (pairs ? `${wrong} of ${pairs} pair${pairs === 1 ? "" : "s"} misordered`
   : "in no pair");
 
-// What it is and where it lies.
+// Describe a mark and its place.
 export function labelOf({ kind, one, alpha, score }) {
   const place = minus(`at ${one.x.toFixed(2)}, ${one.y.toFixed(2)}`), precise = (v) => minus(v.toPrecision(3));
   if (kind === "landmark") return `Landmark ${one.number + 1}, ${place}, coefficient ${precise(alpha)}`;

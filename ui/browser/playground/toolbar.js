@@ -1,4 +1,4 @@
-// The row above the plane: what a document is, and what is done with it.
+// The toolbar above the plane: grade, query and actions of a document.
 
 import { made, shape } from "../shell/elements.js";
 import { SHAPES } from "./shapes.js";

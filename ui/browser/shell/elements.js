@@ -1,4 +1,4 @@
-// Elements of the page, made by name: texts go in as texts alone.
+// Create elements of the page; text is never parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 

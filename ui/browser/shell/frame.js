@@ -1,5 +1,5 @@
-// What Streamlit's frame lacks: a menu that closes after a choice on a phone, a search in the glossary, and
-// powers on sliders that are read aloud: Streamlit gives their formula, $2^{-4}$.
+// Add to Streamlit's frame: the menu closes after a choice on a phone, the glossary has a search, and screen
+// readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$).
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {

@@ -1,17 +1,17 @@
-// Makes a picture of a figure and has the browser save it. ui/shell/figures.py says what `job` holds.
+// Make a picture of a figure and let the browser save it. ui/shell/figures.py describes `job`.
 //
-// Letters are measured in a wide font (Arial's widths) and drawn in a narrower one, which the picture carries
-// with it. A program that reads no fonts from a picture draws in Arial: nothing is cut there either. Plotly is
-// the one that draws the page's figures: it makes itself known to the window.
+// Letters are measured in a wide font (Arial's widths) and drawn in a narrower one, which the picture contains.
+// A program that ignores fonts in pictures uses Arial; nothing is cut there either. Plotly is the page's own
+// copy, a property of the window.
 
 const FAMILY = "Source Sans";
 const FALLBACK = "Arial, Helvetica, sans-serif";
 const PIXELS_PER_MM = 96 / 25.4;
 const PNG_SCALE = { px: 2, mm: (300 / 25.4) / PIXELS_PER_MM };
-const PRINT = PNG_SCALE.mm; // 300 dots per inch, of any size
+const PRINT = PNG_SCALE.mm; // 300 dots per inch at any size
 const POINTS = { px: 72 / 96, mm: 72 / 25.4 };
 const FORMATS = { svg: (svg) => new Blob([text(svg)]), png: asPng, pdf: asPdf };
-const made = new Set(); // a popover that opens again shows its elements anew: one picture for one press
+const made = new Set(); // a popover that opens again creates its elements again: make one picture per click
 
 export async function save(job) {
   if (made.has(job.id)) return;
@@ -71,7 +71,7 @@ async function drawn(job) {
   return svg;
 }
 
-// What the visitor has made of it: axes that were zoomed, traces that were hidden, the frame that is shown.
+// Apply the visitor's changes: zoomed axes, hidden traces, the shown frame.
 export function asOnScreen(figure, shown) {
   const frame = figure.frames?.[shown.layout.sliders?.[0]?.active];
   const layout = { ...figure.layout, ...frame?.layout, sliders: [], updatemenus: [] };
@@ -131,8 +131,8 @@ async function asPdf(svg, job) {
   return pdfOf(pixels, (job.width ?? width) * POINTS[job.unit], job.about);
 }
 
-// A PDF with one page, as wide as the picture in points (1/72 inch). It holds the opaque pixels without loss,
-// and no vectors or letters: those would need a writer of its own for every element that Plotly draws.
+// Make a PDF with one page, as wide as the picture in points (1/72 inch). It contains the opaque pixels without
+// loss. Vectors and letters would need own code for every element that Plotly draws.
 export async function pdfOf({ data, width, height }, across, title) {
   const up = (across * height) / width;
   const colours = new Uint8Array(3 * width * height);
@@ -161,7 +161,7 @@ async function deflated(bytes) {
   return new Uint8Array(await new Response(packed).arrayBuffer());
 }
 
-// The PDF of these objects. Its last lines say at which byte each of them begins, in entries of 20 bytes.
+// Join objects to a PDF. Its last lines have the first byte of each object, in entries of 20 bytes.
 function numbered(objects) {
   const parts = ["%PDF-1.4\n%", Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3), "\n"]; // the file is binary
   const length = () => parts.reduce((sum, part) => sum + part.length, 0); // all letters are ASCII
@@ -178,8 +178,8 @@ function numbered(objects) {
   return new Blob(parts, { type: "application/pdf" });
 }
 
-// The PNG with 300 dots per inch written into it (chunk pHYs, which stands after the header's 33 bytes), so
-// that word processors show it as wide as it is meant.
+// Add 300 dots per inch to a PNG (chunk pHYs, after the header's 33 bytes), so that word processors show its
+// intended width.
 export function withDots(png) {
   const chunk = new DataView(new ArrayBuffer(21));
   const dotsPerMetre = Math.round(300 / 0.0254);

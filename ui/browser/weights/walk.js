@@ -1,4 +1,4 @@
-// Passes Python's news on to the table of weights (messages.js).
+// Pass Python's messages on to the table of weights (messages.js).
 
 import { tell } from "./messages.js";
 

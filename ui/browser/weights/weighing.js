@@ -1,9 +1,9 @@
-// What weights are worth on a training part: scores, objective, pairs in order, NDCG. No page is needed for it.
+// Evaluate weights on a training part: scores, objective, misordered pairs, NDCG. It uses no DOM.
 
 import { bytes } from "../shell/bytes.js";
 
 export class Weighing {
-  // As packing.py sends it: X column by column as 32-bit numbers, grades, where queries begin.
+  // The data of packing.py: X column by column as 32-bit numbers, grades, first documents of queries.
   constructor({ documents, features, X, grades, starts, C, loss, gains, discounts, ideals }) {
     Object.assign(this, { n: documents, d: features, grades, starts, C, loss, gains, discounts, ideals });
     this.X = new Float32Array(bytes(X).buffer);
@@ -11,7 +11,7 @@ export class Weighing {
     this.pairs = pairsOf(grades, starts);
   }
 
-  // Scores f = X w, kept for what follows.
+  // Scores f = X w, kept for the methods below.
   score(w) {
     this.f.fill(0);
     for (let j = 0; j < this.d; j++) {
@@ -21,7 +21,7 @@ export class Weighing {
     return this.f;
   }
 
-  // Objective ½‖w‖² + C Σ ℓ(t), and how many pairs are misordered (t ≤ 0), at the scores of these weights.
+  // Objective ½‖w‖² + C Σ ℓ(t), and the number of misordered pairs (t ≤ 0), at the current scores.
   pairsAt(w) {
     const { better, worse } = this.pairs, { f } = this, value = valueOf(this.loss);
     let total = 0, misordered = 0;
@@ -33,13 +33,13 @@ export class Weighing {
     return { objective: w.reduce((sum, one) => sum + one * one, 0) / 2 + this.C * total, misordered };
   }
 
-  // Documents of a query by falling score, ties as in the file.
+  // Documents of a query by descending score; ties in file order.
   ranking(query) {
     const rows = Array.from({ length: this.starts[query + 1] - this.starts[query] }, (_, k) => this.starts[query] + k);
     return rows.sort((a, b) => this.f[b] - this.f[a] || a - b);
   }
 
-  // NDCG@10 of a query; null where it has no ideal (and counts in no mean).
+  // NDCG@10 of a query; null if means leave it out.
   ndcg(query) {
     const ideal = this.ideals[query];
     if (ideal === null) return null;
@@ -82,7 +82,7 @@ function pairsOf(grades, starts) {
   return { better: Int32Array.from(better), worse: Int32Array.from(worse) };
 }
 
-// ℓ as Python describes it: zones {high, width, bend} of a piecewise quadratic, a slope below 1, or log(1 + e^−t).
+// ℓ from Python: zones {high, width, bend} of a piecewise quadratic, a slope below 1, or log(1 + e^−t).
 export function valueOf({ zones, kind }) {
   if (kind === "hinge") return (t) => Math.max(0, 1 - t);
   if (kind === "logistic") return (t) => Math.max(0, -t) + Math.log1p(Math.exp(-Math.abs(t)));
@@ -100,12 +100,12 @@ function inZone({ high, width, bend }) {
   };
 }
 
-// Where a walk of several steps is after a share of it: weights between two of them.
+// Weights after a share of a walk of several steps: between two of them.
 export function between(path, share) {
   const place = Math.min(Math.max(share, 0), 1) * (path.length - 1), from = Math.floor(place);
   const to = Math.min(from + 1, path.length - 1), part = place - from;
   return path[from].map((v, j) => v * (1 - part) + path[to][j] * part);
 }
 
-// The weights that differ from the learned ones, each with its place.
+// The weights that differ from the learned ones, with their positions.
 export const moved = (w, learned) => w.map((value, j) => [j, value]).filter(([j, value]) => value !== learned[j]);

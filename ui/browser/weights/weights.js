@@ -1,19 +1,19 @@
-// Weights by hand: bars that are moved, and what the list of a query and the numbers of a training part become.
+// Weights by hand: bars to move, the list of a query, and numbers of the training part.
 //
-// Python sends the documents once (ui/learn/weights.py); all that moves is computed here. Weights at rest are told
-// to Python, which keeps them in the link. "Back to the optimum" asks it for Newton's steps from where one stands.
+// Python sends the documents once (ui/learn/weights.py); everything that moves is computed here. Resting weights
+// go to Python, which keeps them in the link. "Back to the optimum" requests Newton's steps from the present weights.
 
 import { made } from "../shell/elements.js";
 import { listen } from "./messages.js";
 import { Weighing, between, moved } from "./weighing.js";
 
 const SECONDS = 1.6; // of the walk back
-const LONG = 60; // documents from which on a list jumps rather than slides: browsers draw a layer for each
-const REST = 4; // times as long as the numbers took, before they are computed again
-const SETTLED = 500; // milliseconds in which no weight moves, before they are told
+const LONG = 60; // longer lists jump instead of sliding: browsers draw a layer for each document
+const REST = 4; // pause before the numbers are computed again, as a multiple of their time
+const SETTLED = 500; // milliseconds without a move before the weights are sent
 const tables = new WeakMap();
 
-// A range holds its lowest value plus steps, so 0 may come out as 2e-16.
+// A range input adds steps to its lowest value, so 0 may become 2e-16.
 const nearZero = (input) => Math.abs(input.value) < 1e-9 * Math.abs(input.max);
 
 export default function weights({ data, parentElement, setTriggerValue }) {
@@ -35,7 +35,7 @@ class Table {
     this.seen = new ResizeObserver(() => this.sayWhatIsBelow());
     this.buttons = made("div", { class: "buttons" }, this.back, zero);
     this.scrolled = made("div", { class: "right", tabindex: "0", role: "group", "aria-label": "Documents in order" },
-      this.list); // keys scroll it
+      this.list); // scrolled by keys
     this.root = made("div", { class: "weights", role: "figure" }, this.tiles, made("div", { class: "beside" },
       made("div", { class: "left" }, this.buttons, this.bars, this.more), this.scrolled));
     parent.append(this.root);
@@ -94,7 +94,7 @@ class Table {
     }));
   }
 
-  // Not all browsers draw a scrollbar before one scrolls.
+  // Some browsers draw a scrollbar only while scrolling.
   sayWhatIsBelow() {
     const { scrollHeight, clientHeight, scrollTop, firstElementChild } = this.bars;
     const below = Math.round((scrollHeight - clientHeight - scrollTop) / (firstElementChild?.offsetHeight || 1));
@@ -115,13 +115,13 @@ class Table {
     this.settle();
   }
 
-  // Walk no further: whoever moves a weight is there again.
+  // Stop the walk: the visitor moves a weight.
   stay() {
     cancelAnimationFrame(this.walking);
     this.back.disabled = false;
   }
 
-  // Tell the weights once they rest.
+  // Send the weights when they rest.
   settle() {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
@@ -132,17 +132,17 @@ class Table {
   // --- the walk back --------------------------------------------------------------------------------------
 
   ask() {
-    clearTimeout(this.resting); // where the walk ends is told, and what is told next could interrupt the answer
+    clearTimeout(this.resting); // the end of the walk is sent, and a later message could interrupt the answer
     this.back.disabled = true;
     this.tell("walk", { w: this.w, at: performance.now() });
   }
 
-  // What Python tells: of this model, weights that the link has, once; and steps that have not been walked.
+  // Take messages for this model: the link's weights, once, and steps that were not walked yet.
   hear({ id, start, rev, path }) {
     if (id !== this.data.id) return;
     if (!this.begun) {
       this.begun = true;
-      this.walked = rev; // steps asked for before this table was there
+      this.walked = rev; // steps requested before this table existed
       for (const [j, value] of start) this.w[j] = value;
       this.draw();
     } else if (rev > this.walked) {
@@ -200,7 +200,7 @@ class Table {
     });
   }
 
-  // The bars and the list in every frame; the numbers of all documents as often as they leave time for it.
+  // Draw bars and list in every frame; compute the numbers of all documents as often as time allows.
   paint() {
     this.w.forEach((value, j) => this.paintBar(j, value));
     const { query, starts } = this.data, scores = this.weighing.score(this.w);
@@ -216,7 +216,7 @@ class Table {
     this.due = began + REST * (performance.now() - began);
   }
 
-  // What stays where it is is not written again.
+  // Write only changed positions.
   paintRow(one, rank, score) {
     if (one.at !== rank) {
       one.at = rank;

@@ -1,8 +1,8 @@
-// Dragging a row of the list with mouse, pen or finger: one pointer, captured, with the list scrolled at its ends.
+// Drag a row of the list by mouse, pen or finger: one captured pointer; the list scrolls near its ends.
 
 import { placeAfter, scrollSpeed } from "./order.js";
 
-const THRESHOLD = 4; // pixels; less is a click
+const THRESHOLD = 4; // pixels; a shorter move is a click
 
 export class Drag {
   constructor(list) {
@@ -52,7 +52,7 @@ export class Drag {
   up(event) {
     if (!this.pointer || event.pointerId !== this.pointerId) return;
     const held = this.pointer.held && this.list.held;
-    if (held) this.draw(); // where the pointer is now, not where it was a frame ago
+    if (held) this.draw(); // the pointer's present position, not that of the last frame
     this.end();
     if (held) this.list.drop();
   }

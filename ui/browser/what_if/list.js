@@ -1,4 +1,4 @@
-// The ranked list of the What if page: rows that are dragged, by pointer or keys, and tell what was dropped.
+// The ranked list of the What if page: its rows are dragged by pointer or keys; drops go to Python.
 
 import { Drag } from "./drag.js";
 import { dropped, gradeOfKey, meaningOfKey, moved, shift, step } from "./order.js";
@@ -30,7 +30,7 @@ class RankedList {
     new ResizeObserver(() => this.resized()).observe(root);
   }
 
-  // what Python says
+  // data from Python
 
   show(data, send) {
     this.send = send;
@@ -68,7 +68,7 @@ class RankedList {
     fillBefore(this.before, before, this.pitch, now);
     this.root.classList.toggle("moved", now.some((one, rank) => one.before !== rank));
     this.resized();
-    void this.rows.offsetHeight; // rows stand where they stood before; from here they glide
+    void this.rows.offsetHeight; // rows start at their former positions and glide from there
     this.root.classList.toggle("still", first);
     rows.forEach((row, rank) => this.put(row, rank));
   }
@@ -120,7 +120,7 @@ class RankedList {
     for (const line of this.slopes.children) line.classList.toggle("lit", line.dataset.key === key);
   }
 
-  // a row that is held
+  // a held row
 
   hold(key, by) {
     const from = this.keys.indexOf(key);
@@ -161,11 +161,11 @@ class RankedList {
 
   drop() {
     const { key, from, to } = this.release();
-    const told = dropped(this.keys, from, to);
-    this.keys = moved(this.keys, from, to); // until the new order comes
+    const change = dropped(this.keys, from, to);
+    this.keys = moved(this.keys, from, to); // until the new order arrives
     this.keys.forEach((one, place) => this.put(this.row(one), place));
-    if (!told) return;
-    this.tell(told);
+    if (!change) return;
+    this.tell(change);
     this.say(`${this.named(key)} is dropped at rank ${to + 1}. Training.`);
   }
 
@@ -183,7 +183,7 @@ class RankedList {
     return held;
   }
 
-  // what a person does otherwise
+  // other actions of the visitor
 
   pressed(event) {
     const key = this.keyOf(event.target);
@@ -241,5 +241,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
     parentElement.append(root);
     lists.set(parentElement, new RankedList(root));
   }
-  lists.get(parentElement).show(data, (what) => setTriggerValue("told", what));
+  lists.get(parentElement).show(data, (what) => setTriggerValue("gesture", what));
 }

@@ -1,4 +1,4 @@
-// Where rows of a ranked list stand, before, while and after one of them is dragged. No DOM in here.
+// Positions of rows in a ranked list before, during and after a drag. It uses no DOM.
 
 /** The whole number nearest to `value` among 0 … n - 1. */
 export function clamp(value, n) {

@@ -1,4 +1,4 @@
-// The rows of the list as elements. Texts of documents go in as textContent only.
+// Create the rows of the list. Texts of documents are set as textContent only.
 
 import { fate, share, slope } from "./order.js";
 
@@ -68,7 +68,7 @@ export function fill(row, document_, rank, data, [lowest, highest]) {
 
 function fillGrade(menu, name, grade, was, { grades, colours }) {
   if (isFilled(menu, [name, grade, was, grades, colours])) {
-    menu.value = grade; // somebody may have chosen another one, which was refused
+    menu.value = grade; // the visitor may have chosen another one that was refused
     return;
   }
   const shown = grades.includes(grade) ? grades : [...grades, grade].sort((a, b) => a - b);
