@@ -80,7 +80,7 @@ def test_the_colour_bar_says_that_lower_values_share_its_lowest_colour() -> None
     low, high = sweep_map.colours_between(values)
     ticks = sweep_map.bar_ticks(values, [low, high])
     assert (ticks["tickvals"][0], ticks["tickvals"][-1]) == (low, high)
-    assert ticks["ticktext"][0] == f"≤ {low:g}"
+    assert ticks["ticktext"][0] == f"≤ {low:.3f}"
     assert not any("≤" in text for text in ticks["ticktext"][1:])
     whole = sweep_map.bar_ticks(values[1:], [low, high])
     assert not any("≤" in text for text in whole["ticktext"])
