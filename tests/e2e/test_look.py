@@ -34,6 +34,14 @@ _ON_PLOTS = """main => [...main.querySelectorAll('.js-plotly-plot')].filter(plot
         button && button.top < area.bottom && button.bottom > area.top && button.left < area.right);
 }).length"""
 
+_ON_ICONS = """main => [...main.querySelectorAll('.modebar')].filter(bar => {
+    const button = bar.getBoundingClientRect();
+    return [...main.querySelectorAll('[class*="-tools"] :is(summary, button)')].some(icon => {
+        const { left, right, top, bottom } = icon.getBoundingClientRect();
+        return button.left < right && button.right > left && button.top < bottom && button.bottom > top;
+    });
+}).length"""
+
 
 def bottom(page: Page, selector: str) -> float:
     """Where the first visible element of the main part ends, in pixels from the top."""
@@ -55,6 +63,7 @@ def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, p
     assert title is not None
     assert title["y"] + title["height"] / 2 == pytest.approx(69, abs=1), "at one height on every page"
     assert page.get_by_test_id("stMain").evaluate(_ON_PLOTS) == 0, "no button lies on what is drawn"
+    assert page.get_by_test_id("stMain").evaluate(_ON_ICONS) == 0, "none on the icons below it"
     assert sidebar(page).evaluate(_ENDS) == [], "the ends of a slider lie on the next label"
     header = page.get_by_test_id("stHeader").bounding_box()
     assert header is not None
