@@ -2,7 +2,7 @@
 // And its menu of a phone has sections between a list and its items, which screen readers announce wrongly.
 if (!window.hasFrame) {
   window.hasFrame = true;
-  new MutationObserver(() => {
+  new window.MutationObserver(() => {
     const items = document.querySelector('[data-testid="stSidebarNavItems"]:not([role])');
     for (const one of items ? [items, ...items.querySelectorAll("li")] : []) one.setAttribute("role", "none");
   }).observe(document.body, { childList: true, subtree: true });
