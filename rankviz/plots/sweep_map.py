@@ -168,7 +168,7 @@ def _axes(fig: go.Figure, design: Design, names: Names) -> None:
         update(axis_ticks(design, name) | ({"range": [-0.5, len(values) - 0.5]} if values else {}))
     title = fig.layout.yaxis.title
     if len(title.text) <= 2:  # one letter on its side cannot be read
-        add_note(fig, title.text, 0, 0.5, "right", "middle", xref="paper", yref="paper", xshift=-48)
+        add_note(fig, title.text, 0, 1.01, "right", xref="paper", yref="paper", xshift=-10)
         title.text = ""
 
 
