@@ -54,8 +54,8 @@ $(STAMP): requirements.txt requirements/login.txt requirements/dev.txt
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian install python3-venv." >&2; exit 1; }
 	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/dev.txt
-	@echo 'Making the figures that pages open with, about 20 s'
-	@$(BIN)/python -m ui.defaults
+	@if [ "$$RANKVIZ_PREPARE" != no ]; then \
+		echo 'Making the figures that pages open with, about 20 s'; $(BIN)/python -m ui.defaults; fi
 	@touch $(STAMP)
 
 app: install
@@ -66,8 +66,9 @@ test: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not story" --ignore=tests/pages $(ARGS) $(OR_NONE)
 	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
 
+# Only these have stories; to collect all tests takes each process half a minute.
 stories: install
-	$(BIN)/python -m pytest $(IN_PARALLEL) -m story --ignore=tests/pages $(ARGS)
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m story tests/shards tests/store tests/test_other_systems.py $(ARGS)
 
 test-postgres: install
 	$(BIN)/python -m tools.postgres -n 2 -k postgresql tests/store $(ARGS)

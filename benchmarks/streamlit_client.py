@@ -2,9 +2,9 @@
 
 A Chromium context takes 6 s of processor time and 180 MB to open Home; on two cores, 30 of them have no
 figure after three minutes. A visitor takes 0.06 s. It does what costs the server something, as Chromium does
-it (tests/e2e/test_soak.py compares both): it fetches the files of Streamlit's frontend over six connections,
-opens a session over the websocket with its cookies, and sends with every rerun the address, the states of the
-widgets that it moved, and what it holds of large messages. It runs fragments again at their intervals.
+it: it fetches the files of Streamlit's frontend over six connections, opens a session over the websocket with
+its cookies, and sends with every rerun the address, the states of the widgets that it moved, and what it
+holds of large messages. It runs fragments again at their intervals.
 
 It draws nothing, sends a move at once, where a browser waits up to 0.2 s for more, and does not reconnect.
 """

@@ -182,7 +182,8 @@ def test_defaults_given_in_words_and_seeds_are_no_reason_to_warn() -> None:
         warnings.simplefilter("error")
         RankSVM(kernel="rbf", gamma="scale", degree=3, coef0=1, n_components=np.int64(500)).fit(X, Y, qid=QID)
         RankSVM(random_state=5, memory_limit=1e9, max_iter=50).fit(X, Y, qid=QID)
-        RankSVM("nystroem", 20, 0.1, rank=5, landmarks="kmeans++").fit(X, Y, qid=QID)
+        model = RankSVM("nystroem", 20, 0.1, rank=5, landmarks="kmeans++").fit(X, Y, qid=QID)
+    assert model.coef_.shape == (5,)
 
 
 @pytest.mark.parametrize("feature_map", ["linear", "fourier", "exact"])

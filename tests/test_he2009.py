@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from naive_ranking import slow_pairs
 
 from benchmarks import he2009
 from rankviz import RankingData, RankSVM, evaluate
-from rankviz.datasets import make_data
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import pair_costs
 
@@ -52,67 +50,11 @@ def test_lambda_and_mu_on_ohsumed(parts: list[RankingData]) -> None:
     assert weight[counts.argmax(), 1, 0] == pytest.approx(np.log(2))
 
 
-def small_parts() -> list[RankingData]:
-    return [make_data(n_queries=4, documents_per_query=(5, 9), n_features=3, seed=k) for k in range(5)]
-
-
-def test_every_fold_trains_on_one_part_validates_on_the_next_and_tests_on_the_rest() -> None:
-    """Table 1: fold 2 is S2, S3 and {S4, S5, S1}; fold 5 is S5, S1 and {S2, S3, S4}."""
-    parts = small_parts()
-    expected = {1: [0, 1, 2, 3, 4], 2: [1, 2, 3, 4, 0], 5: [4, 0, 1, 2, 3]}
-    for fold, turn in expected.items():
-        train, vali, tests = he2009.parts_of(fold, parts)
-        assert [id(part) for part in (train, vali, *tests)] == [id(parts[k]) for k in turn]
-
-
-@pytest.mark.parametrize("C", [C for C, *_ in he2009.TABLE_2.values()])
-def test_the_printed_C_is_one_that_two_stages_can_choose(C: float) -> None:
-    def nearness(c: float) -> float:
-        return -abs(np.log(c / C))
-
-    assert he2009.best_C(nearness) == pytest.approx(C)
-
-
-def test_two_stages_ask_for_nine_values_and_keep_the_first_of_equals() -> None:
-    asked = set[float]()
-
-    def flat(C: float) -> float:
-        asked.add(C)
-        return 0.0
-
-    assert he2009.best_C(flat) == 1e-5
-    np.testing.assert_allclose(
-        sorted(asked), [6e-6, 8e-6, 1e-5, 1.2e-5, 1.4e-5, 1e-4, 1e-3, 1e-2, 1e-1], rtol=1e-12
-    )
-
-
 def test_only_grade_2_is_relevant_for_precision_and_grades_are_gains() -> None:
     data = RankingData.from_arrays(np.zeros((3, 1)), [1, 2, 0], [1, 1, 1])
     found = evaluate([3, 2, 1], data, "he2009", at=[1, 2]).mean
     assert (found["P@1"], found["P@2"], found["MAP"]) == (0.0, 0.5, 0.5)
     assert (found["NDCG@1"], found["NDCG@2"]) == (0.5, 1.0)
-
-
-def test_a_run_tests_at_the_best_C_of_nine_trainings() -> None:
-    parts = small_parts()
-    found = he2009.run("cs-sRSVM", parts, 3)
-    assert len(found.seconds) == len(found.steps) == 9
-    assert list(found.per_query) == he2009.METRICS
-    assert len(found.per_query) == sum(part.n_queries for part in (parts[4], parts[0], parts[1]))
-    train, vali, tests = he2009.parts_of(3, parts)
-    validated = {
-        C: he2009.tested(he2009.fit("cs-sRSVM", C, train), [vali])["AvgNDCG"].mean()
-        for C in (*he2009.COARSE, found.C)
-    }
-    assert validated[found.C] == max(validated.values())
-    expected = he2009.tested(he2009.fit("cs-sRSVM", found.C, train), tests)
-    pd.testing.assert_frame_equal(found.per_query, expected)
-
-
-def test_a_query_counts_once_however_many_folds_test_it() -> None:
-    frames = [pd.DataFrame({"MAP": values}, index=[7, 8]) for values in ([0.0, 1.0], [0.5, 1.0])]
-    runs = [he2009.Run(1.0, frame, (), ()) for frame in frames]
-    assert he2009.by_query(runs)["MAP"].to_dict() == {7: 0.25, 8: 1.0}
 
 
 @pytest.mark.letor
@@ -141,31 +83,3 @@ def test_table_2_does_not_come_out_though_map_is_near(parts: list[RankingData]) 
         assert found["MAP"] == pytest.approx(printed[1], abs=0.011)
         assert found["AvgNDCG"] < printed[2] - 0.025
         assert found["AvgPrec"] < printed[0] - 0.01
-
-
-@pytest.mark.letor
-def test_ties_cannot_explain_table_2(parts: list[RankingData]) -> None:
-    """Even if every tie fell the best way, AvgNDCG would stay below what is printed."""
-    train, _, tests = he2009.parts_of(2, parts)
-    for name, (C, *printed) in he2009.TABLE_2.items():
-        model = he2009.fit(name, C, train)
-        plain = he2009.tested(model, tests)["AvgNDCG"].mean()
-        lucky = pd.concat([_with_lucky_ties(model, part) for part in tests]).mean()
-        assert plain < lucky < plain + 0.0075
-        assert lucky < printed[2] - 0.02
-
-
-def _with_lucky_ties(model: RankSVM, part: RankingData) -> pd.Series:
-    """AvgNDCG by query where equal scores are ranked by grade."""
-    order = np.lexsort((part.y, np.round(model.predict(part.X), 8)))
-    scores = np.empty(part.n_documents)
-    scores[order] = np.arange(part.n_documents)
-    return evaluate(scores, part, "he2009", at=[]).per_query["AvgNDCG"]
-
-
-def test_without_the_data_the_measurement_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("RANKVIZ_LETOR", raising=False)
-    he2009.main()
-    assert "RANKVIZ_LETOR is not set" in capsys.readouterr().out

@@ -30,6 +30,8 @@ class Bounds:
     ----------
     live_jobs, live_jobs_each : int
         Queued or running jobs: of all visitors, of one.
+    live_jobs_address : int
+        The same, of all visitors from one network address. A class often shares one.
     job_seconds : float
         Time that workers may spend on a job; it then ends with the records so far.
     sweep_runs : int
@@ -56,6 +58,7 @@ class Bounds:
 
     live_jobs: int = 100
     live_jobs_each: int = 8
+    live_jobs_address: int = 100
     job_seconds: float = 12 * 3600.0
     sweep_runs: int = 20_000
     live_runs_each: int = 100_000
@@ -82,6 +85,7 @@ SETS = {
     "class": Bounds(
         live_jobs=60,
         live_jobs_each=2,
+        live_jobs_address=50,
         job_seconds=600.0,
         sweep_runs=2_000,
         live_runs_each=4_000,

@@ -65,6 +65,9 @@ class Limits:
         Files and folders in an archive, and files sent at once.
     cells : int
         Entries of all matrices together, documents times features; about as many as 1 GB of text lists.
+    cells_per_byte : int
+        The same for each byte sent, beyond `roomy_cells`: few bytes with high feature numbers would fill the
+        memory with zeros. Packed LETOR text has about one entry for each byte.
     """
 
     upload_bytes: int = 200 * MB
@@ -72,6 +75,12 @@ class Limits:
     ratio: int = 150
     entries: int = 500
     cells: int = 1 << 27
+    cells_per_byte: int = 8
+    roomy_cells: int = 1 << 22
+
+    def cells_for(self, sent: int) -> int:
+        """Return the most entries of an upload of this many bytes."""
+        return min(self.cells, self.roomy_cells + self.cells_per_byte * sent)
 
 
 @dataclass(frozen=True)

@@ -458,7 +458,7 @@ def check_room(n: int, d: int, room: int, of: int, *, path: str, line: int | Non
     if n * d > room:
         raise DataError(
             f"{n:,} documents with features up to index {d}, {n * d:,} entries",
-            expected=f"at most {of:,} entries (documents times features) in all files of an upload together",
+            expected=f"at most {of:,} entries (documents times features) for an upload of this size",
             remedy=f"Upload fewer folds, or use a data folder. {_REMEDY}",
             path=path,
             line=line,

@@ -79,7 +79,7 @@ def accept(
         notes: list[str] = []
         tested: dict[str, IntArray] = {}
         reading = progress_within(progress, _SHARE_OF_UNPACKING, 1 - _SHARE_OF_UNPACKING)
-        cells = _Cells(limits.cells)
+        cells = _Cells(limits.cells_for(sum(upload.size for upload in uploads)))
         for number, (fold, parts) in enumerate(folds.items()):
             share = progress_within(reading, number / len(folds), 1 / len(folds))
             told, tested[fold] = _checked(parts, files[fold], cells, share)

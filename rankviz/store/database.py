@@ -7,6 +7,7 @@ hold a password, so errors, logs and pages never show it; they show `Database.ki
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import random
@@ -18,6 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from rankviz.common.errors import DataError, SettingError
+from rankviz.store.damage import mend
 from rankviz.store.environment import default_folder
 from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import prepare
@@ -26,9 +29,12 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
+LOG = logging.getLogger("rankviz.store")
 ENVIRONMENT = "RANKVIZ_STORE"
 BUSY_SECONDS = 30.0
 """Longest wait of a transaction for another writer, in seconds."""
+MEND_SECONDS = 10.0
+"""Shortest time between two searches for damaged rows, in seconds."""
 AWAY_SECONDS = 3.0
 """Seconds without new attempts after a server failed to answer."""
 Result = TypeVar("Result")
@@ -55,6 +61,10 @@ KINDS = {
 }
 
 
+class DamagedText(StoreOutOfReach):
+    """A text that is not UTF-8."""
+
+
 class Database:
     """A database with the tables of the run store, which are made when it is first opened.
 
@@ -75,6 +85,9 @@ class Database:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
         self.engine = self._opened()
+        self._log = self.file and self.file.with_name(f"{self.file.name}-wal")
+        self._logged = False
+        self._mended, self._found, self._mending_lock = -math.inf, "", Lock()
         self._away, self._away_until = "", -math.inf
         self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
         try:
@@ -124,14 +137,43 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a connection for reading. Raises `StoreOutOfReach` if the database does not answer."""
-        with self.hiding_address(), self._connected() as connection:
+        with self._mending(), self.hiding_address(), self._connected() as connection:
             yield connection.execution_options(reads=True)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """Open one transaction, all or nothing. Raises `StoreOutOfReach` if the database does not answer."""
-        with self.hiding_address(), self._connected() as connection, connection.begin():
+        with self._mending(), self.hiding_address(), self._connected() as connection, connection.begin():
             yield connection
+
+    @contextlib.contextmanager
+    def _mending(self) -> Iterator[None]:
+        """Mend damaged rows after an error that they may have caused; then the same request works again."""
+        from sqlalchemy.exc import StatementError
+
+        try:
+            yield
+        except (SettingError, DataError):
+            raise
+        except (DamagedText, StatementError, TypeError, ValueError, LookupError, AttributeError):
+            if said := self.mend():
+                raise StoreOutOfReach(f"{said} Try again.") from None
+            raise
+
+    def mend(self) -> str:
+        """Set damaged rows right or remove them; return a sentence, "" if there were none.
+
+        Nothing is looked for again within `MEND_SECONDS`; the latest sentence is returned.
+        """
+        with self._mending_lock:
+            if time.monotonic() - self._mended > MEND_SECONDS:
+                with self.hiding_address(), self._connected() as connection, connection.begin():
+                    self._found = mend(connection)
+                self._mended = time.monotonic()
+                if self._found:
+                    LOG.warning(self._found)
+                    self.notice = " ".join(filter(None, (self.notice, self._found)))
+            return self._found
 
     def _connected(self) -> Connection:
         """Open a connection, or raise at once if the server failed to answer within the last `AWAY_SECONDS`.
@@ -140,6 +182,11 @@ class Database:
         """
         if time.monotonic() < self._away_until:
             raise StoreOutOfReach(self._away)
+        if self._log is not None and self._log.exists():
+            self._logged = True
+        elif self._logged:  # it was removed: what follows would be written into a file without a name
+            self._logged = False
+            self._close_connections()
         try:
             return self.engine.connect()
         except Exception as error:
@@ -162,8 +209,13 @@ class Database:
             raise
         except (DatabaseError, InterfaceError, OSError) as error:
             cause = getattr(error, "orig", None) or error
-            if getattr(cause, "sqlite_errorname", "") == "SQLITE_ERROR":
+            name = getattr(cause, "sqlite_errorname", "")
+            if name == "SQLITE_ERROR":
                 raise
+            if isinstance(cause, sqlite3.OperationalError) and not name:  # raised by Python, not by SQLite
+                raise DamagedText(self._sentence(cause)) from None
+            if name.startswith(_REOPENED):
+                self._close_connections()
             raise StoreOutOfReach(self._sentence(cause)) from None
 
     def _sentence(self, cause: BaseException) -> str:
@@ -178,6 +230,22 @@ class Database:
             f"{self.kind.label} does not answer, or refuses what was asked ({type(cause).__name__}). Who "
             f"runs the app can see whether it runs, and what {ENVIRONMENT} says."
         )
+
+    def check(self) -> str:
+        """Mend damaged rows, and let SQLite check its file; return a sentence on what is wrong, or "".
+
+        The whole file is read: about a second for each gigabyte.
+        """
+        if self.file is not None and not self._sound():
+            why, remedy = _SQLITE["SQLITE_CORRUPT"]
+            self.notice = f"The database of runs is not sound: {why}. Who runs the app can {remedy}."
+            LOG.error(self.notice)
+            return self.notice
+        return self.mend()
+
+    def _sound(self) -> bool:
+        with self.reading() as connection:
+            return bool(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() == "ok")
 
     def retry(
         self,
@@ -215,6 +283,10 @@ class Database:
 
     def close(self) -> None:
         """Close the connections."""
+        self._close_connections()
+
+    def _close_connections(self) -> None:
+        """Close all connections; the next request opens new ones, with the rights and files of that time."""
         with self._lock:
             if self._watch is not None:
                 self._watch.close()
@@ -222,7 +294,10 @@ class Database:
         self.engine.dispose()
 
 
-_SPACE, _RIGHTS = "free space there", "see who may write there"
+_REOPENED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")
+"""Errors after which an open connection does not recover, but a new one may."""
+_SPACE = "free space there"
+_RIGHTS = "see who may write to it and to its folder, and to its -wal and -shm files if there are any"
 _COPY = "put a copy of it back, or move it away, so that a new one is made"
 _SQLITE = {
     "SQLITE_FULL": ("its disk is full", _SPACE),
@@ -246,7 +321,7 @@ def _parsed(text: str) -> URL:
         return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
     try:
         url = make_url(text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         raise StoreOutOfReach(f"{ENVIRONMENT} is neither a file nor an address of a database.") from None
     if url.get_backend_name() not in KINDS:
         raise StoreOutOfReach(

@@ -20,7 +20,17 @@ from rankviz.common.arrays import FloatArray
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import marks, members, metric_sets, parse_object, rows_among, runs, studies, tags
+from rankviz.store.tables import (
+    marks,
+    members,
+    metric_sets,
+    parse_object,
+    parse_spec,
+    rows_among,
+    runs,
+    studies,
+    tags,
+)
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
 """First columns; those of data and settings, `seconds` and metrics follow."""
@@ -82,7 +92,8 @@ class Listing:
         asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
         with self._database.reading() as connection:
             rows = rows_among(connection, asked, runs.c.digest, dict.fromkeys(digests))
-            found = {digest: (RunSpec.from_json(spec), str(state)) for digest, spec, state in rows}
+            parsed = {digest: (parse_spec(spec), str(state)) for digest, spec, state in rows}
+        found = {digest: (spec, state) for digest, (spec, state) in parsed.items() if spec is not None}
         return {digest: found[digest] for digest in digests if digest in found}
 
     def every(self) -> pd.DataFrame:
@@ -102,8 +113,8 @@ class Listing:
         asked = select(runs.c.digest, runs.c.spec)
         with self._database.reading() as connection:
             rows = rows_among(connection, asked, runs.c.digest, digests)
-            found = {digest: RunSpec.from_json(text) for digest, text in rows}
-        return [found[digest] for digest in digests if digest in found]
+            found = {digest: parse_spec(text) for digest, text in rows}
+        return [spec for digest in digests if (spec := found.get(digest)) is not None]
 
     def deleted_by(self, owner: str) -> pd.DataFrame:
         """Return the runs that a visitor deleted and may restore, the latest first."""
@@ -129,7 +140,11 @@ class Listing:
         with self._lock:
             known = self._latest.get(key)
         if known is None or known.state != state:
-            known = self._read(state, asked, owner, known)
+            try:
+                known = self._read(state, asked, owner, known)
+            except Exception:
+                self._fixed.clear()  # damaged values are mended in the database: read them again
+                raise
         with self._lock:
             self._latest[key] = known
             self._latest.move_to_end(key)
@@ -271,8 +286,11 @@ def _metrics(
     columns = list(dict.fromkeys(name for number in used for name in names[number]))
     values: FloatArray = np.full((len(held), len(columns)), np.nan)
     for number in used:
-        rows = [row for row, one in enumerate(held) if one.metric_set == number]
-        block = np.frombuffer(b"".join(held[row].means or b"" for row in rows), "<f8")
         places = [columns.index(name) for name in names[number]]
+        whole = 8 * len(places)  # bytes; damaged means have another length, and are missing
+        rows = [
+            row for row, one in enumerate(held) if one.metric_set == number and len(one.means or b"") == whole
+        ]
+        block = np.frombuffer(b"".join(held[row].means or b"" for row in rows), "<f8")
         values[np.ix_(rows, places)] = block.reshape(len(rows), len(places))
     return pd.DataFrame(values, index=index, columns=columns)

@@ -1,8 +1,8 @@
 """The queue of families: the choice of the next one, and its lease to a worker.
 
-A worker leases one family at a time, of the visitor with the fewest leased families. The lease ends unless it
-is renewed. If it ends, or the worker dies, the family goes to the next worker. Every step is one transaction;
-its count of changed rows says if it came in time.
+A worker leases one family at a time: of the network address, and then of the visitor, with the fewest leased
+families. The lease ends unless it is renewed. If it ends, or the worker dies, the family goes to the next
+worker. Every step is one transaction; its count of changed rows says if it came in time.
 
 See docs/decisions/0015-the-run-store.md.
 """
@@ -29,7 +29,7 @@ from rankviz.runs.estimate import in_words
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
-from rankviz.store.tables import families, members, parse_object, runs, studies, workers
+from rankviz.store.tables import families, members, parse_object, parse_spec, runs, studies, workers
 
 LEASE_SECONDS = 20.0
 """A lease ends after this, unless it is renewed."""
@@ -157,7 +157,8 @@ class Queue:
         with self._database.reading() as connection:
             row = connection.execute(select(workers).where(workers.c.id == worker)).first()
             waits = _has_waiting(connection, HERE if row is None else row.place)
-        if row is not None and row.until - time.time() < LEASE_SECONDS - RENEW_SECONDS:
+            late = row is not None and row.until - time.time() < LEASE_SECONDS - RENEW_SECONDS
+        if late:
             with self._database.writing() as connection:
                 renew_presence(connection, worker)
         return waits
@@ -232,19 +233,18 @@ def _has_waiting(connection: Connection, place: str) -> bool:
 
 
 def _next_family(connection: Connection, place: str, patient: bool = True) -> Any | None:
-    """Return the longest waiting family of the place's visitor with the fewest leased families.
+    """Return the longest waiting family of the place's address and visitor with the fewest leased families.
 
     At equal counts awaited families go before background ones, which are left out unless `patient`.
     """
-    leased = Counter(
-        connection.execute(
-            select(studies.c.owner)
-            .join(families, families.c.study == studies.c.id)
-            .where(families.c.worker.is_not(None), studies.c.place == place)
-        ).scalars()
-    )
+    held = connection.execute(
+        select(studies.c.owner, studies.c.address)
+        .join(families, families.c.study == studies.c.id)
+        .where(families.c.worker.is_not(None), studies.c.place == place)
+    ).all()
+    by_owner, by_address = Counter(row.owner for row in held), Counter(row.address for row in held)
     running = connection.execute(
-        select(studies.c.id, studies.c.owner, studies.c.roots, studies.c.threads)
+        select(studies.c.id, studies.c.owner, studies.c.address, studies.c.roots, studies.c.threads)
         .add_columns(studies.c.background, studies.c.seconds, studies.c.worked, studies.c.place)
         .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None), studies.c.place == place)
         .where(exists().where(families.c.study == studies.c.id, ~families.c.done))
@@ -253,7 +253,13 @@ def _next_family(connection: Connection, place: str, patient: bool = True) -> An
     found = [(study, family) for study in running if (family := _longest_waiting(connection, study.id))]
     if not found:
         return None
-    return min(found, key=lambda pair: (leased[pair[0].owner], pair[0].background, pair[1].waits, pair[1].id))
+
+    def turn(pair: tuple[Any, Any]) -> tuple[Any, ...]:
+        study, family = pair
+        shares = by_address[study.address], by_owner[study.owner]
+        return (*shares, study.background, family.waits, family.id)
+
+    return min(found, key=turn)
 
 
 def _longest_waiting(connection: Connection, study: str) -> Any | None:
@@ -267,14 +273,6 @@ def _longest_waiting(connection: Connection, study: str) -> Any | None:
         .order_by(families.c.waits, families.c.id)
         .limit(1)
     ).first()
-
-
-def _parse_spec(text: str) -> RunSpec | None:
-    """Parse a spec; None if this version cannot read it."""
-    try:
-        return RunSpec.from_json(text)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
 
 
 def _parse_roots(text: str) -> tuple[str, ...]:
@@ -296,7 +294,7 @@ def _lease_family(connection: Connection, study: Any, family: int, worker: str) 
         .where(runs.c.family == family, runs.c.state == LEASED, members.c.family == family)
         .order_by(members.c.position)
     ).all()
-    specs = {row.id: _parse_spec(row.spec) for row in rows}
+    specs = {row.id: parse_spec(row.spec) for row in rows}
     unread = [run for run, spec in specs.items() if spec is None]
     failed = {"state": FAILED, "family": None, "ended": time.time(), "reason": UNREADABLE}
     connection.execute(update(runs).where(runs.c.id.in_(unread)).values(**failed))
@@ -335,7 +333,7 @@ def leased_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
 
 def has_ended(row: Row[Any]) -> bool:
     """Return True if a lease has expired, or its worker on this machine has died."""
-    if row.until < time.time():
+    if row.until is None or row.until < time.time():
         return True
     process = process_here(row)
     return process is not None and not process.alive()
@@ -349,7 +347,8 @@ def process_here(row: Row[Any]) -> ProcessId | None:
 def parse_process(text: str) -> ProcessId | None:
     """Parse a process from the table of workers; None if it is not known (yet)."""
     values = parse_object(text)
-    return ProcessId(**values) if values.keys() == {"pid", "began"} else None
+    known = values.keys() == {"pid", "began"} and isinstance(values["pid"], int)
+    return ProcessId(**values) if known else None
 
 
 def reclaim(connection: Connection) -> list[int]:

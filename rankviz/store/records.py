@@ -239,6 +239,7 @@ class Marks:
         """Tag runs. Raises `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
+            make_room(connection, owner, len(tag) * len(ids))
             add_tags(connection, owner, ids, [tag])
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
@@ -250,7 +251,10 @@ class Marks:
 
     def _set(self, owner: str, digests: Iterable[str], **values: Any) -> None:
         with self._database.writing() as connection:
-            set_marks(connection, owner, list(ids_by_digest(connection, list(digests)).values()), **values)
+            ids = list(ids_by_digest(connection, list(digests)).values())
+            if values.get("note"):
+                make_room(connection, owner, len(values["note"]) * len(ids))
+            set_marks(connection, owner, ids, **values)
 
 
 def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:

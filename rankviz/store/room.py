@@ -11,18 +11,29 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, literal, or_, select
 
 from rankviz.common.bounds import bounds
 from rankviz.common.numbers import megabytes
 from rankviz.store.study import OPEN, StoreError
-from rankviz.store.tables import families, in_portions, marks, members, records, runs, studies, tags
+from rankviz.store.tables import (
+    MOST_BYTES,
+    families,
+    in_portions,
+    marks,
+    members,
+    records,
+    runs,
+    studies,
+    tags,
+)
 
 DAY = 86400.0
 UNDO_SECONDS = 30 * DAY
 """Deleted runs can be restored for this long."""
 FOR_ALL = "rankviz"
 """Owner of the runs kept for all visitors, which are never removed."""
+_TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
 SPARE = 0.05
 """Share freed beyond the need, because the search for removable runs takes a while."""
 
@@ -49,8 +60,13 @@ def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
 
 
 def total_bytes(connection: Connection) -> int:
-    """Return the bytes of all records."""
-    return int(connection.execute(select(func.coalesce(func.sum(runs.c.size), 0))).scalar_one())
+    """Return the bytes of all records, designs, titles, notes and tags; damaged sizes do not count."""
+    sizes = select(func.sum(runs.c.size)).where(runs.c.size.between(0, MOST_BYTES))
+    texts = [
+        select(func.sum(sum((func.length(column) for column in columns), start=literal(0))))
+        for columns in _TEXTS
+    ]
+    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, *texts))
 
 
 def purge(connection: Connection) -> int:

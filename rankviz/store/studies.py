@@ -17,9 +17,10 @@ from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
-from rankviz.store.records import mark_owned
+from rankviz.store.records import check_note, mark_owned
 from rankviz.store.room import make_room
 from rankviz.store.study import (
+    HERE,
     IMPORTED,
     OF_PAGES,
     OPEN,
@@ -32,7 +33,16 @@ from rankviz.store.study import (
     Study,
     StudyStatus,
 )
-from rankviz.store.tables import ensure_runs, families, in_portions, members, runs, studies
+from rankviz.store.tables import (
+    ensure_runs,
+    families,
+    in_portions,
+    members,
+    parse_object,
+    parse_spec,
+    runs,
+    studies,
+)
 
 MOST_RUNS = 20_000
 """Most runs of a study."""
@@ -109,7 +119,7 @@ class Studies:
                 .where(members.c.study == study_id)
                 .order_by(members.c.position)
             ).scalars()
-            return [RunSpec.from_json(text) for text in texts]
+            return [spec for text in texts if (spec := parse_spec(text)) is not None]
 
     def stop(self, study_id: str, owner: str) -> None:
         """Make no more runs of a study, and end current ones. Raises `NotYours` for anybody else."""
@@ -153,13 +163,15 @@ class Studies:
         self._change(study_id, owner, design=json.dumps(dict(design)))
 
     def note(self, study_id: str, owner: str, note: str) -> None:
-        """Set a study's note."""
+        """Set a study's note. Raises `SettingError` for a too long note, `StoreError` if there is no room."""
+        check_note(note)
         self._change(study_id, owner, note=note)
 
     def rename(self, study_id: str, owner: str, title: str) -> None:
         """Set a study's title. Raises `SettingError` for an empty one."""
         if not title:
             raise SettingError("a study has a title; give it a few words")
+        check_note(title)
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:
@@ -181,6 +193,8 @@ class Studies:
     def _change(self, study_id: str, owner: str, **values: Any) -> None:
         with self._database.writing() as connection:
             _owned(connection, study_id, owner)
+            if values.keys() & {"note", "title", "design"}:
+                make_room(connection, owner, max(len(str(value)) for value in values.values()))
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
 
 
@@ -258,7 +272,8 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
     if row.baseline is not None:
         baseline = connection.execute(select(runs.c.digest).where(runs.c.id == row.baseline)).scalar()
     values = {one.name: getattr(row, one.name) for one in fields(Study)}
-    values |= {"design": json.loads(row.design), "roots": tuple(json.loads(row.roots))}
+    values |= {"design": parse_object(row.design), "roots": tuple(json.loads(row.roots))}
+    values["place"] = row.place if row.place in PLACES else HERE
     ends = [group.ended for group in found if group.ended is not None]
     return StudyStatus(
         id=row.id,

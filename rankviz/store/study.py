@@ -58,6 +58,9 @@ class Study:
         Seconds that all workers together may spend before it is stopped; None for no limit.
     place : str
         Who makes it, one of `PLACES`.
+    address : str
+        A digest of the network address that requested it; "" if unknown. Visitors can make up owners, but
+        hardly addresses.
 
     Raises `SettingError` for an unknown place.
     """
@@ -73,6 +76,7 @@ class Study:
     background: bool = True
     seconds: float | None = None
     place: str = HERE
+    address: str = ""
 
     def __post_init__(self) -> None:
         """Check the place."""

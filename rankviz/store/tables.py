@@ -4,6 +4,9 @@ There is one run per spec, by the spec's digest, whoever requests it; an importe
 (`rankviz.store.exchange`). A study has runs in an order, grouped into families. A worker leases a family
 until a time; nobody else takes it or its runs before. Times are seconds since 1970.
 
+`info` of a column says what a damaged row gets `instead` of a lost value, and which `json` a text holds
+(`rankviz.store.damage`).
+
 The schema has a version number and no migrations: a store of another version is set aside.
 """
 
@@ -47,8 +50,10 @@ from rankviz.common.files import locked
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import QUEUED, StoreOutOfReach
 
+MOST_BYTES = 1 << 40
+"""More bytes than any record has: a larger size is a damaged one."""
 LOG = logging.getLogger("rankviz.store")
-VERSION = 1
+VERSION = 2
 """Version of the schema; a change of the tables raises it."""
 
 metadata = MetaData(
@@ -68,7 +73,7 @@ metric_sets = Table(
     "metric_sets",
     metadata,
     Column("id", ID, primary_key=True),
-    Column("names", Text, nullable=False),
+    Column("names", Text, nullable=False, info={"json": list}),
     UniqueConstraint("names"),
 )
 
@@ -77,13 +82,21 @@ families = Table(
     metadata,
     Column("id", ID, primary_key=True),
     Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
-    Column("done", Boolean, nullable=False, doc="all its runs have ended"),
+    Column("done", Boolean, nullable=False, info={"instead": False}, doc="all its runs have ended"),
     Column("worker", String(80), doc="who leases it; NULL: nobody"),
-    Column("until", Double, doc="the end of the lease"),
-    Column("since", Double, doc="when the worker took it"),
-    Column("waits", Double, nullable=False, doc="start of its wait, for turns among visitors"),
+    Column("until", Double, info={"instead": 0.0}, doc="the end of the lease"),
+    Column("since", Double, info={"instead": time.time}, doc="when the worker took it"),
+    Column(
+        "waits",
+        Double,
+        nullable=False,
+        info={"instead": time.time},
+        doc="start of its wait, for turns among visitors",
+    ),
     Column("attempts", Integer, nullable=False, default=0, doc="leases that were lost"),
-    Column("progress", Text, nullable=False, default="", doc="the latest report, as JSON"),
+    Column(
+        "progress", Text, nullable=False, default="", info={"json": dict}, doc="the latest report, as JSON"
+    ),
     Index("ix_families_study", "study", "done", "waits"),
     Index("ix_families_worker", "worker"),
 )
@@ -93,11 +106,11 @@ runs = Table(
     metadata,
     Column("id", ID, primary_key=True),
     Column("digest", String(16), nullable=False, doc="of the spec"),
-    Column("spec", Text, nullable=False),
+    Column("spec", Text, nullable=False, info={"json": dict}),
     Column("state", String(9), nullable=False, index=True),
     Column("reason", Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
     Column("family", ID, index=True, doc="the leased one that makes it now"),
-    Column("created", Double, nullable=False),
+    Column("created", Double, nullable=False, info={"instead": time.time}),
     Column("ended", Double),
     Column("seconds", Double, doc="of training alone"),
     Column("status", Text, doc="end of training, as a sentence"),
@@ -120,24 +133,45 @@ studies = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("owner", String(80), nullable=False, index=True),
-    Column("title", Text, nullable=False),
+    Column("title", Text, nullable=False, info={"instead": "?"}),
     Column("kind", String(20), nullable=False),
-    Column("design", Text, nullable=False, default="", doc="its design, as JSON"),
-    Column("roots", Text, nullable=False, doc="data roots, as JSON"),
+    Column("design", Text, nullable=False, default="", info={"json": dict}, doc="its design, as JSON"),
+    Column("roots", Text, nullable=False, info={"json": list, "instead": "[]"}, doc="data roots, as JSON"),
     Column("asked", String(9), nullable=False, doc="running, paused or stopped"),
-    Column("tries", Integer, nullable=False, doc="lost leases of a family before its run is lost"),
-    Column("threads", Integer, nullable=False),
-    Column("shared", Boolean, nullable=False),
+    Column(
+        "tries",
+        Integer,
+        nullable=False,
+        info={"instead": 1},
+        doc="lost leases of a family before its run is lost",
+    ),
+    Column("threads", Integer, nullable=False, info={"instead": 1}),
+    Column("shared", Boolean, nullable=False, info={"instead": False}),
     Column("note", Text, nullable=False, default=""),
     Column("baseline", ID, ForeignKey("runs.id", ondelete="SET NULL")),
-    Column("created", Double, nullable=False),
+    Column("created", Double, nullable=False, info={"instead": time.time}),
     Column("deleted", Double),
-    Column("background", Boolean, nullable=False, server_default=true(), doc="awaited studies go first"),
+    Column(
+        "background",
+        Boolean,
+        nullable=False,
+        server_default=true(),
+        info={"instead": True},
+        doc="awaited studies go first",
+    ),
     Column("seconds", Double, doc="limit of its workers' time; NULL: none"),
     Column("worked", Double, nullable=False, server_default="0", doc="seconds that workers have spent"),
     Column("changed", Double, doc="time of the latest run, pause or stop request"),
     Column("reason", Text, nullable=False, server_default="", doc="reason of a stop that nobody requested"),
-    Column("place", String(9), nullable=False, server_default="here", doc="who makes it"),
+    Column(
+        "place",
+        String(9),
+        nullable=False,
+        server_default="here",
+        info={"instead": "here"},
+        doc="who makes it",
+    ),
+    Column("address", String(32), nullable=False, server_default="", doc="digest of who asked from where"),
 )
 
 members = Table(
@@ -154,7 +188,7 @@ marks = Table(
     metadata,
     Column("owner", String(80), primary_key=True),
     Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("since", Double, nullable=False),
+    Column("since", Double, nullable=False, info={"instead": time.time}),
     Column("star", Boolean, nullable=False, default=False),
     Column("note", Text, nullable=False, default=""),
     Column("shared", Boolean, nullable=False, default=False),
@@ -174,12 +208,28 @@ workers = Table(
     "workers",
     metadata,
     Column("id", String(80), primary_key=True),
-    Column("process", Text, nullable=False, default="", doc="its number and start, as JSON"),
+    Column(
+        "process", Text, nullable=False, default="", info={"json": dict}, doc="its number and start, as JSON"
+    ),
     Column("host", Text, nullable=False),
-    Column("until", Double, nullable=False, doc="time by which it must report"),
+    Column("until", Double, nullable=False, info={"instead": 0.0}, doc="time by which it must report"),
     Column("trouble", Text, nullable=False, server_default="", doc="what blocks it, as a sentence"),
-    Column("place", String(9), nullable=False, server_default="here", doc="of its studies"),
-    Column("told", Text, nullable=False, server_default="", doc="its report on the cluster, as JSON"),
+    Column(
+        "place",
+        String(9),
+        nullable=False,
+        server_default="here",
+        info={"instead": "here"},
+        doc="of its studies",
+    ),
+    Column(
+        "told",
+        Text,
+        nullable=False,
+        server_default="",
+        info={"json": dict},
+        doc="its report on the cluster, as JSON",
+    ),
 )
 
 
@@ -330,6 +380,13 @@ def rows_among(
     """Yield the rows of a query whose column has one of these values."""
     for portion in in_portions(list(values)):
         yield from connection.execute(asked.where(column.in_(portion)))
+
+
+def parse_spec(text: str) -> RunSpec | None:
+    """Parse a spec; None if this version cannot read it."""
+    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return RunSpec.from_json(text)
+    return None
 
 
 def parse_object(text: str) -> dict[str, Any]:

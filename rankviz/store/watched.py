@@ -71,13 +71,16 @@ class WatchedStudies:
         title: str,
         roots: Sequence[str | PathLike[str]] | None = None,
         place: str = HERE,
+        address: str = "",
     ) -> str:
         """Submit runs, in this order, and return the job's id; finished runs are not repeated.
 
-        `place` names the workers. Raises `StoreError` if too many jobs wait, there is no space or the system
+        `place` names the workers; `address` is as in `Study`.
+
+        Raises `StoreError` if too many jobs wait, there is no space or the system
         starts no processes; `SettingError` as `Studies.submit`.
         """
-        return self._submit(specs, owner, title, roots, place)[0]
+        return self._submit(specs, owner, title, roots, place, address)[0]
 
     def join(
         self,
@@ -86,12 +89,13 @@ class WatchedStudies:
         owner: str,
         title: str,
         roots: Sequence[str | PathLike[str]] | None = None,
+        address: str = "",
     ) -> tuple[str, bool]:
         """Return the id of a live job that already makes all of these, or of a new one; and True if new.
 
         Simultaneous identical requests get one job. Raises as `submit`.
         """
-        return self._submit(specs, owner, title, roots, HERE, share=True)
+        return self._submit(specs, owner, title, roots, HERE, address, share=True)
 
     def _submit(
         self,
@@ -100,6 +104,7 @@ class WatchedStudies:
         title: str,
         roots: Sequence[str | PathLike[str]] | None,
         place: str,
+        address: str,
         share: bool = False,
     ) -> tuple[str, bool]:
         if not can_start():
@@ -119,12 +124,13 @@ class WatchedStudies:
             background=False,
             seconds=most.job_seconds,
             place=place,
+            address=address,
         )
         with self._database.writing() as connection:
             one_at_a_time(connection)  # else two visitors could both pass the checks below
             if share and (found := _study_making(connection, wanted)) is not None:
                 return found, False
-            _refuse_too_many(connection, owner, most)
+            _refuse_too_many(connection, owner, address, most)
             make_room(connection, owner)
             _forget_oldest(connection, owner, most)
             discard_unreadable(connection, wanted)
@@ -190,18 +196,29 @@ def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | No
     return None
 
 
-def _refuse_too_many(connection: Connection, owner: str, most: Bounds) -> None:
-    """Raise `StoreError` if the owner or all visitors together have the most live jobs allowed."""
-    asked = select(studies.c.owner).where(
+def _refuse_too_many(connection: Connection, owner: str, address: str, most: Bounds) -> None:
+    """Raise `StoreError` if the owner, the address or all visitors have the most live jobs allowed.
+
+    The last tenth of all places is for those who have no live job: no owner and no address takes them all.
+    """
+    asked = select(studies.c.owner, studies.c.address).where(
         is_unfinished(), studies.c.kind == JOB, studies.c.asked == RUNNING, studies.c.deleted.is_(None)
     )
-    owners = connection.execute(asked).scalars().all()
-    if owners.count(owner) >= most.live_jobs_each:
+    live = connection.execute(asked).all()
+    own = sum(row.owner == owner for row in live)
+    near = sum(row.address == address for row in live) if address else 0
+    if own >= most.live_jobs_each:
         raise StoreError(
             f"Of one visitor at most {counted(most.live_jobs_each, 'job')} may wait or run on this "
             "machine. Stop one of yours first."
         )
-    if len(owners) >= most.live_jobs:
+    if near >= most.live_jobs_address:
+        raise StoreError(
+            f"From one network address at most {counted(most.live_jobs_address, 'job')} may wait or run on "
+            "this machine. Try again when some have ended."
+        )
+    kept = most.live_jobs // 10 if own or near else 0
+    if len(live) >= most.live_jobs - kept:
         raise StoreError(
             f"At most {counted(most.live_jobs, 'job')} of all visitors may wait or run on this machine. "
             "Try again when some have ended."

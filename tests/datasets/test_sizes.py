@@ -84,6 +84,8 @@ def test_a_dense_set_of_many_documents_passes_the_checks(monkeypatch: pytest.Mon
     monkeypatch.setattr(array_checks, "free_memory", lambda: 2_000_000_000)
     array_checks.check_cells(723_412, 136, 723_412 * 100, path="mslr", line=1)
     array_checks.check_memory(723_412, 136, path="mslr")
+    with pytest.raises(DataError, match="of the memory that is free"):
+        array_checks.check_memory(2 * 723_412, 136, path="mslr")
 
 
 def test_padding_to_a_wide_part_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:

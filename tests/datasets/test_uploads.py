@@ -286,3 +286,13 @@ def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(
     assert remove_expired(now + 29 * day) == 0
     assert remove_expired(now + 31 * day) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_few_bytes_with_high_feature_numbers_are_refused_before_they_fill_the_memory(tmp_path):
+    lines = b"".join(b"%d qid:%d 1:1 400:1\n" % (n % 2, n // 100) for n in range(40_000))
+    with pytest.raises(DataError, match=r"16,000,000 entries") as caught:
+        send(tmp_path, ("wide.txt", lines))
+    most = Limits().cells_for(len(lines))
+    assert f"at most {most:,} entries" in str(caught.value)
+    assert most < 16_000_000 < Limits().cells_for(2 * len(lines))
+    assert not any(tmp_path.iterdir())

@@ -45,6 +45,13 @@ def forget(tab: Page) -> None:
     tab.set_viewport_size(SIZE)
 
 
+def box(found: Locator) -> dict[str, float]:
+    """Return place and size of the first visible element."""
+    measured = found.filter(visible=True).first.bounding_box()
+    assert measured is not None
+    return dict(measured)
+
+
 def darken(page: Page) -> None:
     """Have the system turn dark while the page is open."""
     page.emulate_media(color_scheme="dark")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 from helpers import (
-    DARK,
     assert_no_errors_shown,
     choose,
     query_of,
-    reveal_test,
     sidebar,
     step_slider,
     tile,
@@ -120,70 +117,6 @@ def test_the_first_and_the_last_value_of_a_control_survive_in_a_link(
     assert query_of(page).items() >= dict(parse_qsl(link)).items()
 
 
-def test_linear_is_chosen_and_stays_after_a_reload(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train")
-    choose(page, "Feature map", "linear")
-    shown = traces(page, "ndcg-at-k")
-    assert [curve["name"] for curve in shown] == ["linear"]
-    page.reload()
-    wait_settled(page)
-    assert traces(page, "ndcg-at-k") == shown
-
-
-def test_the_link_carries_the_seed(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?m=10")
-    first = traces(page, "ndcg-at-k")[-1]
-    open_page(page, f"{server.url}/train?m=10&seed=3")
-    assert traces(page, "ndcg-at-k")[-1] != first
-    assert query_of(page)["seed"] == "3"
-
-
-def test_test_part_is_hidden_until_revealed_and_looks_are_counted(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?m=25")
-    main = page.get_by_test_id("stMain")
-    looked = main.get_by_text(re.compile("looks at the test part"))
-    expect(looked).to_have_count(0)
-    validation = traces(page, "ndcg-at-k")
-
-    reveal_test(page)
-    expect(looked).to_contain_text("test part: 1")
-    assert traces(page, "ndcg-at-k") != validation
-
-    step_slider(page, "Number of features (m)", 1)
-    expect(looked).to_contain_text("test part: 2")
-    step_slider(page, "Number of features (m)", -1)  # the first experiment again
-    expect(looked).to_contain_text("test part: 2")
-
-    reveal_test(page)
-    assert traces(page, "ndcg-at-k") == validation
-    expect(looked).to_contain_text("test part: 2")
-
-
-def test_every_tab_of_train_draws_its_figure(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?m=25")
-    for tab in ("Margins", "Convergence"):
-        page.get_by_role("tab", name=tab).click()
-        wait_settled(page)
-        assert any(curve["y"] for curve in traces(page, tab.lower()))
-        assert_no_errors_shown(page)
-
-
-def test_values_in_a_link_that_do_not_exist_do_no_harm(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?map=nonsense&m=3.7&c=999&fold=Fold99&seed=-1&data=../../etc&query=x")
-    assert_no_errors_shown(page)
-    assert traces(page, "ndcg-at-k")
-
-
-def test_the_theme_follows_the_system(server: Server, page: Page) -> None:
-    colour = "box => getComputedStyle(box).backgroundColor"
-    open_page(page, server.url)
-    light = page.get_by_test_id("stApp").evaluate(colour)
-    page.emulate_media(color_scheme="dark")
-    open_page(page, server.url)
-    assert light == "rgb(255, 255, 255)"
-    assert page.get_by_test_id("stApp").evaluate(colour) == DARK
-
-
 def test_a_link_to_a_page_may_be_the_first_visit_of_all(
     page: Page, start_server: Callable[..., Server]
 ) -> None:
@@ -192,22 +125,6 @@ def test_a_link_to_a_page_may_be_the_first_visit_of_all(
     expect(page.locator(".st-key-ndcg-at-k .js-plotly-plot")).to_have_count(1, timeout=60_000)
     assert traces(page, "ndcg-at-k")[-1]["name"] == "Nyström, m = 25"
     assert_no_errors_shown(page)
-
-
-def test_a_broken_file_is_told_in_a_sentence(
-    page: Page, start_server: Callable[..., Server], tmp_path: Path
-) -> None:
-    fold = tmp_path / "data" / "Broken" / "Fold1"
-    fold.mkdir(parents=True)
-    for part in ("train", "vali", "test"):
-        (fold / f"{part}.txt").write_text(f"2 qid:{len(part)} 1:0.5\n1 qid:{len(part)} 1:NULL\n")
-    open_page(page, f"{start_server(RANKVIZ_DATA=str(tmp_path / 'data')).url}/train?data=Broken")
-    told = page.get_by_test_id("stAlertContentError")
-    for words in ("train.txt", "line 2", "NULL"):
-        expect(told).to_contain_text(words)
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-    choose(page, "Data set", "synthetic-demo")
-    assert traces(page, "ndcg-at-k")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from helpers import OF_STORE, assert_no_errors_shown, darken, follow, query_of, sidebar
-from playwright.sync_api import Page, expect
+from helpers import OF_STORE, assert_no_errors_shown, box, darken, follow, query_of, sidebar
+from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
 from ui.controls.link import VERSION
@@ -15,10 +15,18 @@ from ui.controls.link import VERSION
 PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
 DRAWN = [name for name in PAGES if name not in OF_STORE]
 FIGURE = ".js-plotly-plot, .playground .square, .weights .beside, .ranked-list"
+ONE_LINE = ("data", "train", "why", "ndcg_vs_m", "influence", "side_by_side")
+"""Pages whose heading takes one line."""
+ON_A_PHONE = {"": 330, "train": 360, "why": 400, "low_rank": 360, "side_by_side": 360, "ndcg_vs_m": 390}
+"""Where the first figure of a phone begins at most."""
 _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
 
+_BELOW = """sidebar => [...sidebar.querySelectorAll('button, input, [role=slider], summary, a')]
+    .filter(one => one.offsetParent && !one.closest('details:not([open]) > :not(summary)'))
+    .filter(one => one.getBoundingClientRect().bottom > innerHeight)
+    .map(one => one.getAttribute('aria-label') || one.textContent)"""
 _ENDS = """sidebar => [...sidebar.querySelectorAll('[data-testid=stSlider]')].filter(
     slider => slider.getClientRects().length
 ).map((slider, k, all) => {
@@ -53,7 +61,7 @@ def bottom(page: Page, selector: str) -> float:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
-    """And while it is open: figures have a text, all is read in the dark too, and on a narrow screen."""
+    """And while it is open: figures have a text; it is read in the dark, on a phone and on a wide screen."""
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/{name}?m=50")
     assert_no_errors_shown(page)
@@ -65,19 +73,64 @@ def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, p
     assert page.get_by_test_id("stMain").evaluate(_ON_PLOTS) == 0, "no button lies on what is drawn"
     assert page.get_by_test_id("stMain").evaluate(_ON_ICONS) == 0, "none on the icons below it"
     assert sidebar(page).evaluate(_ENDS) == [], "the ends of a slider lie on the next label"
+    assert sidebar(page).evaluate(_BELOW) == [], "a control of the sidebar is out of view"
     header = page.get_by_test_id("stHeader").bounding_box()
     assert header is not None
     assert header["y"] + header["height"] <= title["y"], "the menu lies on the title"
     if name != "what_if":  # its figure comes with the first change
         assert_figures_have_a_text(page)
+    if name in ONE_LINE:
+        assert_heading_and_icons(page.get_by_test_id("stMain"))
     assert not barriers(page)
     darken(page)
     assert not barriers(page)
-    page.set_viewport_size({"width": 420, "height": 900})
-    wait_settled(page)
+    assert_sizes_on_a_phone(page, name)
     assert not barriers(page)
-    assert page.get_by_test_id("stMain").evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert_sizes_on_a_wide_screen(page, name)
     assert_no_errors_shown(page)
+
+
+def assert_heading_and_icons(main: Locator) -> None:
+    """Check that the heading takes one line and the icons lie in the figure's lower right corner."""
+    heading, figure = box(main.locator("h2")), box(main.locator(".js-plotly-plot"))
+    assert heading["height"] < 30
+    about = main.locator("summary").filter(has_text="About this figure")
+    for place in (about, main.get_by_role("button", name="Save", exact=True)):
+        icon = box(place)
+        assert icon["width"] <= 30
+        assert icon["height"] <= 30
+        assert icon["x"] + icon["width"] > figure["x"] + 0.9 * figure["width"]
+        assert icon["y"] < figure["y"] + figure["height"] + 5
+    legend = main.locator(".js-plotly-plot").filter(visible=True).first.locator(".legend")
+    if legend.count():
+        assert box(legend)["y"] - heading["y"] - heading["height"] < 40
+
+
+def assert_sizes_on_a_phone(page: Page, name: str) -> None:
+    """Check that nothing is wider than a phone, and that the first figure begins high enough."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    wait_settled(page)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    if name in ON_A_PHONE:
+        assert box(main.locator(".js-plotly-plot"))["y"] <= ON_A_PHONE[name]
+    if name == "train":
+        pin, clear = (box(main.get_by_role("button", name=label)) for label in ("Pin this run", "Clear pins"))
+        assert pin["y"] == clear["y"]
+
+
+def assert_sizes_on_a_wide_screen(page: Page, name: str) -> None:
+    """Check that lines stay short, and that tabs lie beside the figure."""
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    wait_settled(page)
+    main = page.get_by_test_id("stMain")
+    if name in ("", "train", "data", "compare"):
+        lines = main.locator("[data-testid=stMarkdownContainer] > p, h2").filter(visible=True)
+        assert max(lines.evaluate_all("all => all.map(line => line.clientWidth)")) <= 1100
+    if name in ("train", "data"):
+        figure, tabs = box(main.locator(".js-plotly-plot")), box(main.locator(".stTabs"))
+        assert tabs["y"] < figure["y"]
+        assert tabs["x"] > figure["x"] + figure["width"]
 
 
 def assert_figures_have_a_text(page: Page) -> None:
@@ -196,6 +249,8 @@ def test_nothing_stands_in_the_way_of_anybody(server: Server, page: Page, name: 
     assert not barriers(page)
     darken(page)
     assert not barriers(page)
+    assert sidebar(page).evaluate(_BELOW) == [], "a control of the sidebar is out of view"
+    assert_sizes_on_a_wide_screen(page, name)
 
 
 def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Server, page: Page) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from helpers import assert_no_errors_shown, finish_training, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-from ui.study.low_rank_words import STAIRCASE
 
 _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .flatMap(kind => Array.from(page.querySelectorAll(`[data-testid=${kind}] *`)))
@@ -49,21 +47,6 @@ def test_answer_and_first_figures_are_wholly_visible_on_a_laptop(server: Server,
     labels = ["Query, of", "Keep rank k", "Share of the energy"]
     tops = {round(main.get_by_text(label).first.bounding_box()["y"]) for label in labels}  # type: ignore[index]
     assert len(tops) == 1, "the controls stand in one row"
-
-
-def test_the_reason_chosen_is_drawn_alone_and_in_the_address(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/low_rank?map=linear&view=Why+so+low%3F")
-    finish_training(page)
-    main = page.get_by_test_id("stMain")
-    main.get_by_role("radio", name="Hinge: a staircase").click()
-    wait_settled(page)
-    finish_training(page)
-    expect(main.locator("[class*='st-key-rank-by-stairs'] .js-plotly-plot")).to_have_count(1)
-    expect(main.locator("[class*='st-key-rank-by-c'] .js-plotly-plot")).to_have_count(0)
-    assert query_of(page)["why"] == "Hinge: a staircase"
-    main.get_by_role("button", name="Theory").click()
-    expect(page.get_by_test_id("stPopoverBody").get_by_text(STAIRCASE.split("**")[1])).to_be_visible()
-    assert_no_errors_shown(page)
 
 
 def test_an_offer_to_train_goes_with_its_tab(server: Server, page: Page) -> None:

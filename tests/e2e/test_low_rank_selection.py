@@ -127,18 +127,3 @@ def test_a_box_in_the_scatter_of_three_models_selects_its_queries(server: Server
     strong = max(marker["opacity"] for marker in markers)
     assert {marker["query"] for marker in markers if marker["opacity"] == strong} == inside
     assert_no_errors_shown(page)
-
-
-def test_the_threshold_moves_bars_and_stays_in_the_address(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/low_rank?m=50")
-    before = bars_of(page, "k")
-    slider = (
-        page.get_by_test_id("stMain").get_by_role("group", name="Share of the energy").get_by_role("slider")
-    )
-    for _ in range(9):
-        slider.press("ArrowRight")
-    wait_settled(page)
-    assert query_of(page)["t"] == "99 %"
-    assert bars_of(page, "k") != before
-    expect(page.get_by_text("queries keep 99 % of the energy")).to_be_visible()
-    assert_no_errors_shown(page)

@@ -227,17 +227,6 @@ def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
     expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
 
 
-def test_another_map_and_another_set_are_trained_at_once(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground")
-    sidebar(page).get_by_role("combobox", name="Feature map").first.click()
-    page.get_by_role("option", name="random Fourier").click()
-    expect(answer(page)).to_have_text(re.compile("After training, random Fourier with 12 frequencies orders"))
-    expect(page.locator(".playground figure")).to_have_count(2)
-    sidebar(page).get_by_role("combobox", name="Documents").first.click()
-    page.get_by_role("option", name="Two moons").click()
-    expect(page.get_by_text("Two moons · random Fourier")).to_be_visible()
-
-
 def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?m=50&c=-2")
     expect(sidebar(page).get_by_role("group", name="Number of features (m)", exact=True)).to_have_count(1)

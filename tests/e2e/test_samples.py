@@ -1,40 +1,15 @@
-"""The tabs Learning curve and Label noise in a browser: their runs as a job, its parts, the address."""
+"""A learning curve in a browser: its runs as a job, and its parts."""
 
 from __future__ import annotations
 
 import re
 
-from helpers import assert_no_errors_shown, finish_training, query_of, traces
+from helpers import assert_no_errors_shown, finish_training
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 
 MOST = 90_000
-
-
-def test_the_address_brings_the_curve_back(server: Server, page: Page) -> None:
-    open_page(
-        page, f"{server.url}/ndcg_vs_m?view=Label+noise&upto=10&m=10&exact=false&noisedraws=2&noisefirst=4"
-    )
-    finish_training(page)
-    expect(page.get_by_role("heading", name=re.compile("of its training grades flipped"))).to_be_visible()
-    before = traces(page, "label-noise")
-    page.get_by_test_id("stMain").get_by_text("All maps", exact=True).click()
-    wait_settled(page)
-    finish_training(page)
-    after = traces(page, "label-noise")
-    assert {trace["name"] for trace in after} > {trace["name"] for trace in before}
-    told = query_of(page)
-    assert (told["view"], told["noisedraws"], told["noisefirst"], told["noisemaps"]) == (
-        "Label noise",
-        "2",
-        "4",
-        "true",
-    )
-    page.reload()
-    wait_settled(page)
-    assert traces(page, "label-noise") == after
-    assert_no_errors_shown(page)
 
 
 def test_a_long_curve_grows_as_its_job_does_and_stops(server: Server, page: Page) -> None:

@@ -1,14 +1,14 @@
-"""Sizes of what pages show: figures, headings, lines of text, icons; on phones and wide screens."""
+"""Sizes of what single pages show; test_look.py measures all pages on three screens."""
 
 from __future__ import annotations
 
 import pytest
-from helpers import sidebar
+from helpers import box, sidebar
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page
 
-LAPTOP, WIDE, PHONE = (1366, 768), (1920, 1080), (390, 844)
+LAPTOP = (1366, 768)
 PLOT = ".js-plotly-plot .nsewdrag"
 
 
@@ -17,30 +17,6 @@ def seen_at(page: Page, size: tuple[int, int], url: str) -> Locator:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_page(page, url)
     return page.get_by_test_id("stMain")
-
-
-def box(found: Locator) -> dict[str, float]:
-    """Return place and size of the first visible element."""
-    measured = found.filter(visible=True).first.bounding_box()
-    assert measured is not None
-    return dict(measured)
-
-
-@pytest.mark.parametrize("name", ["data", "train", "why", "ndcg_vs_m", "influence", "side_by_side"])
-def test_a_heading_takes_one_line_and_icons_lie_in_the_corner(server: Server, page: Page, name: str) -> None:
-    main = seen_at(page, LAPTOP, f"{server.url}/{name}?m=50")
-    heading, figure = box(main.locator("h2")), box(main.locator(".js-plotly-plot"))
-    assert heading["height"] < 30
-    about = main.locator("summary").filter(has_text="About this figure")
-    for place in (about, main.get_by_role("button", name="Save", exact=True)):
-        icon = box(place)
-        assert icon["width"] <= 30
-        assert icon["height"] <= 30
-        assert icon["x"] + icon["width"] > figure["x"] + 0.9 * figure["width"]
-        assert icon["y"] < figure["y"] + figure["height"] + 5
-    legend = main.locator(".js-plotly-plot").filter(visible=True).first.locator(".legend")
-    if legend.count():
-        assert box(legend)["y"] - heading["y"] - heading["height"] < 40
 
 
 def test_slider_and_headings_have_powers_in_one_style(server: Server, page: Page) -> None:
@@ -81,30 +57,6 @@ def test_a_thumb_lies_over_the_learned_weight_and_the_page_scrolls(server: Serve
             && getComputedStyle(ghost.nextElementSibling).position === "relative";
     }"""
     assert bars.locator(".ghost").first.evaluate(on_top)
-
-
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [("", 330), ("train", 360), ("why", 400), ("low_rank", 360), ("side_by_side", 360), ("ndcg_vs_m", 390)],
-)
-def test_the_first_figure_of_a_phone(server: Server, page: Page, name: str, most: int) -> None:
-    main = seen_at(page, PHONE, f"{server.url}/{name}?m=50")
-    assert box(main.locator(".js-plotly-plot"))["y"] <= most
-    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
-    if name == "train":
-        pin, clear = (box(main.get_by_role("button", name=label)) for label in ("Pin this run", "Clear pins"))
-        assert pin["y"] == clear["y"]
-
-
-@pytest.mark.parametrize("name", ["", "train", "data", "compare"])
-def test_lines_and_room_on_a_wide_screen(server: Server, page: Page, name: str) -> None:
-    main = seen_at(page, WIDE, f"{server.url}/{name}?m=50")
-    lines = main.locator("[data-testid=stMarkdownContainer] > p, h2").filter(visible=True)
-    assert max(lines.evaluate_all("all => all.map(line => line.clientWidth)")) <= 1100
-    if name in ("train", "data"):
-        figure, tabs = box(main.locator(".js-plotly-plot")), box(main.locator(".stTabs"))
-        assert tabs["y"] < figure["y"]
-        assert tabs["x"] > figure["x"] + figure["width"]
 
 
 def test_a_component_has_a_place_before_its_script_comes(server: Server, page: Page) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page
 
 
-@pytest.mark.parametrize("width", [1366, 400])
-def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page, width: int) -> None:
+def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page) -> None:
+    width = 400
     page.set_viewport_size({"width": width, "height": 768})
     open_page(page, f"{server.url}/low_rank")
     about = page.locator("summary").filter(has_text="About this figure").first

@@ -13,7 +13,6 @@ from test_look import serious
 from test_uploads import GOOD
 
 from tools.browser import Server, open_page, wait_settled
-from ui.model.what_if_words import HALF
 
 HEAVY = "w_t0_100"
 """The first query of training counts a hundred times: a grade of one of its documents moves others."""
@@ -84,19 +83,6 @@ def test_a_row_is_dragged_by_mouse_undone_and_switched_off(opened: Page) -> None
         wait_settled(page)
     assert names(page) == before
     assert changes(page).count("-g_t0_") == changes(page).count("g_t0_") > 0
-    assert_no_errors_shown(page)
-
-
-def test_half_of_the_queries_is_a_click(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/what_if?m=50")
-    expect(page.locator(".st-key-what-if-queries")).to_have_count(0)
-    page.get_by_role("button", name=HALF).click()
-    wait_settled(page)
-    assert changes(page) == "h_0.5_0"
-    expect(page.locator(".st-key-what-if-queries")).to_be_visible()
-    bottom = page.locator(".st-key-what-if-training").bounding_box()
-    assert bottom is not None
-    assert bottom["y"] + bottom["height"] < 768
     assert_no_errors_shown(page)
 
 

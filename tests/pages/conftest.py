@@ -135,36 +135,36 @@ def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..., AppTest]:
-    """Open a page of the app with query parameters, after a first run on Home, which is not drawn."""
+def open_page(faults: list[str]) -> Iterator[Callable[..., AppTest]]:
+    """Open a page of the app with query parameters, as a link does."""
 
     def opened(page: str | None = None, **params: Any) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=180)
-        link = {key: str(value) for key, value in params.items()}
-        app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
-        if page not in (None, "home"):
-            with monkeypatch.context() as quiet:
-                quiet.setattr("ui.learn.home.headline", lambda *_: None)
-                app.run()
-            app.switch_page(f"pages/{page}.py")
-            app.query_params.update(link)
-        return drawn(app, faults)
-
-    return opened
-
-
-@pytest.fixture
-def open_link(faults: list[str]) -> Iterator[Callable[..., AppTest]]:
-    """Open a page of the app with query parameters at once, which takes half the time."""
-
-    def opened(page: str, **params: Any) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=180)
         app.query_params.update({key: str(value) for key, value in params.items()})
-        app._page_hash = page_hash(page)
+        app._page_hash = page_hash(page or "home")
         return drawn(app, faults)
 
     with through_router():
         yield opened
+
+
+@pytest.fixture
+def open_by_menu(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable[..., AppTest]:
+    """Open a page after a first run on Home, which is not drawn; only then AppTest can switch pages."""
+
+    def opened(page: str, **params: Any) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=180)
+        link = {key: str(value) for key, value in params.items()}
+        app.query_params.update(link)  # read by the sidebar in the first run, by the page in its own
+        with monkeypatch.context() as quiet:
+            quiet.setattr("ui.learn.home.headline", lambda *_: None)
+            app.run()
+        if page != "home":
+            app.switch_page(f"pages/{page}.py")
+        app.query_params.update(link)
+        return drawn(app, faults)
+
+    return opened
 
 
 def drawn(app: AppTest, faults: list[str]) -> AppTest:
@@ -185,5 +185,6 @@ def data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         for number, name in enumerate(("train", "vali", "test")):
             write_letor((EDGES | SMALL)[kind](1 + 100 * number), folder / f"{name}.txt")
         monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
+        monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))  # each entry added reads all others
 
     return put

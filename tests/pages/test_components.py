@@ -56,8 +56,8 @@ def tell(app: AppTest, name: str, value: Any) -> None:
     assert not app.exception, app.exception
 
 
-def opened(page: str, open_page: Opener) -> AppTest:
-    return open_page(page, m=10)
+def opened(page: str, open_by_menu: Opener) -> AppTest:
+    return open_by_menu(page, m=10)
 
 
 def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -81,8 +81,8 @@ def spoilt(value: Any, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.parametrize("page", TOLD)
-def test_what_has_another_shape_is_ignored(page: str, open_page: Opener) -> None:
-    app = opened(page, open_page)
+def test_what_has_another_shape_is_ignored(page: str, open_by_menu: Opener) -> None:
+    app = opened(page, open_by_menu)
     before = app.query_params, components(app)[0].get("now")
     for name in {name: None for name, _ in TOLD[page]}:
         for value in JUNK:
@@ -92,22 +92,22 @@ def test_what_has_another_shape_is_ignored(page: str, open_page: Opener) -> None
 
 
 @pytest.mark.parametrize("page", TOLD)
-def test_no_value_is_a_fault(page: str, open_page: Opener) -> None:
-    app, rng = opened(page, open_page), np.random.default_rng(0)
+def test_no_value_is_a_fault(page: str, open_by_menu: Opener) -> None:
+    app, rng = opened(page, open_by_menu), np.random.default_rng(0)
     for _ in range(20):
         name, value = TOLD[page][rng.integers(len(TOLD[page]))]
         tell(app, name, spoilt(value, rng))
     assert components(app)
 
 
-def test_what_has_its_shape_is_taken(open_page: Opener) -> None:
-    app = opened("what_if", open_page)
+def test_what_has_its_shape_is_taken(open_by_menu: Opener) -> None:
+    app = opened("what_if", open_by_menu)
     tell(app, "told", {"do": "out", "key": components(app)[0]["now"][0]["key"]})
     assert app.query_params["changes"].startswith("o_t0_")
-    app = opened("playground", open_page)
+    app = opened("playground", open_by_menu)
     tell(app, "changes", [{"rev": 1, "kind": "drop", "id": 3}])
     assert app.query_params["docs"] == "3"
-    app = opened("weights", open_page)
+    app = opened("weights", open_by_menu)
     sent = components(app)[0]
     tell(app, "moved", {"id": sent["id"], "w": [[2, 0.5]]})
     assert app.query_params["weights"] == "2_0.5"

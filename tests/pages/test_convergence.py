@@ -54,12 +54,12 @@ def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the
 
 
 def test_every_quantity_and_axis(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    """One after the other: test_plots_convergence.py has all pairs of them."""
     data_set("small")
     app = open_page("convergence", data="edge", m=10)
-    for y in app.selectbox(key="show").options:
-        app.selectbox(key="show").select(y).run()
-        for x in app.selectbox(key="against").options:
-            app.selectbox(key="against").select(x).run()
+    for key in ("show", "against"):
+        for option in app.selectbox(key=key).options:
+            app.selectbox(key=key).select(option).run()
             assert not app.exception
             assert len(names(app)) == 2
 
@@ -147,8 +147,9 @@ def test_other_solvers_have_no_newton_steps_to_play(open_page: Opener) -> None:
     assert "Only Newton's iterations can be played" in app.info[0].value
 
 
-@pytest.mark.parametrize("loss", [loss.label for loss in LOSSES.values()])
-@pytest.mark.parametrize("C", [-15, 10])
+@pytest.mark.parametrize(
+    ("loss", "C"), [*((loss.label, 10) for loss in LOSSES.values()), ("hinge", -15), ("logistic", -15)]
+)
 def test_every_loss_at_the_ends_of_C(open_page: Opener, loss: str, C: int) -> None:
     app = open_page("convergence", m=10, c=C, loss=loss, plain="false")
     assert figures(app) or app.info

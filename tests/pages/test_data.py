@@ -66,9 +66,9 @@ def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
 
 
 @pytest.mark.parametrize("part", ["train", "vali"])
-def test_headline_is_what_the_library_counts(part: str, open_page: Opener) -> None:
+def test_headline_is_what_the_library_counts(part: str, open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).parts[part]
-    app = open_page("data", part={"train": "training", "vali": "validation"}[part])
+    app = open_by_menu("data", part={"train": "training", "vali": "validation"}[part])
     summary, bars = describe(data), figures(app)[0]["data"]
     assert {tile.label: tile.value for tile in app.metric} == {
         "Queries": f"{summary.queries:,}",
@@ -82,25 +82,25 @@ def test_headline_is_what_the_library_counts(part: str, open_page: Opener) -> No
     assert f"of {summary.queries:,} queries" in words(app)
 
 
-def test_test_part_is_behind_the_switch(open_page: Opener) -> None:
+def test_test_part_is_behind_the_switch(open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).test
-    app = open_page("data")
+    app = open_by_menu("data")
     assert "· test" not in words(app)
     app.toggle(key="test").set_value(True).run()
     assert f"{data.n_documents:,} documents" in words(app)
     assert "fold 1 · test" in words(app)
 
 
-def test_the_query_of_the_address_is_shown(open_page: Opener) -> None:
+def test_the_query_of_the_address_is_shown(open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).train
     without = query_table(data).query("pairs == 0")["query"].iloc[0]
-    assert f"Query {without}, " in words(open_page("data", query=without))
+    assert f"Query {without}, " in words(open_by_menu("data", query=without))
     first = int(data.query_ids[0])
-    assert f"Query {first}, " in words(open_page("data", query=first))
+    assert f"Query {first}, " in words(open_by_menu("data", query=first))
 
 
-def test_an_upload_is_chosen_and_stays_on_other_pages(open_page: Opener) -> None:
-    app = upload(open_page("data"), ("letor.zip", archive()))
+def test_an_upload_is_chosen_and_stays_on_other_pages(open_by_menu: Opener) -> None:
+    app = upload(open_by_menu("data"), ("letor.zip", archive()))
     assert app.session_state["data"] == "OWN"
     assert "Only you see **" in words(app)
     with_sidebar(app, "train")
@@ -116,17 +116,17 @@ def test_an_upload_is_chosen_and_stays_on_other_pages(open_page: Opener) -> None
         ([(f"{p}.txt", text(d)) for p, d in cyclic_fold(DATA, 1).parts.items()], "upload"),
     ],
 )
-def test_other_kinds_of_upload(files: list[tuple[str, bytes]], name: str, open_page: Opener) -> None:
-    assert upload(open_page("data"), *files).session_state["data"] == name
+def test_other_kinds_of_upload(files: list[tuple[str, bytes]], name: str, open_by_menu: Opener) -> None:
+    assert upload(open_by_menu("data"), *files).session_state["data"] == name
 
 
-def test_two_visitors_do_not_see_each_others_uploads(open_page: Opener) -> None:
-    one, two = open_page("data"), open_page("data")
+def test_two_visitors_do_not_see_each_others_uploads(open_by_menu: Opener) -> None:
+    one, two = open_by_menu("data"), open_by_menu("data")
     upload(one, ("mine.txt", text(DATA)))
     upload(two, ("yours.txt", text(DATA)))
     assert with_sidebar(one) == ["synthetic-demo", "mine"]
     assert with_sidebar(two) == ["synthetic-demo", "yours"]
-    stranger = open_page("data", data="mine")
+    stranger = open_by_menu("data", data="mine")
     assert stranger.session_state["data"] == "synthetic-demo"
 
 
@@ -139,9 +139,9 @@ def test_two_visitors_do_not_see_each_others_uploads(open_page: Opener) -> None:
     ],
 )
 def test_a_broken_upload_is_a_sentence_and_changes_nothing(
-    name: str, content: bytes, said: str, open_page: Opener, tmp_path: Path
+    name: str, content: bytes, said: str, open_by_menu: Opener, tmp_path: Path
 ) -> None:
-    app = open_page("data", data="synthetic-demo", fold="Fold2")
+    app = open_by_menu("data", data="synthetic-demo", fold="Fold2")
     upload(app, (name, content))
     (error,) = app.error
     assert said in error.value
@@ -153,15 +153,15 @@ def test_a_broken_upload_is_a_sentence_and_changes_nothing(
     assert app.session_state["data"] == "good"
 
 
-def test_an_upload_can_be_removed(open_page: Opener) -> None:
-    app = upload(open_page("data"), ("own.txt", text(DATA)))
+def test_an_upload_can_be_removed(open_by_menu: Opener) -> None:
+    app = upload(open_by_menu("data"), ("own.txt", text(DATA)))
     app.button(key="remove-upload").click()
     assert with_sidebar(app) == ["synthetic-demo"]
     assert app.session_state["data"] == "synthetic-demo"
 
 
-def test_knobs_make_a_data_set_that_is_chosen(open_page: Opener) -> None:
-    app = open_page("data", gq=20, gf=3)
+def test_knobs_make_a_data_set_that_is_chosen(open_by_menu: Opener) -> None:
+    app = open_by_menu("data", gq=20, gf=3)
     app.button(key="generate").click().run()
     with_sidebar(app)
     recipe = Recipe.named(app.session_state["data"])
@@ -170,12 +170,12 @@ def test_knobs_make_a_data_set_that_is_chosen(open_page: Opener) -> None:
 
 
 def test_at_the_bound_of_all_visitors_a_sentence_comes_before_anything_is_made(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "bounds.toml").write_text(f"upload_bytes = {len(text(DATA))}")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
     monkeypatch.setattr(Recipe, "make", lambda _: pytest.fail("made for nothing"))
-    app = upload(open_page("data"), ("own.txt", text(DATA)))
+    app = upload(open_by_menu("data"), ("own.txt", text(DATA)))
     app.button(key="generate").click().run()
     assert "more than 1 MB with the uploads of all visitors" in app.error[0].value
     assert not app.error[0].value.endswith("..")
@@ -193,7 +193,7 @@ def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(
     assert SMALL.name not in {path.name for path in tmp_path.rglob("*")}
 
 
-def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> None:
+def test_a_link_to_what_is_too_large_or_not_here_is_said(open_by_menu: Opener) -> None:
     huge = Recipe(queries=2000, largest=500, features=200).name
     for name in (huge, "somebody-elses"):
         app = AppTest.from_file(str(APP), default_timeout=180)
@@ -204,8 +204,8 @@ def test_a_link_to_what_is_too_large_or_not_here_is_said(open_page: Opener) -> N
         assert app.session_state["data"] == "synthetic-demo"
 
 
-def test_workers_are_told_where_uploads_are(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = upload(open_page("data"), ("own.txt", text(DATA)))
+def test_workers_are_told_where_uploads_are(open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = upload(open_by_menu("data"), ("own.txt", text(DATA)))
     monkeypatch.setattr("ui.shell.visitors.st.session_state", app.session_state)
     found = find_datasets(data_roots_of_visitor())
     assert np.array_equal(open_fold(found["own"], 1).train.y, cyclic_fold(DATA, 1).train.y)

@@ -45,13 +45,13 @@ def kept() -> list[StudyStatus]:
 
 
 def test_pages_open_with_what_was_kept(
-    monkeypatch: pytest.MonkeyPatch, open_link: Callable[..., AppTest]
+    monkeypatch: pytest.MonkeyPatch, open_page: Callable[..., AppTest]
 ) -> None:
     defaults.main()
     _memory.cache_clear()
     monkeypatch.setattr("ui.work.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
     for entry in ENTRIES:
-        app = open_link(entry.file)
+        app = open_page(entry.file)
         assert shown(app) or entry.file in OF_STORE, entry.title
     assert [one.done == one.total > 30 for one in kept()] == [True]
 

@@ -24,9 +24,9 @@ Opener = Callable[..., AppTest]
 
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", EDGES)
-def test_edges_of_data(page: str, kind: str, open_link: Opener, data_set: Callable[[str], None]) -> None:
+def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
-    app = open_link(page, data="edge", m=500)
+    app = open_page(page, data="edge", m=500)
     assert app.session_state["data"] == "edge"
     assert shown(app) or app.error or app.info or app.warning
     assert "nan" not in words(app).lower().split()
@@ -34,8 +34,8 @@ def test_edges_of_data(page: str, kind: str, open_link: Opener, data_set: Callab
 
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}, {"map": "linear", "c": 10}])
-def test_ends_of_the_settings(page: str, ends: dict[str, object], open_link: Opener) -> None:
-    app = open_link(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
+def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener) -> None:
+    app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
     assert app.session_state["c"] == ends["c"]
     assert shown(app)
     assert all(element.proto.alt for element in app.get("plotly_chart")), "a figure without a description"
@@ -43,9 +43,9 @@ def test_ends_of_the_settings(page: str, ends: dict[str, object], open_link: Ope
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method(page: str, method: str, open_link: Opener, data_set: Callable[[str], None]) -> None:
+def test_every_method(page: str, method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("five grades")
-    app = open_link(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
+    app = open_page(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
     assert app.session_state["method"] == method
     assert shown(app) or app.info or app.warning
     assert not app.error, [error.value for error in app.error]
@@ -61,10 +61,10 @@ def test_no_popover_runs_its_page_when_it_closes() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_data_at_all_is_a_sentence(
-    page: str, open_link: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    page: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(folds_module, "BUNDLED", tmp_path)
-    app = open_link(page)
+    app = open_page(page)
     assert not shown(app)
     assert "no data set" in app.error[0].value
     assert "DATA=folder" in app.error[0].value
@@ -72,12 +72,12 @@ def test_no_data_at_all_is_a_sentence(
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
 def test_a_broken_file_is_a_sentence_with_its_line(
-    entry: Entry, open_link: Opener, data_set: Callable[[str], None], tmp_path: Path
+    entry: Entry, open_page: Opener, data_set: Callable[[str], None], tmp_path: Path
 ) -> None:
     data_set("tiny")
     with (tmp_path / "data" / "edge" / "Fold1" / "train.txt").open("a") as file:
         file.write("2 qid:9 1:NaN 2:0.5\n")
-    app = open_link(entry.file, data="edge")
+    app = open_page(entry.file, data="edge")
     if entry.own:  # a page without data
         assert "edge" not in words(app)
         assert not app.error

@@ -155,13 +155,6 @@ def test_a_rank_is_said_not_to_count(open_page: Opener) -> None:
     assert "without the cut to rank 7" in words(app)
 
 
-@pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
-def test_extreme_gammas_have_words(open_page: Opener, g: int, said: str) -> None:
-    text = words(open_page("kernel_approximation", g=g, **QUICK))
-    assert said in text
-    assert "nan" not in text.lower().split()
-
-
 def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
     app = open_page("kernel_approximation", view="Residuals of one query", **QUICK)
     before = figures(app)[-1]
@@ -277,7 +270,7 @@ def test_earlier_draws_belong_to_their_settings(open_page: Opener) -> None:
     app.session_state["g"] = 1
     app.run()
     assert "earlier" not in app.query_params
-    for broken in ("x", "-1", "9" * 30, "0"):
+    for broken in ("x", "9" * 30):
         without_nan(open_page("kernel_approximation", earlier=broken, **QUICK))
 
 
@@ -327,14 +320,21 @@ def test_data_at_the_edges_in_every_tab(
         assert len(named(app)) == (4 if without else 5)
 
 
-@pytest.mark.parametrize("g", [-12, 4])
-def test_ends_of_gamma_in_every_tab(open_page: Opener, g: int) -> None:
-    for view in VIEWS:
-        without_nan(open_page("kernel_approximation", g=g, c=10, view=view, **QUICK))
+@pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
+def test_ends_of_gamma_have_words_and_no_nan_in_any_tab(open_page: Opener, g: int, said: str) -> None:
+    first, *_ = [
+        without_nan(open_page("kernel_approximation", g=g, c=10, view=view, **QUICK)) for view in VIEWS
+    ]
+    assert said in first
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("kernel", ["Laplacian", "polynomial", "linear"])
+@pytest.mark.parametrize(
+    ("kernel", "view"),
+    [
+        *(("polynomial", view) for view in VIEWS),  # which has no random Fourier features
+        *((kernel, view) for kernel in ("Laplacian", "linear") for view in ("Spectrum", "Numbers")),
+    ],
+)
 def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) -> None:
     app = open_page("kernel_approximation", kernel=kernel, view=view, **QUICK)
     text = without_nan(app)

@@ -81,10 +81,10 @@ def test_every_passage_on_why_is_of_the_selected_queries(open_page: Opener) -> N
 
 
 def test_a_selection_stays_with_its_data_set_and_fold(
-    open_page: Opener, data_set: Callable[[str], None]
+    open_by_menu: Opener, data_set: Callable[[str], None]
 ) -> None:
     data_set("five grades")
-    app = open_page("low_rank", data="edge", map="linear", picked="1.2")
+    app = open_by_menu("low_rank", data="edge", map="linear", picked="1.2")
     assert "**2 of 2 queries selected**" in words(app)
 
     def expect(data: str, fold: str, queries: list[int]) -> None:

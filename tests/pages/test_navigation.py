@@ -46,10 +46,10 @@ def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTe
 
 
 def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(
-    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    open_by_menu: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PagesManager, "intended_page_name", "no-such-page")
-    app = open_page("home", m=5)
+    app = open_by_menu("home", m=5)
     assert app.title[0].value == words.NO_PAGE
     assert len(app.get("page_link")) == len(ENTRIES) - 1
     assert app.sidebar.selectbox

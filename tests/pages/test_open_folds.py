@@ -131,9 +131,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[RankingData]]:
 
 
 def test_removing_an_upload_lets_its_folds_go(
-    open_page: Opener, opened: list[weakref.ref[RankingData]]
+    open_by_menu: Opener, opened: list[weakref.ref[RankingData]]
 ) -> None:
-    app = upload(open_page("data"), ("own.txt", OWN))
+    app = upload(open_by_menu("data"), ("own.txt", OWN))
     assert [one() is not None for one in opened] == [True] * 3
     app.button(key="remove-upload").click()
     with_sidebar(app)
@@ -143,7 +143,7 @@ def test_removing_an_upload_lets_its_folds_go(
 
 @pytest.mark.parametrize("page", ["data", "train"])
 def test_buttons_hold_no_fold_but_make_files_of_it(
-    page: str, open_page: Opener, opened: list[weakref.ref[RankingData]], monkeypatch: pytest.MonkeyPatch
+    page: str, open_by_menu: Opener, opened: list[weakref.ref[RankingData]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Callable[[], str | bytes]] = []  # Streamlit keeps them for as long as a visitor may come back
 
@@ -152,7 +152,7 @@ def test_buttons_hold_no_fold_but_make_files_of_it(
 
     monkeypatch.setattr(st, "download_button", note)
     monkeypatch.setattr(DeltaGenerator, "download_button", note)
-    app = upload(open_page("data"), ("own.txt", OWN))
+    app = upload(open_by_menu("data"), ("own.txt", OWN))
     with_sidebar(app, page)
     made_of_it = made[-6:] if page == "train" else made[-1:]
     FOLDS.clear()

@@ -10,10 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 
 @pytest.mark.parametrize("page", TABS)
-def test_only_the_open_tab_is_drawn(open_page: Callable[..., AppTest], page: str) -> None:
+def test_only_the_open_tab_is_drawn(
+    page: str, open_page: Callable[..., AppTest], data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
     drawn = {}
     for view in TABS[page]:
-        app = open_page(page, view=view, m=10)
+        app = open_page(page, view=view, data="edge", m=10)
         tabs = [tab for tab in app.tabs if tab.label in TABS[page]]
         assert [tab.label for tab in tabs] == list(TABS[page])
         drawn[view] = {tab.label for tab in tabs if len(tab.children)}

@@ -54,15 +54,15 @@ def on_the_cluster(app: AppTest, place: str) -> AppTest:
     return app
 
 
-def test_without_a_cluster_there_is_no_choice(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cluster_there_is_no_choice(open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CLUSTER_ENVIRONMENT)
     for page in ("train", "sweep"):
-        assert not [box for box in open_page(page).selectbox if box.label == "Where to train"]
+        assert not [box for box in open_by_menu(page).selectbox if box.label == "Where to train"]
 
 
-def test_runs_on_the_cluster_are_made_when_that_is_asked_for(open_page: Opener) -> None:
+def test_runs_on_the_cluster_are_made_when_that_is_asked_for(open_by_menu: Opener) -> None:
     see(SHARDS, workers=[WORKER, WORKER | {"address": "tcp://two"}], came=1, left=2)
-    app = on_the_cluster(open_page("train", m=5), SHARDS)
+    app = on_the_cluster(open_by_menu("train", m=5), SHARDS)
     app.session_state["c"] = 3.0
     app.run()
     assert not run_store().studies._where(True)  # type: ignore[arg-type]
@@ -80,8 +80,8 @@ def test_runs_on_the_cluster_are_made_when_that_is_asked_for(open_page: Opener) 
     assert app.get("plotly_chart")
 
 
-def test_a_cluster_that_has_not_answered_yet_is_offered_too(open_page: Opener) -> None:
-    app = on_the_cluster(open_page("train", m=5), SHARDS)
+def test_a_cluster_that_has_not_answered_yet_is_offered_too(open_by_menu: Opener) -> None:
+    app = on_the_cluster(open_by_menu("train", m=5), SHARDS)
     app.session_state["c"] = 3.0
     app.run()
     assert not app.exception
@@ -90,9 +90,9 @@ def test_a_cluster_that_has_not_answered_yet_is_offered_too(open_page: Opener) -
     assert [one for one in app.button if one.key.startswith("train-there")]
 
 
-def test_a_job_on_the_cluster_says_how_far_its_shards_are(open_page: Opener) -> None:
+def test_a_job_on_the_cluster_says_how_far_its_shards_are(open_by_menu: Opener) -> None:
     see(SHARDS, workers=[WORKER])
-    app = on_the_cluster(open_page("train", m=5), SHARDS)
+    app = on_the_cluster(open_by_menu("train", m=5), SHARDS)
     app.session_state["c"] = 3.0
     app.run()
     app = button(app, "train-there")
@@ -107,18 +107,18 @@ def test_a_job_on_the_cluster_says_how_far_its_shards_are(open_page: Opener) -> 
     assert "The cluster: 1 worker with 2 threads" in said
 
 
-def test_what_shards_cannot_train_is_trained_here(open_page: Opener) -> None:
+def test_what_shards_cannot_train_is_trained_here(open_by_menu: Opener) -> None:
     see(SHARDS, workers=[WORKER])
-    app = on_the_cluster(open_page("train", m=5), SHARDS)
+    app = on_the_cluster(open_by_menu("train", m=5), SHARDS)
     app.session_state["method"] = "factorized"
     app.run()
     assert not [one for one in app.button if one.key.startswith("train-there")]
     assert app.get("plotly_chart")
 
 
-def test_a_sweep_is_asked_of_the_cluster(open_page: Opener) -> None:
+def test_a_sweep_is_asked_of_the_cluster(open_by_menu: Opener) -> None:
     see(TASKS, workers=[WORKER])
-    app = on_the_cluster(open_page("sweep", m=5), TASKS)
+    app = on_the_cluster(open_by_menu("sweep", m=5), TASKS)
     assert app.header[0].value.rstrip(".").endswith("with 2 cluster threads")
     app = button(app, "start-sweep")
     status = run_store().studies.status(str(app.session_state["study"]))
@@ -127,9 +127,9 @@ def test_a_sweep_is_asked_of_the_cluster(open_page: Opener) -> None:
     assert "The cluster: 1 worker" in words(app)
 
 
-def test_a_sweep_whose_cluster_does_not_answer_goes_on_here_when_asked(open_page: Opener) -> None:
+def test_a_sweep_whose_cluster_does_not_answer_goes_on_here_when_asked(open_by_menu: Opener) -> None:
     see(TASKS)
-    app = button(on_the_cluster(open_page("sweep", m=5), TASKS), "start-sweep")
+    app = button(on_the_cluster(open_by_menu("sweep", m=5), TASKS), "start-sweep")
     run_store().queue.report_trouble(
         "dispatcher", "no Dask scheduler answers at *nowhere*; check the address"
     )

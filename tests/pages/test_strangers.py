@@ -72,10 +72,10 @@ def stranger(
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", STRANGERS)
 def test_every_page_shows_it_or_says_why_not(
-    page: str, kind: str, open_link: Opener, stranger: Callable[[str], dict[str, str]]
+    page: str, kind: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
     link = stranger(kind)
-    app = open_link(page, m=10, **link)
+    app = open_page(page, m=10, **link)
     key = next(iter(link))
     assert app.session_state[key] == "stranger"
     said = words(app)
@@ -88,16 +88,16 @@ def test_every_page_shows_it_or_says_why_not(
 
 @pytest.mark.parametrize("page", [page for page in READING if page not in {"data", "home", "weights"}])
 def test_a_ranker_with_scores_only_is_called_by_its_name(
-    page: str, open_link: Opener, stranger: Callable[[str], dict[str, str]]
+    page: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
-    app = open_link(page, m=10, **stranger("ranker"))
+    app = open_page(page, m=10, **stranger("ranker"))
     assert "feature mean" in words(app) + str(figures(app))
 
 
 def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(
-    open_link: Opener, stranger: Callable[[str], dict[str, str]]
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
-    app = open_link("low_rank", **stranger("ranker"))
+    app = open_page("low_rank", **stranger("ranker"))
     assert "has no dual variables" in words(app)
     assert not figures(app)
     button = next(button for button in app.button if button.label == f"Use {METHODS['ranksvm'].label}")
@@ -107,15 +107,15 @@ def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(
 
 
 def test_influence_says_why_another_model_is_shown(
-    open_link: Opener, stranger: Callable[[str], dict[str, str]]
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
     link = stranger("linear ranker")
-    said = words(open_link("influence", scope="this fold", **link))
+    said = words(open_page("influence", scope="this fold", **link))
     assert "The current model, linear ListNet, has no costs of pairs; choose “current model” above" in said
     assert "Shown: the linear RankSVM." in said
     own = {"model": "current model", "scope": "this fold"} | link
-    assert "s of training, one fold together, each C by itself" in words(open_link("influence", **own))
-    costs = words(open_link("influence", view="Influence of λ and μ", **own))
+    assert "s of training, one fold together, each C by itself" in words(open_page("influence", **own))
+    costs = words(open_page("influence", view="Influence of λ and μ", **own))
     assert "Linear ListNet has no costs of pairs. Choose the linear model above" in costs
 
 
@@ -128,13 +128,13 @@ def test_influence_says_why_another_model_is_shown(
     ],
 )
 def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(
-    change: dict[str, Any], models: str, open_link: Opener, monkeypatch: pytest.MonkeyPatch
+    change: dict[str, Any], models: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     power = replace(strangers.POWER, **change)
     made = lambda power, tol: strangers.ScaledMean(power)  # noqa: E731
     method = replace(strangers.SCALED_MEAN, settings=(TOL, power), make=made)
     monkeypatch.setitem(METHODS, "stranger", method)
-    app = open_link("sweep", method="scaled mean")
+    app = open_page("sweep", method="scaled mean")
     assert not app.error
     assert app.multiselect(key="axes").value == ["p"]
     assert models in app.header[0].value
@@ -142,9 +142,9 @@ def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(
 
 
 def test_low_rank_says_that_dual_variables_of_a_rising_loss_are_negative(
-    open_link: Opener, stranger: Callable[[str], dict[str, str]]
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
-    app = open_link("low_rank", m=10, **stranger("rising loss"))
+    app = open_page("low_rank", m=10, **stranger("rising loss"))
     (info,) = app.info
     assert "has no dual variables α ≥ 0 (its loss rises at some margins, where α is negative)" in info.value
     assert not figures(app)

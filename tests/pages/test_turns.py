@@ -80,17 +80,18 @@ def test_each_spec_is_trained_once_for_all_who_ask(trainings: Trainings) -> None
 
 
 def test_waiting_does_not_count_as_training(trainings: Trainings) -> None:
-    trainings._seconds = 2.0
+    trainings._seconds = 0.8
     each = [[spec] for spec in SPECS]
-    assert sorted(at_once(each, seconds=3.8), key=lambda specs: specs[0].C) == each
+    assert sorted(at_once(each, seconds=1.6), key=lambda specs: specs[0].C) == each
     assert trainings.most == 1, "the last has waited for longer than any may train"
 
 
 def test_nobody_waits_for_longer_than_they_have_patience(trainings: Trainings) -> None:
-    trainings._seconds = 1.5
+    trainings._seconds = 1.0
     got = at_once([[spec] for spec in SPECS], seconds=60.0, patience=0.2)
     assert got.count("no turn") == 2
     assert len(trainings.trained) == 1
+    trainings._seconds = 0.0
     assert at_once([SPECS], seconds=60.0, patience=0.2) == [SPECS], "a turn that is free is taken at once"
 
 

@@ -69,21 +69,21 @@ def test_what_is_too_much_for_a_browser_is_said(
     assert not components(app)
 
 
-def test_moved_weights_are_in_the_link_or_refused(open_page: Opener) -> None:
+def test_moved_weights_are_in_the_link_or_refused(open_by_menu: Opener) -> None:
     moved = [(0, 0.25), (7, -1.5e-7), (3, 0.0)]
     assert in_a_link(moved) == "0_0.25__7_-1.5e-07__3_0"
     assert from_a_link(in_a_link(moved), 8) == moved
     for wrong in ("8_1", "-1_1", "1_nan", "1_inf", "a_1", "1", "1_2_3"):
         with pytest.raises(ValueError, match=r"\w"):
             from_a_link(wrong, 8)
-    app = open_page("weights", weights="2_0.5")
+    app = open_by_menu("weights", weights="2_0.5")
     assert components(app)[1]["start"] == [[2, 0.5]]
     assert app.query_params["weights"] == "2_0.5"
     app.session_state["clin"] = -3
     app.run()
     assert components(app)[1]["start"] == []
     assert "weights" not in app.query_params, "another model has other weights"
-    app = open_page("weights", weights="1_1e999")
+    app = open_by_menu("weights", weights="1_1e999")
     assert OTHER_WEIGHTS in app.warning[0].value
     assert "weights" not in app.query_params
 

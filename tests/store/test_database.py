@@ -45,6 +45,7 @@ def test_a_store_is_shown_without_its_address(tmp_path: Path) -> None:
     [
         ("mysql://host/runs", "not one of sqlite, postgresql"),
         ("://", "neither a file nor an address"),
+        ("postgresql://host:port/runs", "neither a file nor an address"),
     ],
 )
 def test_other_addresses_are_refused(url: str, said: str) -> None:
@@ -124,3 +125,43 @@ def test_reading_waits_for_no_writer(tmp_path: Path) -> None:
 def test_the_folder_is_the_users_own(tmp_path: Path) -> None:
     Database(tmp_path / "new" / "runs.sqlite")
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_store_that_may_be_written_again_is_written_without_a_restart(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    with store.database.engine.connect() as connection:  # there is one, which is used again
+        connection.exec_driver_sql("PRAGMA query_only=ON")
+    with pytest.raises(StoreOutOfReach, match="-wal and -shm"):
+        store.records.keep(list(made.values()), "me")
+    assert store.records.keep(list(made.values()), "me") == len(made)
+    store.close()
+
+
+def test_a_removed_log_loses_no_run(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
+    file = tmp_path / "runs.sqlite"
+    store, (first, second, *_) = RunStore(file), made.values()
+    store.records.keep([first], "me")
+    for ending in ("-wal", "-shm"):
+        file.with_name(file.name + ending).unlink()
+    store.records.keep([second], "me")
+    again = RunStore(file)
+    assert len(again.listing.seen_by("me")) == 2
+    again.close()
+    store.close()
+
+
+def test_pages_of_zeros_are_noticed(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    store.records.keep(list(made.values()), "me")
+    assert store.database.check() == ""
+    store.close()
+    content = bytearray((tmp_path / "runs.sqlite").read_bytes())
+    content[-4096:] = bytes(4096)  # a page of records, which listings never read
+    (tmp_path / "runs.sqlite").write_bytes(content)
+    damaged = RunStore(tmp_path / "runs.sqlite")
+    assert len(damaged.listing.seen_by("me")) == len(made)
+    assert "the file is damaged" in damaged.database.check()
+    assert "the file is damaged" in damaged.database.notice
+    damaged.close()

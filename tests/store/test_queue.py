@@ -210,3 +210,11 @@ def test_a_worker_that_could_not_say_that_it_is_there_is_known_while_it_is_seen(
 def known(store: RunStore) -> list[str]:
     with store.database.reading() as connection:
         return list(connection.execute(select(workers.c.id)).scalars())
+
+
+def test_addresses_take_turns_before_visitors(store: RunStore, specs: list[RunSpec]) -> None:
+    for number, spec in enumerate(specs[:4]):
+        store.studies.submit(Study(f"made up {number}", "one", address="one place"), [spec])
+    store.studies.submit(Study("honest", "mine", address="another place"), [specs[4]])
+    owners = [take_lease(store, f"w{number}").owner for number in range(3)]
+    assert owners == ["made up 0", "honest", "made up 1"]

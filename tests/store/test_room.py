@@ -11,6 +11,7 @@ from conftest_store import GRID, take_lease
 from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
+from rankviz.common.errors import SettingError
 from rankviz.store import RunStore, StoreError, Study
 from rankviz.store.room import DAY, UNDO_SECONDS, make_room, purge, total_bytes
 from rankviz.store.run_store import keep_for_all, kept_for_all
@@ -55,6 +56,34 @@ def test_the_bytes_of_records_are_known(store: RunStore, made: Sequence[RunRecor
     store.records.keep(made[:2], "me")
     with store.database.reading() as connection:
         assert total_bytes(connection) == sum(len(record.to_bytes()) for record in made[:2])
+
+
+def test_notes_tags_and_designs_count_too(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    store.records.keep(made[:1], "me")
+    study = store.studies.submit(Study("me", "a title"), [SPECS[0]])
+
+    def held() -> int:
+        with store.database.reading() as connection:
+            return total_bytes(connection)
+
+    before = held()
+    store.marks.note("me", [SPECS[0].hash], "n" * 100)
+    store.marks.tag("me", [SPECS[0].hash], "t" * 20)
+    store.studies.note(study, "me", "s" * 300)
+    store.studies.redesign(study, "me", {"key": "d" * 1000})
+    assert held() - before == 100 + 20 + 300 + len('{"key": ""}') + 1000 - len("{}")
+    bounded(run_bytes=held() + 150)
+    for write in (
+        lambda: store.marks.note("me", [SPECS[0].hash], "n" * 1000),
+        lambda: store.studies.note(study, "me", "s" * 1000),
+        lambda: store.studies.redesign(study, "me", {"key": "d" * 3000}),
+    ):
+        with pytest.raises(StoreError, match="runs are kept here"):
+            write()
+    with pytest.raises(SettingError, match="a note has at most"):
+        store.studies.note(study, "me", "s" * 2001)
 
 
 def test_while_there_is_room_nothing_goes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -180,6 +181,31 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
     submit((SPEC.but(C=4.0),))
     with pytest.raises(StoreError, match="At most 3 jobs of all visitors"):
         submit((SPEC.but(C=5.0),), owner="another")
+
+
+@pytest.mark.usefixtures("nobody")
+def test_made_up_visitors_of_one_address_leave_places_for_others(
+    jobs: WatchedStudies, bounded: Callable[..., None]
+) -> None:
+    bounded(live_jobs=20, live_jobs_each=2, live_jobs_address=10)
+    numbers = itertools.count(1)
+
+    def ask(owner: str, address: str) -> str:
+        spec = SPEC.but(C=float(next(numbers)))
+        return jobs.submit([spec], owner=owner, title="A job", roots=[], address=address)
+
+    for number in range(10):
+        ask(f"made up {number}", "one place")
+    with pytest.raises(StoreError, match="From one network address at most 10 jobs"):
+        ask("made up 10", "one place")
+    for number in range(8):
+        ask(f"made up {number}", f"another place {number}")
+    with pytest.raises(StoreError, match="At most 20 jobs of all visitors"):
+        ask("made up 9", "a third place")  # the last places are for those who have no job
+    ask("honest", "a quiet place")
+    ask("unknown", "")
+    with pytest.raises(StoreError, match="At most 20 jobs of all visitors"):
+        ask("late", "a late place")
 
 
 @pytest.mark.usefixtures("nobody")
@@ -438,12 +464,20 @@ def test_a_record_that_cannot_be_read_is_made_again(
     assert set(store.records.find([SPEC])) == {SPEC}
 
 
-DAMAGE = ["", "{}", "[1, 2]", "7", '{"pid": "x"}', '{"digest": 1', "[" * 5000, '{"digest": [1]}']
+PLACES = ("families.progress", "workers.process", "studies.roots", "runs.spec")
+DAMAGE = [
+    *((place, content) for place in PLACES for content in ("", "7", "[" * 5000)),
+    ("families.progress", "[1, 2]"),
+    ("workers.process", "{}"),
+    ("workers.process", '{"pid": "x"}'),
+    ("studies.roots", "[1, 2]"),
+    ("runs.spec", "{}"),
+    ("runs.spec", '{"digest": [1]}'),
+]
 
 
 @pytest.mark.usefixtures("nobody")
-@pytest.mark.parametrize("content", DAMAGE)
-@pytest.mark.parametrize("place", ["families.progress", "workers.process", "studies.roots", "runs.spec"])
+@pytest.mark.parametrize(("place", "content"), DAMAGE)
 def test_what_cannot_be_read_stops_nobody_else(
     store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, place: str, content: str
 ) -> None:

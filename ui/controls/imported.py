@@ -12,7 +12,7 @@ from rankviz.store.exchange import Verdict
 from ui.controls.settings import open_run, state_of
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
-from ui.shell.visitors import visitor
+from ui.shell.visitors import address, visitor
 from ui.work.folds import data_roots_of_visitor
 from ui.work.run_store import keeper, run_store
 from ui.work.watching import jobs
@@ -31,7 +31,8 @@ def train_again(spec: RunSpec) -> None:
     try:
         state_of(spec)
     except SettingError:
-        jobs().submit([spec], owner=visitor(), title="Train again", roots=data_roots_of_visitor())
+        about = {"owner": visitor(), "title": "Train again", "address": address()}
+        jobs().submit([spec], roots=data_roots_of_visitor(), **about)
         st.session_state[_WAITS] = [*st.session_state.get(_WAITS, []), spec.hash]
     else:
         st.session_state[_AGAIN] = spec.hash

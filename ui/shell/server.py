@@ -8,11 +8,17 @@ nothing. See docs/decisions/0022-security-in-the-browser.md.
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
+from streamlit import config
+
+LOG = logging.getLogger("rankviz.server")
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -57,6 +63,74 @@ class Headers:
             await send(message)
 
         await self._application(scope, receive, send_with_headers)
+
+
+METRICS, METRICS_ENVIRONMENT = "/_stcore/metrics", "RANKVIZ_METRICS"
+"""Path of Streamlit's counts of sessions and memory; it answers only if the variable is set."""
+_CHANGES = ("POST", "PUT", "PATCH", "DELETE")
+
+
+class SameOrigin:
+    """Refuses sessions and changes that a page of another origin requests, and Streamlit's counts.
+
+    Streamlit accepts every port of this machine's name: any other app there could open sessions with a
+    visitor's cookie. Origins in `server.corsAllowedOrigins` stay allowed.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer, or answer with status 403 or 404."""
+        foreign = scope["type"] == "websocket" or scope.get("method") in _CHANGES
+        if foreign and not _is_own(scope):
+            await _refuse(scope, receive, send, 403)
+        elif str(scope.get("path", "")).endswith(METRICS) and not os.environ.get(METRICS_ENVIRONMENT):
+            await _refuse(scope, receive, send, 404)
+        else:
+            await self._application(scope, receive, send)
+
+
+def _is_own(scope: Message) -> bool:
+    """Return True if the request names no origin, this host and port, or an origin that the server allows."""
+    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    origin = headers.get(b"origin")
+    if origin is None or not config.get_option("server.enableCORS"):  # browsers always name it
+        return True
+    allowed = {one.strip() for one in config.get_option("server.corsAllowedOrigins")}
+    return urlsplit(origin).netloc == headers.get(b"host") or origin in allowed
+
+
+async def _refuse(scope: Message, receive: Receive, send: Send, status: int) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})  # before it is accepted: status 403
+    else:
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+FILES = 65_536
+"""Open files and connections that a server may have; each session takes about four."""
+
+
+def raise_file_limit() -> None:
+    """Raise the limit of open files to the system's, and warn if that is low for a class.
+
+    Beyond the limit no session opens and no worker starts.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < 4096:
+        LOG.warning(
+            "Only %d files may be open, enough for about %d sessions: raise LimitNOFILE.", most, most // 8
+        )
 
 
 @cache

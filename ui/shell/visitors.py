@@ -11,6 +11,7 @@ until a reload. Cookies depend on hosts but not on ports: other apps at this mac
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 from functools import cache
@@ -72,6 +73,19 @@ document.cookie = "{cookie}={secret}; path=/; max-age=31536000; SameSite=Strict"
 def visitor() -> str:
     """Return this visitor's digest; the same in all their tabs, after reloads and restarts."""
     return hashlib.blake2b((account() or _secret()).encode(), digest_size=16).hexdigest()
+
+
+PROXY = "RANKVIZ_BEHIND_PROXY"
+"""If set, the address of a visitor is the last one of X-Forwarded-For, which the proxy writes."""
+
+
+def address() -> str:
+    """Return a digest of this visitor's network address; "" if unknown, as behind an unnamed proxy."""
+    if os.environ.get(PROXY):
+        found = str(st.context.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
+    else:
+        found = st.context.ip_address or ""  # None for this machine's own, where a proxy may run
+    return hashlib.blake2b(found.encode(), digest_size=8).hexdigest() if found else ""
 
 
 def keep_visitor() -> None:

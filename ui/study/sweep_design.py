@@ -25,7 +25,7 @@ from rankviz.store.study import HERE
 from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
 from ui.shell.texts import escaped
-from ui.shell.visitors import visitor
+from ui.shell.visitors import address, visitor
 from ui.study import sweep_words as words
 from ui.study.sweep_words import TOO_MANY, axes_in_words, title_of
 from ui.work.folds import data_roots_of_visitor, datasets, digest_of
@@ -259,6 +259,7 @@ def start_sweep(
     st.session_state[STUDY] = execution.submit(
         Study(
             owner=visitor(),
+            address=address(),
             title=title,
             kind=KIND,
             design=design.to_dict() if choice is None else choice.beside(design),

@@ -20,7 +20,7 @@ from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
-from ui.shell.visitors import visitor
+from ui.shell.visitors import address, visitor
 from ui.work.folds import data_roots_of_visitor
 from ui.work.runs import run
 from ui.work.watching import PARAMETER, jobs, watch
@@ -120,7 +120,7 @@ AUTO_JOB, _RESTING = "unasked-job", "unasked-runs"
 def start(missing: list[RunSpec], title: str, place: str = HERE) -> WatchedStatus:
     """Start a job and put its id into the address; `place` names its workers."""
     roots = data_roots_of_visitor()
-    job_id = jobs().submit(missing, owner=visitor(), title=title, roots=roots, place=place)
+    job_id = jobs().submit(missing, owner=visitor(), title=title, roots=roots, place=place, address=address())
     st.query_params[PARAMETER] = job_id
     return jobs().status(job_id)
 
@@ -151,7 +151,9 @@ def continue_as_job(late: list[RunSpec], title: str, why: str, wanted: list[RunS
 def _job_of(late: list[RunSpec], title: str) -> WatchedStatus | None:
     """Return the job that continues too long runs; run them here if no job can be stored."""
     try:
-        job_id, new = jobs().join(late, owner=visitor(), title=title, roots=data_roots_of_visitor())
+        job_id, new = jobs().join(
+            late, owner=visitor(), title=title, roots=data_roots_of_visitor(), address=address()
+        )
         if new:
             st.query_params[PARAMETER] = st.session_state[AUTO_JOB] = job_id
             begin(job_id, visitor())

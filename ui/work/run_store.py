@@ -18,7 +18,7 @@ import streamlit as st
 
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.store import RunStore, StoreError, StoreOutOfReach
+from rankviz.store import Database, RunStore, StoreError, StoreOutOfReach
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.room import purge
 from ui.shell.texts import escaped
@@ -80,9 +80,16 @@ def continue_sweeps() -> None:
 
 @lru_cache(maxsize=1)
 def purge_now_and_then(_: int) -> None:
-    """Purge the store, once for each number."""
-    with run_store().database.writing() as connection:
+    """Purge the store and check it in a thread, once for each number."""
+    database = run_store().database
+    with database.writing() as connection:
         purge(connection)
+    Thread(target=_check, args=[database], daemon=True, name="check of the store").start()
+
+
+def _check(database: Database) -> None:
+    with suppress(StoreError):  # the pages say it too
+        database.check()
 
 
 class Keeper:

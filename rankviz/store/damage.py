@@ -1,0 +1,186 @@
+"""Damaged rows of a run store: find them, set them right or remove them.
+
+A bad disk, a cut copy or another program may leave a value that no version of rankviz writes: text in a
+column of numbers, text that is not UTF-8, JSON that cannot be parsed, a reference to no row. One such value
+may cost its row, but no other one.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Double,
+    Integer,
+    LargeBinary,
+    Table,
+    cast,
+    delete,
+    exists,
+    literal_column,
+    select,
+    update,
+)
+
+from rankviz.common.numbers import counted
+from rankviz.store.tables import MOST_BYTES, metadata, runs
+
+YEAR = 365 * 86400.0
+"""Longest time into the future that a row may name, in seconds."""
+_ROW = {"sqlite": "rowid", "postgresql": "ctid"}
+"""Dialect -> name of a row, whatever its key holds."""
+
+
+def mend(connection: Connection) -> str:
+    """Set damaged rows right, and remove the others; return a sentence on them, "" if there are none.
+
+    A damaged value becomes NULL or its column's default where it has one; otherwise its row is removed,
+    with the rows that belong to it.
+    """
+    reset, removed = Counter[str](), Counter[str]()
+    for table in metadata.sorted_tables:  # parents before their children
+        damaged = dict[Any, set[str]]()
+        for column in table.columns:
+            for row in (*_unreadable(connection, column), *_orphans(connection, column)):
+                damaged.setdefault(row, set()).add(column.name)
+        for row, names in damaged.items():
+            if any(not _has_default(table.columns[name]) for name in names):
+                _remove(connection, table, row)
+                removed[table.name] += 1
+            else:
+                values = {name: _default(table.columns[name]) for name in names}
+                connection.execute(update(table).where(_row(connection) == row).values(values))
+                reset[table.name] += 1
+    said = [_said(found, verb) for found, verb in ((removed, "removed"), (reset, "set right")) if found]
+    return f"The database of runs was damaged: {'; '.join(said)}." if said else ""
+
+
+def _said(found: Counter[str], verb: str) -> str:
+    rows = ", ".join(f"{counted(number, 'row')} of {name}" for name, number in found.items())
+    return f"{rows} {verb}"
+
+
+def _row(connection: Connection) -> Any:
+    return literal_column(_ROW[connection.dialect.name])
+
+
+def _has_default(column: Column[Any]) -> bool:
+    return not column.primary_key and (
+        column.nullable or bool(column.default or column.server_default or "instead" in column.info)
+    )
+
+
+def _default(column: Column[Any]) -> Any:
+    """Return the value that stands for a lost one."""
+    if "instead" in column.info:
+        instead = column.info["instead"]
+        return instead() if callable(instead) else instead
+    if column.nullable:
+        return None
+    return column.default.arg if column.default is not None else column.type.python_type()  # type: ignore[attr-defined]
+
+
+def _unreadable(connection: Connection, column: Column[Any]) -> Iterator[Any]:
+    """Yield the rows whose value in this column is none that rankviz writes."""
+    raw = cast(column, LargeBinary) if _is_text(column) and connection.dialect.name == "sqlite" else column
+    kind: Any = literal_column(f'typeof("{column.table.name}"."{column.name}")')
+    if connection.dialect.name == "postgresql":  # which checks types itself
+        kind = literal_column("'any'")
+    readable = _readable(column)
+    # conversion would fail at the first damaged value: values are read as they are stored
+    asked = select(
+        _row(connection), kind, raw.label("value") if _is_text(column) else _plain(connection, column)
+    )
+    for row, found, value in connection.execute(asked.select_from(column.table)):
+        if found == "null" or (found == "any" and value is None):
+            if not column.nullable:
+                yield row
+        elif found not in (*_KINDS[_family(column)], "any") or not readable(value):
+            yield row
+
+
+def _plain(connection: Connection, column: Column[Any]) -> Any:
+    """Return a column of numbers without conversion of its values; bytes are not read at all."""
+    name = f'"{column.table.name}"."{column.name}"'
+    if _family(column) == "blob":
+        return literal_column("1")
+    numeric = f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END"
+    return literal_column(numeric if connection.dialect.name == "sqlite" else name)
+
+
+_KINDS = {"text": ("text",), "number": ("real", "integer"), "whole": ("integer",), "blob": ("blob",)}
+"""Family of a column -> SQLite's types of the values that rankviz writes."""
+
+
+def _family(column: Column[Any]) -> str:
+    if isinstance(column.type, LargeBinary):
+        return "blob"
+    if isinstance(column.type, Double):
+        return "number"
+    return "whole" if isinstance(column.type, Integer | Boolean) else "text"
+
+
+def _is_text(column: Column[Any]) -> bool:
+    return _family(column) == "text"
+
+
+def _readable(column: Column[Any]) -> Callable[[Any], bool]:
+    """Return the check of a column's values, beyond their type."""
+    if _is_text(column):
+        shape = column.info.get("json")
+        return _is_utf8 if shape is None else lambda value: _is_json(value, shape)
+    if isinstance(column.type, Boolean):
+        return lambda value: value in (0, 1)
+    if column is runs.c.size:
+        return lambda value: 0 <= value <= MOST_BYTES
+    if isinstance(column.type, Double):
+        latest = time.time() + YEAR
+        return lambda value: 0 <= value <= latest
+    return lambda _: True
+
+
+def _is_utf8(value: bytes | str) -> bool:
+    try:
+        return isinstance(value, str) or value.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def _is_json(value: bytes | str, shape: type) -> bool:
+    try:
+        return not value or isinstance(json.loads(value), shape)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _orphans(connection: Connection, column: Column[Any]) -> Iterator[Any]:
+    """Yield the rows that refer to a row that is not there."""
+    for key in column.foreign_keys:
+        there = exists().where(key.column == column).correlate(column.table)
+        asked = select(_qualified(connection, column.table)).select_from(column.table)
+        yield from connection.execute(asked.where(column.is_not(None), ~there)).scalars()
+
+
+def _qualified(connection: Connection, table: Table) -> Any:
+    return literal_column(f'"{table.name}".{_ROW[connection.dialect.name]}')
+
+
+def _remove(connection: Connection, table: Table, row: Any) -> None:
+    """Remove a row; references to it become NULL, or their rows go too."""
+    for child in metadata.sorted_tables:
+        for key in child.foreign_keys:
+            if key.column.table is not table or key.ondelete is not None:
+                continue
+            named = select(key.column).where(_row(connection) == row).scalar_subquery()
+            if key.parent.nullable:
+                connection.execute(update(child).where(key.parent == named).values({key.parent.name: None}))
+            else:
+                connection.execute(delete(child).where(key.parent == named))
+    connection.execute(delete(table).where(_row(connection) == row))

@@ -1,0 +1,132 @@
+"""A damaged value costs its row at most: every column of every table is damaged in turn."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest_store import take_lease
+from sqlalchemy import Column, Connection, Double, Integer, func, select
+
+from rankviz import RunRecord, RunSpec
+from rankviz.common.processes import start
+from rankviz.store import RunStore, StoreOutOfReach, Study
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.queue import reclaim
+from rankviz.store.room import purge
+from rankviz.store.tables import metadata
+from rankviz.store.watched import WatchedStudies
+
+NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", "1e300"
+DAMAGED = [
+    pytest.param(column, value, id=f"{column}-{value}")
+    for table in metadata.sorted_tables
+    for column in table.columns
+    if list(table.primary_key) != [column] or not isinstance(column.type, Integer)  # SQLite's own number
+    for value in (NOT_UTF8, BYTES, *((TEXT, FAR) if isinstance(column.type, Double) else ()))
+]
+
+
+@pytest.fixture
+def filled(tmp_path: Path, made: dict[RunSpec, RunRecord], nobody: None) -> Iterator[RunStore]:
+    """A store of two visitors: a run with a record and marks, a leased family, a shared study that waits."""
+    store = RunStore(tmp_path / "runs.sqlite")
+    worker = start(["sleep", "60"], {}, tmp_path / "log")
+    first, second, third, *_ = made
+    store.records.keep([made[first]], "me")
+    store.marks.tag("me", [first.hash], "good")
+    store.queue.register("worker", worker)
+    store.studies.submit(Study("me", "mine"), [second])
+    store.queue.renew(take_lease(store, "worker"), {"stage": "data", "fraction": 0.5, "digest": second.hash})
+    store.studies.submit(Study("you", "yours", shared=True), [third])
+    store.records.keep([made[third]], "you")
+    yield store
+    worker.terminate()
+    store.close()
+
+
+@pytest.fixture
+def jobs(filled: RunStore) -> WatchedStudies:
+    return WatchedStudies(LocalWorkers(filled, 1))
+
+
+def damage(store: RunStore, column: Column[Any], value: str) -> None:
+    """Damage the first row's value from outside, as a bad disk would."""
+    name = column.table.name
+    with sqlite3.connect(str(store.database.file)) as connection:
+        first = f'(SELECT min(rowid) FROM "{name}")'
+        connection.execute(f'UPDATE "{name}" SET "{column.name}"={value} WHERE rowid={first}')
+    connection.close()
+
+
+def persist(work: Callable[[], Any]) -> Any:
+    """Do what a page does at its next run: ask again, once."""
+    try:
+        return work()
+    except StoreOutOfReach:
+        return work()
+
+
+def use(store: RunStore, jobs: WatchedStudies, specs: list[RunSpec]) -> None:
+    """Do what another visitor, a worker and the server do."""
+    digests = [spec.hash for spec in specs]
+
+    def write(work: Callable[[Connection], object]) -> None:
+        with store.database.writing() as connection:
+            work(connection)
+
+    for owner in ("me", "other"):
+        persist(lambda owner=owner: store.listing.seen_by(owner))
+        persist(lambda owner=owner: store.listing.seen_among(digests, owner))
+        persist(lambda owner=owner: store.studies.titles(owner))
+        for status in persist(lambda owner=owner: store.studies.of(owner)):
+            persist(lambda id=status.id: store.studies.specs(id))
+            persist(lambda id=status.id, owner=owner: store.listing.of_study(id, owner))
+    persist(store.studies.every)
+    persist(store.studies.running)
+    persist(store.listing.every)
+    persist(lambda: store.records.find(specs))
+    persist(lambda: store.queue.has_work_for("worker"))
+    persist(lambda: write(reclaim))
+    persist(lambda: write(purge))
+    job = persist(lambda: jobs.submit(specs[-1:], owner="other", title="a job", roots=[]))
+    persist(lambda: jobs.status(job))
+    persist(jobs.live)
+    persist(lambda: store.studies.submit(Study("other", "another"), specs[-2:-1]))
+    while (lease := persist(lambda: store.queue.take("another worker"))).owner != "other":
+        pass
+    assert lease.specs == (specs[-1],)
+
+
+def count(store: RunStore) -> int:
+    """The rows of all tables."""
+    with store.database.reading() as connection:
+        return sum(
+            connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in metadata.sorted_tables
+        )
+
+
+@pytest.mark.story
+@pytest.mark.parametrize(("column", "value"), DAMAGED)
+def test_a_damaged_value_stops_nobody_else(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec], column: Column[Any], value: str
+) -> None:
+    damage(filled, column, value)
+    use(filled, jobs, specs)
+    filled.database.mend()
+    found = {status.study.title: status for status in filled.studies.of("other")}
+    assert found["yours"].total == found["another"].total == 1
+    assert specs[2].hash in filled.listing.seen_by("other").index
+    if value == NOT_UTF8:
+        assert f"1 row of {column.table.name}" in filled.database.notice
+
+
+def test_sound_rows_stay(filled: RunStore) -> None:
+    before = count(filled)
+    assert filled.database.mend() == ""
+    assert count(filled) == before
+    assert filled.database.notice == ""
