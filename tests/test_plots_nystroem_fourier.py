@@ -130,7 +130,7 @@ def test_arcs_join_the_ranks_of_a_pair() -> None:
     table = ranked_list.rankings_data(list(found.items()), data, 0)
     pairs, _ = plots.disagreements({name: found[name] for name in MAPS}, found[EXACT], data.y)
     fig = plots.rankings_figure(table, pairs, {"nystroem": 0, EXACT: 1, "fourier": 2}, 4)
-    lost = next(trace for trace in fig.data if trace.name == "pair lost by the map")
+    lost = next(trace for trace in fig.data if trace.name == "pair that only the exact kernel has in order")
     assert not any(trace.name == "pair won by it" and trace.showlegend for trace in fig.data)
     y = np.array(lost.y, float)
     pieces = (piece[~np.isnan(piece)] for piece in np.split(y, np.flatnonzero(np.isnan(y))))

@@ -80,7 +80,7 @@ def test_the_colour_bar_says_that_lower_values_share_its_lowest_colour() -> None
     low, high = sweep_map.colours_between(values)
     ticks = sweep_map.bar_ticks(values, [low, high])
     assert (ticks["tickvals"][0], ticks["tickvals"][-1]) == (low, high)
-    assert ticks["ticktext"][0] == f"≤ {low:g}"
+    assert ticks["ticktext"][0] == f"≤ {low:.3f}"
     assert not any("≤" in text for text in ticks["ticktext"][1:])
     whole = sweep_map.bar_ticks(values[1:], [low, high])
     assert not any("≤" in text for text in whole["ticktext"])
@@ -90,12 +90,16 @@ def test_the_colour_bar_says_that_lower_values_share_its_lowest_colour() -> None
         .colorbar
     )
     assert len(bar.ticktext) == len(bar.tickvals) <= 7
+    assert {len(text.removeprefix("≤ ")) for text in bar.ticktext} == {5}, "equal decimals"
 
 
 def test_a_map_of_nothing_done_has_no_best() -> None:
     table = sweep_map.map_data(GRID, made_up(GRID, lambda spec: math.nan), "MAP")
     assert not table["best"].any()
-    assert [trace.type for trace in sweep_map.map_figure(table, GRID, "MAP").data] == ["heatmap"]
+    fig = sweep_map.map_figure(table, GRID, "MAP")
+    assert [trace.type for trace in fig.data] == ["heatmap"]
+    assert not fig.layout.yaxis.title.text, "a letter on its side cannot be read"
+    assert [note.text for note in fig.layout.annotations] == ["γ"]
 
 
 def test_where_several_cells_have_one_place_the_best_is_shown() -> None:

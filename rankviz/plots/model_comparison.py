@@ -17,7 +17,6 @@ from rankviz.common.numbers import small, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.plots.style import (
     EVEN_COLOUR,
-    SIGNED,
     add_band,
     add_line,
     add_note,
@@ -65,7 +64,14 @@ def dot_intervals(table: pd.DataFrame, title: str, hover: pd.Series, **layout: A
             figure.add_trace(_dot(row, int(str(place)), f"y{suffix}", hover[row["index"]]))
         add_note(figure, f"<b>{verbatim(str(panel))}</b>", 0, end[1], xref="paper", yref="paper")
     margin = {"l": 20, "r": 20, "t": 34, "b": 55}
+    layout["meta"] = {"alone": max(height, 300)}  # rows need no more, and controls may be above
     return finished(figure, height=height, showlegend=False, margin=margin, **axes, **layout)
+
+
+def _signed(table: pd.DataFrame) -> dict[str, str]:
+    """Return the format of an axis of differences: signed, with equal decimals."""
+    span = float(max(table["high"].max(), 0.0) - min(table["low"].min(), 0.0))
+    return {"tickformat": f"+.{max(math.ceil(-math.log10(span / 6)), 1) if span > 0 else 2}f"}
 
 
 def _domains(rows: list[int]) -> list[tuple[float, float]]:
@@ -147,7 +153,7 @@ def deltas_data(comparison: Comparison) -> pd.DataFrame:
 def deltas_figure(table: pd.DataFrame) -> go.Figure:
     """Draw a panel per metric, a row per contestant; hollow if not significant after correction."""
     shown = table.assign(panel=table["metric"], value=table["difference"], full=table["holds"], reference=0.0)
-    hover, axis = shown.apply(_delta_hover, axis=1), SIGNED
+    hover, axis = shown.apply(_delta_hover, axis=1), _signed(table)
     return dot_intervals(shown, "mean difference to the baseline", hover, xaxis=axis)
 
 
@@ -176,7 +182,7 @@ def slices_figure(table: pd.DataFrame, metric: str) -> go.Figure:
         full=table["distinguishable"],
         reference=0.0,
     )
-    hover, axis = shown.apply(_slice_hover, axis=1), SIGNED
+    hover, axis = shown.apply(_slice_hover, axis=1), _signed(table)
     return dot_intervals(shown, f"mean Δ{metric} to the baseline", hover, xaxis=axis)
 
 

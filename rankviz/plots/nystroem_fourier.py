@@ -84,15 +84,16 @@ def matrices_figure(
         fig.add_trace(heat, row=1, col=place)
     low, high = _range_of(K)
     strong = STRONG * (high - low)
-    bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.4, "y": -0.03, "yanchor": "top"}
-    right = bar | {"title": {"text": "κ", "side": "top"}, "x": 0.75}
-    left = bar | {"title": {"text": "K̃ − K", "side": "top"}, "x": 0.25}
+    bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.28, "y": -0.03, "yanchor": "top"}
+    right = bar | {"title": {"text": "κ", "side": "top"}, "x": 0.5}
+    left = bar | {"title": {"text": "K̃ − K", "side": "top"}, "x": 0.17}
     fig.update_xaxes(showticklabels=False, ticks="", constrain="domain", showgrid=False)
     fig.update_yaxes(
         autorange="reversed",
         showticklabels=False,
         ticks="",
         constrain="domain",
+        constraintoward="top",  # below their titles on a phone
         showgrid=False,
     )
     for place in range(2, len(names) + 1):
@@ -366,8 +367,8 @@ def rankings_figure(table: pd.DataFrame, pairs: pd.DataFrame, places: Mapping[st
     fig = ranked_list.ranks_figure(table, k)
     ranks = {place: rows.sort_values("row")["rank"].to_numpy() for place, rows in table.groupby("place")}
     looks = {
-        True: ("pair lost by the map", CHOSEN_COLOUR, None),
-        False: ("pair won by it", EVEN_COLOUR, "dot"),
+        True: ("pair that only the exact kernel has in order", CHOSEN_COLOUR, None),
+        False: ("pair that only the map has in order", EVEN_COLOUR, "dot"),
     }
     for lost, (name, colour, dash) in looks.items():
         x: list[Any] = []

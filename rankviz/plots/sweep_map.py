@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, finished
+from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, add_note, finished
 from rankviz.plots.sweep_settings import (
     STEP,
     axis_positions,
@@ -76,7 +76,10 @@ def bar_ticks(values: pd.Series[float], ends: list[float]) -> dict[str, list[Any
     """Return ticks of the colour bar; the lowest shows ≤ if lower values share its colour."""
     at = ticks_between(*ends)
     clipped = len(values) > 0 and float(values.min()) < ends[0]
-    return {"tickvals": at, "ticktext": ["≤ " * (clipped and value == at[0]) + f"{value:g}" for value in at]}
+    return {
+        "tickvals": at,
+        "ticktext": ["≤ " * (clipped and value == at[0]) + f"{value:.3f}" for value in at],
+    }
 
 
 def ticks_between(low: float, high: float) -> list[float]:
@@ -163,6 +166,10 @@ def _axes(fig: go.Figure, design: Design, names: Names) -> None:
         values = listed_values(design, name)
         update(title_text=axis_title(design, name), showgrid=not values, zeroline=False)
         update(axis_ticks(design, name) | ({"range": [-0.5, len(values) - 0.5]} if values else {}))
+    title = fig.layout.yaxis.title
+    if len(title.text) <= 2:  # one letter on its side cannot be read
+        add_note(fig, title.text, 0, 1.01, "right", xref="paper", yref="paper", xshift=-10)
+        title.text = ""
 
 
 def hover_text(design: Design, names: Names, first: int = 0) -> str:

@@ -232,13 +232,14 @@ def parallel_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figu
     marks = [*(_ticks(design, table, name) for name in design.names), _metric_ticks(table)]
     for place, ticks in enumerate(marks):
         fig.add_vline(place, line={"width": 1, "color": "#8a8a8a"}, layer="below")
+        side, shift = ("right", -6) if place < len(names) - 1 else ("left", 6)  # where no line crosses them
         for at, text in ticks:
-            add_note(fig, text, place, at, "right", None, xshift=-6)
+            add_note(fig, text, place, at, side, None, xshift=shift)
     fig.update_xaxes(
         tickvals=list(range(len(names))),
         ticktext=names,
         side="top",
-        range=[-0.35, len(names) - 0.75],
+        range=[-0.35, len(names) - 0.65],
         showgrid=False,
         zeroline=False,
         fixedrange=True,

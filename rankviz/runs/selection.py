@@ -170,7 +170,7 @@ class Choice:
         True if each fold has its own choice.
     """
 
-    metric: str = "MAP"
+    metric: str = "NDCG@10"
     rule: str = "best"
     per_fold: bool = False
 

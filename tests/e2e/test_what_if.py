@@ -9,7 +9,6 @@ import pytest
 from helpers import assert_no_errors_shown, darken, query_of
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_foreign_text import DOCUMENT, assert_nothing_leads_elsewhere
-from test_look import serious
 from test_uploads import GOOD
 
 from tools.browser import Server, open_page, wait_settled
@@ -219,12 +218,12 @@ def test_a_feature_is_edited_in_its_box(opened: Page) -> None:
     assert_no_errors_shown(page)
 
 
-def test_nothing_serious_stands_in_the_way_after_a_change(server: Server, page: Page) -> None:
+def test_nothing_stands_in_the_way_after_a_change(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, f"{server.url}/what_if?m=50&changes={HEAVY}__g_t0_4_1__o_t0_3")
-    assert not serious(page)
+    assert not barriers(page)
     darken(page)
-    assert not serious(page)
+    assert not barriers(page)
 
 
 def test_names_of_documents_are_texts(tmp_path: Path, start_server, page: Page) -> None:

@@ -27,7 +27,7 @@ from ui.compare.compare import EXAMPLE
 from ui.compare.compare_controls import grouped, matching
 from ui.compare.compare_words import ALONE, UNREADABLE, best, headline
 from ui.controls.compared import WAITING, send
-from ui.controls.widgets import METRICS
+from ui.controls.widgets import ALL, METRICS
 from ui.shell.visitors import COOKIE
 from ui.work.run_store import keeper, run_store
 
@@ -64,6 +64,14 @@ def heading(app: AppTest) -> str:
 def of_library(part: str, baseline: str = "linear", *metrics: str) -> str:
     found = compare(contestants(made(), part), metrics or [METRIC], baseline)
     return headline(found, METRIC)
+
+
+def test_the_folds_of_a_sweep_are_not_those_of_the_comparison(open_page: Opener) -> None:
+    app = open_page("compare")
+    app.session_state["folds"] = ["Fold1", "Fold3"]  # the same name, as Sweep leaves it
+    app.run()
+    assert not app.exception
+    assert app.session_state["folds"] == ALL
 
 
 def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> None:

@@ -123,8 +123,8 @@ def test_what_starts_is_in_the_store_with_the_digests_of_its_data(started: AppTe
 
 def test_the_map_fills_in_and_says_what_is_best(started: AppTest) -> None:
     app = make(started)
-    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
-    assert f"validation MAP {chosen.validation:.3f}" in app.header[0].value
+    chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
+    assert f"validation NDCG@10 {chosen.validation:.3f}" in app.header[0].value
     assert app.header[0].value.startswith("Best: C = ")
     values = [value for row in figures(app)[0]["data"][0]["z"] for value in row]
     assert max(values) == pytest.approx(chosen.validation)
@@ -143,10 +143,10 @@ def test_the_test_part_is_shown_when_it_is_asked_for(started: AppTest) -> None:
     app.query_params["view"] = "Test part"
     app.session_state["view"] = "Test part"
     app.run()
-    assert "Test MAP" not in words(app)
-    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+    assert "Test NDCG@10" not in words(app)
+    chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
     app = press(app, "show-test")
-    assert f"**Test MAP {chosen.test_means['MAP']:.3f}**" in words(app)
+    assert f"**Test NDCG@10 {chosen.test_means['NDCG@10']:.3f}**" in words(app)
     app.selectbox(key="metric").set_value("NDCG@1").run()
     other = select(design_of(study_of(app)), table_of(app), "NDCG@1")
     if other.chosen["cell"].tolist() != chosen.chosen["cell"].tolist():
@@ -224,7 +224,7 @@ def test_a_cell_opens_in_train_without_training(
     started: AppTest, open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = make(started)
-    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+    chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
 
     made: list[RunSpec] = []
 
@@ -360,11 +360,11 @@ def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Callable[..., App
 
 
 def test_the_list_tells_the_cell_that_a_sweep_keeps_to_choose(started: AppTest) -> None:
-    """Not the best one by MAP, where the sweep chooses by another metric, rule, or for each fold."""
+    """Not the best one by NDCG@10, where the sweep chooses by another metric, rule, or for each fold."""
     app = make(started)
     study = study_of(app)
     design, table, owner = design_of(study), table_of(app), run_store().studies.status(study).study.owner
-    assert f"best MAP {select(design, table, 'MAP').validation:.3f} at " in listed(app)
+    assert f"best NDCG@10 {select(design, table, 'NDCG@10').validation:.3f} at " in listed(app)
     for metric, rule, each, told in (
         ("NDCG@1", "one_standard_error", False, "within one standard error NDCG@1 {:.3f} at "),
         ("P@5", "best", True, "best P@5 {:.3f} in the mean, chosen for each fold"),
@@ -404,9 +404,9 @@ def test_a_ranker_without_c_is_swept_and_chosen_among(
 ) -> None:
     monkeypatch.setitem(METHODS, "mean", strangers.SCALED_MEAN)
     app = make(press(open_page("sweep", method="scaled mean"), "start-sweep"))
-    chosen = select(design_of(study_of(app)), table_of(app), "MAP")
+    chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
     assert app.header[0].value.startswith("Best: p = ")
-    assert f"validation MAP {chosen.validation:.3f}" in app.header[0].value
+    assert f"validation NDCG@10 {chosen.validation:.3f}" in app.header[0].value
     for view in (
         "Cells",
         "Parallel coordinates",

@@ -53,7 +53,7 @@ def test_a_sweep_is_made_and_chosen_among(command: Command, store: RunStore) -> 
     found = as_json(command("sweep", "--resume", study.id, "--json"))
     assert found["runs"] == {"done": 6}
     table = store.listing.of_studies([study.id])
-    assert found["validation"] == pytest.approx(table["vali:MAP"].max())
+    assert found["validation"] == pytest.approx(table["vali:NDCG@10"].max())
     assert len(as_json(command("runs", "--study", study.id, "--where", "gamma=2^-1", "--json"))) == 3
     best = as_json(command("runs", "--sort", "vali:MAP", "--limit", "1", "--json"))
     assert best[0]["vali:MAP"] == table["vali:MAP"].max()

@@ -34,12 +34,12 @@ from ui.controls.compared import (
 )
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
-from ui.controls.settings import data_from_state, go_to
+from ui.controls.settings import data_from_state, go_to, spec_from_state
 from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import KEPT_ALONE
-from ui.shell.texts import escaped
+from ui.shell.texts import describe, escaped
 from ui.shell.visitors import visitor
 from ui.work.jobs import run_or_submit
 from ui.work.run_store import keeper, run_store, show_store_notice
@@ -312,7 +312,7 @@ def no_models() -> None:
         return
     st.header(words.NO_MODELS, anchor=False)
     ways = st.container(key=KEPT_ALONE)
-    ways.info(words.HOW_TO_FILL)
+    ways.info(words.HOW_TO_FILL.format(model=" · ".join(describe(spec_from_state(st.session_state)).names)))
     with_linear(ways)
     row = ways.container(horizontal=True)
     with row:

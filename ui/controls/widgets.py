@@ -153,6 +153,8 @@ def chosen_folds(row: Bound, spec: RunSpec, key: str, default: str) -> tuple[str
     """Draw the choice between the sidebar's fold and all folds; return the chosen folds."""
     found = tuple(datasets()[spec.dataset].folds)
     both = [default, ALL if default == THIS else THIS]
+    if st.session_state.get(key, default) not in both:  # the folds of a sweep have the same name
+        del st.session_state[key]
     scope = row.buttons(key, "Folds", both, disabled=len(found) < 2)
     return found if scope == ALL and len(found) > 1 else (spec.fold,)
 

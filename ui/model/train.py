@@ -249,9 +249,10 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     labels, records = _two(other, record).labels, (other, record)
     shown = dict(zip(labels, records, strict=True))
     means = pd.DataFrame({label: r.metrics[part].mean() for label, r in shown.items()})
-    show_table(means.T.round(4), height="content")
+    digits = dict.fromkeys(means.index, st.column_config.NumberColumn(format="%.3f"))
+    show_table(means.T.round(4), height="content", column_config=digits)
     st.markdown("**Per query**, this model")
-    show_table(record.metrics[part].round(4))
+    show_table(record.metrics[part].round(4), column_config=digits)
     used: dict[str, float] = {}
     if record.spec.offers.weights:
         used |= {"features used": record.n_components}

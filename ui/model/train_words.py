@@ -8,7 +8,7 @@ CURVES = {
 }
 """Each curve's rule for short queries, for its caption."""
 BESIDE = "The linear model (its C is below More settings) or a pin."
-METRIC = "Of the answers. The figure shows P@k for it, else NDCG@k."
+METRIC = "For the sentences. The figure shows NDCG@k, or P@k if you choose one."
 QUERY = "Default: the query whose difference is nearest to the mean."
 NO_PAIRS = "This part has no preference pairs."
 COSTS_RESCALE = " Drawn for cost 1: other costs move the bend."

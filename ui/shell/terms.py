@@ -60,7 +60,7 @@ TERMS = {
     ),
     "NDCG@k": Term(
         r"\bNDCG@\d",
-        "Quality of the first k documents; 1 is the best order.",
+        "Normalised discounted cumulative gain: quality of the first k documents, 1 at best.",
         "jarvelin2002",
     ),
     "MeanNDCG": Term(r"\bMeanNDCG\b", "NDCG averaged over all cut-offs of a query.", "qin2010"),

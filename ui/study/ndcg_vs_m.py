@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.reference_runs import TOP, objective_table, ranking_error_table
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import unbroken
 from rankviz.common.settings import SEED
 from rankviz.datasets import DataError, RankingData
 from rankviz.features import EXACT, FEATURE_MAPS
@@ -211,7 +212,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     _open_selected(event, found)
     _say_levels(found, part)
     for words in told:
-        st.markdown(sentence(words))
+        st.markdown(unbroken(sentence(words)))
     if chosen.x == "seconds":
         st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))
     st.caption(CAPTIONS["intervals"])

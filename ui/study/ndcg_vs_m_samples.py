@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.reference_runs import without_sample
+from rankviz.common.numbers import unbroken
 from rankviz.common.settings import LARGEST_SEED, Setting, Steps
 from rankviz.datasets.samples import DRAW, FLIPPED, QUERY_SHARE, n_queries
 from rankviz.metrics.significance import CROSSED
@@ -165,7 +166,7 @@ def draw(
         crossed=CROSSED,
     )
     for words in readings.values():
-        st.markdown(sentence(words))
+        st.markdown(unbroken(sentence(words)))
     st.caption(CAPTIONS["sample intervals"])
     with st.expander("Numbers"):
         show_table(table.drop(columns=["method"]).round(4), hide_index=True)

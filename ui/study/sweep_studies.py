@@ -69,7 +69,7 @@ class Sweep:
     status: StudyStatus
     design: Design
     table: pd.DataFrame
-    metric: str = "MAP"
+    metric: str = "NDCG@10"
     rule: str = "best"
     per_fold: bool = False
 

@@ -1,5 +1,6 @@
 // Add to Streamlit's frame: the menu closes after a choice on a phone, the glossary has a search, and screen
-// readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$).
+// readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$) and the menu of a phone (its
+// sections stand between a list and its items).
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {
@@ -17,7 +18,12 @@ if (!window.hasFrame) {
     const found = /^\$(\d+)\^\{(-?\d+)\}\$$/.exec(slider.getAttribute("aria-valuetext"));
     if (found) slider.setAttribute("aria-valuetext", found[1] + raised(found[2]));
   };
-  document.querySelectorAll("[aria-valuetext]").forEach(read);
-  const watch = { subtree: true, attributeFilter: ["aria-valuetext"] };
-  new window.MutationObserver((changes) => changes.forEach(({ target }) => read(target))).observe(document.body, watch);
+  const mend = () => {
+    document.querySelectorAll('[aria-valuetext^="$"]').forEach(read);
+    const items = document.querySelector('[data-testid="stSidebarNavItems"]:not([role])');
+    for (const one of items ? [items, ...items.querySelectorAll("li")] : []) one.setAttribute("role", "none");
+  };
+  const watch = { childList: true, subtree: true, attributeFilter: ["aria-valuetext"] };
+  new window.MutationObserver(mend).observe(document.body, watch);
+  mend();
 }
