@@ -199,8 +199,11 @@ def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: 
 
 def share(spec: RunSpec, fold: Fold, lines: Sequence[Line]) -> None:
     """Draw what shares the changes, closed."""
-    with st.expander("Share", icon=":material/share:", type="compact"):
-        _share(spec, fold, lines)
+    how = {"icon": ":material/share:", "type": "compact", "on_change": "rerun"}
+    box = st.expander("Share", key="what-if-share", **how)  # code needs a script of 1.6 MB
+    if box.open:
+        with box:
+            _share(spec, fold, lines)
 
 
 def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:

@@ -189,6 +189,21 @@ def show_table(table: pd.DataFrame, **how: Any) -> Any:
     return st.dataframe(table, placeholder="–", **how)
 
 
+@st.fragment
+@errors_as_sentences()
+def folded(label: str, key: str, draw: Callable[[], object]) -> None:
+    """Draw what a visitor can open; it is computed and sent only while it is open.
+
+    With the first table the browser loads scripts of 1.2 MB, which would hold up the figures.
+    """
+    if key in st.session_state:
+        st.session_state[key] = st.session_state[key]  # else another label would close it
+    box = st.expander(label, key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw()
+
+
 def _page(figure: go.Figure, caption: str) -> str:
     """Return the figure with its caption as an HTML page that needs no network; it contains Plotly."""
     body = figure.to_html(include_plotlyjs=True, full_html=False)
