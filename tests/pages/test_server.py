@@ -6,14 +6,17 @@ import asyncio
 import gc
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
+import pytest
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 import app as served
 from rankviz.common.threads import _libraries, single_blas
 from ui.model import data_serving
 from ui.shell.assets import Assets
-from ui.shell.server import Headers, freeze_libraries
+from ui.shell.server import Headers, freeze_libraries, look_up_single_values
 
 
 def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable[..., AppTest]) -> None:
@@ -26,6 +29,39 @@ def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable
     frozen = gc.get_freeze_count()
     open_page("train", m=6)
     assert gc.get_freeze_count() <= frozen, "once: what a visitor leaves behind is collected"
+
+
+def test_widgets_look_up_their_value_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[int] = []
+    whole = SessionState.filtered_state.fget
+
+    def copy(state: SessionState) -> dict[str, Any]:
+        copies.append(1)
+        return dict(whole(state))
+
+    def menus() -> None:
+        import streamlit as st
+
+        st.session_state.setdefault("empty", None)
+        st.session_state["own"] = 1
+        assert st.selectbox("Empty", [1, 2], key="empty") is None
+        assert st.selectbox("Full", [1, 2], key="full") == st.session_state["full"]
+        st.text_input("Text", "as given", key="text")
+
+    monkeypatch.setattr(SessionState, "filtered_state", property(copy))
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    look_up_single_values()
+    app = AppTest.from_function(menus).run()
+    assert not app.exception
+    assert not copies
+    app.selectbox(key="full").set_value(2).run()
+    assert (app.selectbox(key="full").value, app.selectbox(key="empty").value) == (2, None)
+    values = app.session_state._state.filtered_state
+    assert set(values) == {"empty", "own", "full", "text"}
+    assert dict(values) == {"empty": None, "own": 1, "full": 2, "text": "as given"}
+    assert (len(values), "nothing" in values) == (4, False)
+    with pytest.raises(KeyError):
+        values["nothing"]
 
 
 def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:

@@ -134,7 +134,7 @@ def test_another_query_lets_the_pair_go(open_page: Opener) -> None:
 
 
 def test_both_documents_stand_beside_the_spread_of_the_data(open_page: Opener) -> None:
-    app = opened(open_page("why", view="Both documents", **pair()), "why-features")
+    app = opened(open_page("why", view="Both documents", **pair()), "why-features-table")
     shown = table(app, "q50").set_index("number")
     X = fold().train.X
     np.testing.assert_allclose(shown["q50"], np.median(X, axis=0)[shown.index - 1])
@@ -151,7 +151,7 @@ def test_a_feature_is_moved_to_where_they_swap(open_page: Opener) -> None:
     assert app.selectbox(key="move").value == str(best[0].feature + 1)
     every = [f"feature {number}" for number in range(1, 21)]
     assert named_swap(best[0], every, a[best[0].feature]) in words(app)
-    assert len(table(opened(app, "why-swaps"), "they swap at")) == len(best)
+    assert len(table(opened(app, "why-swaps-table"), "they swap at")) == len(best)
     chosen = best[-1].feature
     app.selectbox(key="move").set_value(str(chosen + 1)).run()
     assert app.query_params["move"] == str(chosen + 1)
@@ -182,7 +182,7 @@ def test_training_queries_are_left_out_as_the_library_does(open_page: Opener) ->
     app = open_page("why", view="Training queries", **pair())
     refits = refits_of(model(), fold().train)
     found = margins_without_queries(refits, *rows(0, 3), most=MOST_REFITS)
-    shown = table(opened(app, "why-queries"), "estimate")
+    shown = table(opened(app, "why-queries-table"), "estimate")
     assert shown["query"].tolist() == found["query"].tolist()
     for column in ("estimate", "refit"):
         np.testing.assert_allclose(shown[column], found[column], atol=1e-9)

@@ -145,7 +145,7 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
         )
     names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
     drawn = documents.drop(columns=["left_value", "right_value"]).rename(columns=names)
-    folded(f"All {len(drawn)} documents", "two-documents", lambda: show_table(drawn, hide_index=True))
+    folded(f"All {len(drawn)} documents", "two-models-table", lambda: show_table(drawn, hide_index=True))
 
 
 @dataclass(frozen=True)

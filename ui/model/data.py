@@ -95,7 +95,7 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         caption=f"{described(spec, part)}. {words.histograms(len(queries), int(grades['documents'].sum()))}",
     )
     label = f"All {counted(len(queries))}"
-    folded(label, "data-queries", lambda: show_table(queries, hide_index=True))
+    folded(label, "data-queries-table", lambda: show_table(queries, hide_index=True))
 
 
 def features(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -131,7 +131,9 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         key="query-heatmap",
         caption=f"{described(spec, part)}. {words.heatmap(chosen, len(table))}{thinned}",
     )
-    folded(f"All {len(table):,} documents", "data-documents", lambda: show_table(table, hide_index=True))
+    folded(
+        f"All {len(table):,} documents", "data-documents-table", lambda: show_table(table, hide_index=True)
+    )
 
 
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:

@@ -150,7 +150,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
         on_select=selection.on_document_click(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
-    folded(f"All {len(table)} documents", "train-documents", lambda: show_table(table, hide_index=True))
+    folded(f"All {len(table)} documents", "train-table", lambda: show_table(table, hide_index=True))
 
 
 def _typical(differences: pd.Series[float]) -> int:

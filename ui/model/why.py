@@ -80,7 +80,7 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
     )
     folded(
         "Numbers of all features",
-        "why-features",
+        "why-features-table",
         lambda: show_table(margin_explanation.features_data(table, train.X), hide_index=True),
     )
 
@@ -112,7 +112,7 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
         rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]
         swaps = pd.DataFrame(rows, columns=["feature", "A has", "they swap at", "standard deviations"])
         label = words.swaps(len(nearest), len(names))
-        folded(label, "why-swaps", lambda: show_table(swaps, hide_index=True))
+        folded(label, "why-swaps-table", lambda: show_table(swaps, hide_index=True))
 
 
 def _feature(names: Sequence[str], best: int) -> int:
@@ -245,7 +245,7 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
             help=words.LEAVE_OUT,
         )
     shown = table.drop(columns="margin").rename(columns={"after": "margin after"})
-    folded("Numbers of all queries", "why-queries", lambda: show_table(shown, hide_index=True))
+    folded("Numbers of all queries", "why-queries-table", lambda: show_table(shown, hide_index=True))
 
 
 def _leave_out(spec: RunSpec, query: object) -> None:

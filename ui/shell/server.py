@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import gc
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from functools import cache
 from typing import Any
+
+from streamlit.runtime.state import SafeSessionState
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -68,6 +70,38 @@ def freeze_libraries() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def look_up_single_values() -> None:
+    """Let widgets look up their value in the session without a copy of all; call it while the server starts.
+
+    Streamlit's menus and inputs copy every value of the session to look at one. On a page with 20 of them
+    these copies take a tenth of the script.
+    """
+    SafeSessionState.filtered_state = property(_Values)  # type: ignore[assignment]
+
+
+class _Values(Mapping[str, Any]):
+    """The values of a session by the keys that scripts use; only iteration copies them."""
+
+    def __init__(self, state: SafeSessionState) -> None:
+        self._state, self._lock = state._state, state._lock
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return key in self._state
+
+    def __getitem__(self, key: str) -> Any:
+        with self._lock:
+            return self._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(self._state.filtered_state)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._state.filtered_state)
 
 
 def send_at_once() -> None:

@@ -154,7 +154,7 @@ def _against_C(
         definition=_definition(spec, settings, part),
     )
     st.caption(words.CAPTIONS["optimistic"])
-    folded("Numbers", "numbers-of-c", lambda: show_table(data, hide_index=True))
+    folded("Numbers", "influence-of-c-table", lambda: show_table(data, hide_index=True))
 
 
 def _of_baseline(spec: RunSpec) -> str:
@@ -239,7 +239,7 @@ def _against_cost(
         queries=data["queries"].iloc[0],
         definition=_definition(plain, settings, part),
     )
-    folded("Numbers", "numbers-of-cost", lambda: show_table(data, hide_index=True))
+    folded("Numbers", "influence-of-cost-table", lambda: show_table(data, hide_index=True))
 
 
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:

@@ -449,4 +449,4 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
         st.caption(CAPTIONS["every"])
 
     label = f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"
-    folded(label, "low-rank-queries", draw)
+    folded(label, "low-rank-queries-table", draw)

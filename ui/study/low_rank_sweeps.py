@@ -222,7 +222,7 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
     told = table.assign(gap=gaps, ended=ends)
     folded(
         f"Every run ({len(table)})",
-        "low-rank-runs",
+        "low-rank-runs-table",
         lambda: show_table(told, hide_index=True, column_config=columns),
     )
 

@@ -168,4 +168,4 @@ def draw(
         st.markdown(sentence(words))
     st.caption(CAPTIONS["sample intervals"])
     numbers = table.drop(columns=["method"]).round(4)
-    folded("Numbers", "samples-numbers", lambda: show_table(numbers, hide_index=True))
+    folded("Numbers", "samples-table", lambda: show_table(numbers, hide_index=True))
