@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Lock
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,12 +18,15 @@ from streamlit.testing.v1 import AppTest
 import app as served
 from rankviz.common.threads import _libraries, single_blas
 from ui.model import data_serving
+from ui.shell import server
 from ui.shell.assets import Assets
 from ui.shell.server import Headers, freeze_libraries, look_up_single_values
 
 
-def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable[..., AppTest]) -> None:
-    freeze_libraries.cache_clear()
+def test_what_was_loaded_is_passed_over_after_the_first_page(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_first_page", Lock())
     gc.unfreeze()
     tracked = len(gc.get_objects())
     open_page("train", m=5)
@@ -29,6 +35,24 @@ def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable
     frozen = gc.get_freeze_count()
     open_page("train", m=6)
     assert gc.get_freeze_count() <= frozen, "once: what a visitor leaves behind is collected"
+
+
+def test_visitors_who_come_together_collect_garbage_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    together, collected = Barrier(10), list[int]()
+
+    def collect() -> None:
+        collected.append(1)
+        time.sleep(0.05)
+
+    def visit(_: int) -> None:
+        together.wait()
+        freeze_libraries()
+
+    monkeypatch.setattr(server, "_first_page", Lock())
+    monkeypatch.setattr(server, "gc", SimpleNamespace(collect=collect, freeze=lambda: None))
+    with ThreadPoolExecutor(10) as visitors:
+        list(visitors.map(visit, range(10)))
+    assert collected == [1]
 
 
 def test_widgets_look_up_their_value_alone(monkeypatch: pytest.MonkeyPatch) -> None:

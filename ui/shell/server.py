@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from functools import cache
+from threading import Lock
 from typing import Any
 
 from streamlit.runtime.state import SafeSessionState
@@ -61,15 +61,19 @@ class Headers:
         await self._application(scope, receive, send_with_headers)
 
 
-@cache
 def freeze_libraries() -> None:
     """Collect garbage once, after the first page, and make the collector skip all present objects.
 
     Streamlit collects after every run of a script. With the libraries in memory this takes longer than many
     runs. See docs/decisions/0030-streamlit-traps.md.
     """
-    gc.collect()
-    gc.freeze()
+    if _first_page.acquire(blocking=False):  # many visitors may end their first page at the same time
+        gc.collect()
+        gc.freeze()
+
+
+_first_page = Lock()
+"""Taken by the first page for ever."""
 
 
 def look_up_single_values() -> None:

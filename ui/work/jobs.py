@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
+from threading import Lock
 
 import streamlit as st
 
@@ -50,6 +51,8 @@ LIVE_LIMIT = 2.0
 _REFUSED = "refused-runs"
 """Session key of requested runs that were refused, and the reason."""
 WAITING = ":material/hourglass_empty:"
+FIND_PATIENCE = 1.0
+"""Largest seconds of waiting until another visitor's records are read; then a visitor's own are read, too."""
 TURN_PATIENCE = 0.3
 """Largest seconds of waiting for other visitors' runs; then a visitor's own continue as a job."""
 
@@ -119,9 +122,19 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     """Return records from memory or from earlier jobs, which are then stored in memory."""
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
     unknown = [spec for spec in specs if spec not in remembered]
-    for record in run_store.find([*unknown, *twins(unknown)]).values():
-        remember(record)
+    # a class asks for the same at once: who comes second finds them in memory, unless the store is slow
+    own_turn = bool(unknown) and _FINDING.acquire(timeout=FIND_PATIENCE)
+    try:
+        left = [spec for spec in unknown if recall(spec) is None]
+        for record in run_store.find([*left, *twins(left)]).values():
+            remember(record)
+    finally:
+        if own_turn:
+            _FINDING.release()
     return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
+
+
+_FINDING = Lock()
 
 
 def _work_on(
