@@ -79,6 +79,16 @@ def test_text_and_colours_on_the_page_follow_the_theme(
     assert {note.font.size == LARGE_SIZE for note in layout.annotations} == {large}
 
 
+def test_the_page_of_a_figure_has_its_text_style() -> None:
+    figure = small_print()
+    before = figure.to_json()
+    text = figures._page(figure, "As drawn.")
+    style = f'"font":{{"color":"{TEXT_COLOURS["light"]}","size":{SIZE}}}'
+    assert style in text
+    assert "As drawn." in text
+    assert figure.to_json() == before
+
+
 def test_titles_longer_than_their_axis_are_broken() -> None:
     printed = figures.printable(small_print())
     figures.break_titles(printed, 385, 300)

@@ -206,7 +206,9 @@ def folded(label: str, key: str, draw: Callable[[], object]) -> None:
 
 def _page(figure: go.Figure, caption: str) -> str:
     """Return the figure with its caption as an HTML page that needs no network; it contains Plotly."""
-    body = figure.to_html(include_plotlyjs=True, full_html=False)
+    drawn = figure.to_dict()
+    set_text_style(drawn, TEXT_COLOURS["light"], SIZE)
+    body = go.Figure(drawn).to_html(include_plotlyjs=True, full_html=False)
     return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(plain(caption))}</p>'
 
 
