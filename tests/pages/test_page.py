@@ -44,10 +44,9 @@ def test_no_closed_expander_has_a_table_or_code(open_page: Callable[..., AppTest
         assert not drawn or box.proto.expanded, box.label
 
 
-def test_the_link_comes_when_its_place_is_opened(open_page: Callable[..., AppTest]) -> None:
-    app = open_page("train", m=10)
-    assert not app.sidebar.get("code")
-    assert "m=10" in opened(app, "share-and-presets").sidebar.code[0].value
+@pytest.mark.usefixtures("every_tab")
+def test_the_link_comes_where_its_place_is_open(open_page: Callable[..., AppTest]) -> None:
+    assert "m=10" in open_page("train", m=10).sidebar.code[0].value
 
 
 def test_what_is_folded_is_computed_once_open_and_stays_open() -> None:

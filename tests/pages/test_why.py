@@ -79,7 +79,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_sentence_and_shares_are_the_library_s(open_page: Opener) -> None:
     app = open_page("why", **pair())
     found = explain_margin(model(), *rows(0, 3))
-    shown = table(app, "share").sort_values("number")
+    shown = table(opened(app, "why-features-table"), "share").sort_values("number")
     np.testing.assert_allclose(shown["share"], found.values, atol=1e-12)
     np.testing.assert_array_equal(shown["value_A"], rows(0)[0])
     best = int(found.values.argmax())
@@ -265,7 +265,7 @@ def test_the_list_says_why_each_stands_above_the_next(open_page: Opener) -> None
 def test_another_model_can_be_asked(open_page: Opener) -> None:
     app = open_page("why", of="linear", **pair())
     found = explain_margin(model("linear"), *rows(0, 3))
-    shown = table(app, "share").sort_values("number")
+    shown = table(opened(app, "why-features-table"), "share").sort_values("number")
     np.testing.assert_allclose(shown["share"], found.values, atol=1e-9)
     app = open_page("why", of="linear", view="Landmarks", **pair())
     assert "The linear model has no kernel expansion" in words(app)
