@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import strangers
-from conftest_pages import APP
+from conftest_pages import APP, opened
 from sidebar_script import controls, sidebar_alone
 
 from rankviz import RunSpec
@@ -242,11 +242,17 @@ def test_presets_set_the_model_and_leave_the_data() -> None:
 
 def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
     app = sidebar_alone(map="exact kernel", c=-2, method="factorised RankSVM", lfactors=20)
-    link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
+    link = dict(
+        part.split("=")
+        for part in opened(app, "share-and-presets").code[0].value.removeprefix("?").split("&")
+    )
     assert {link[key] for key in ("lfactors", "c", "v")} == {"20", "-2", VERSION}
     assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
     app = sidebar_alone()
-    link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
+    link = dict(
+        part.split("=")
+        for part in opened(app, "share-and-presets").code[0].value.removeprefix("?").split("&")
+    )
     assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
 
 
