@@ -41,8 +41,7 @@ def test_no_closed_expander_has_a_table_or_code(open_link: Callable[..., AppTest
     app = open_link(entry.file, m=10)
     assert app.sidebar.expander
     for box in app.expander:
-        drawn = [kind for kind in ("arrow_data_frame", "code") if box.get(kind)]
-        assert not drawn or box.proto.expanded, box.label
+        assert not (box.dataframe or box.code) or box.proto.expanded, box.label
 
 
 def test_the_link_comes_when_its_place_is_opened(open_link: Callable[..., AppTest]) -> None:
