@@ -64,3 +64,11 @@ def test_rows_are_plain_lists() -> None:
     rows = style.as_lists(pd.DataFrame({"query": [7], "value": [0.5]}))
     assert rows == [[7, 0.5]]
     assert type(rows[0]) is list
+
+
+def test_the_common_layout_keeps_what_a_figure_leaves_out() -> None:
+    figure = style.finished(go.Figure(), height=300, margin={"l": 70}, legend={"x": 1}, xaxis={"title": "m"})
+    layout = figure.layout
+    assert (layout.height, layout.hovermode, layout.uirevision) == (300, "closest", "keep")
+    assert (layout.margin.l, layout.margin.r, layout.margin.t, layout.margin.b) == (70, 20, 32, 55)
+    assert (layout.legend.x, layout.legend.yanchor, layout.xaxis.title.text) == (1, "bottom", "m")

@@ -129,15 +129,17 @@ def line_of(look: str) -> dict[str, Any]:
 
 def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figure:
     """Apply the common layout: legend above the plot, space for axis titles, no jump on updates."""
-    figure.update_layout(
-        height=height,
-        margin={"l": 60, "r": 20, "t": 32, "b": 55},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
-        hovermode="closest",
-        uirevision="keep",
-    )
-    figure.update_layout(**layout)
-    return figure
+    common: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 60, "r": 20, "t": 32, "b": 55},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
+        "hovermode": "closest",
+        "uirevision": "keep",
+    }
+    for name, value in layout.items():  # in one call: Plotly takes about 3 ms for each
+        inner = common.get(name)
+        common[name] = inner | value if isinstance(inner, dict) and isinstance(value, dict) else value
+    return figure.update_layout(**common)
 
 
 def add_band(

@@ -88,6 +88,20 @@ def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server,
     assert traces(other, "ndcg-at-k") == shown
 
 
+def test_tables_and_code_come_with_their_scripts_when_they_are_opened(server: Server, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_page(page, f"{server.url}/train?m=10")
+    assert any("/PlotlyChart." in url for url in asked)
+    assert not [url for url in asked if re.search(r"/(DataFrame|StreamlitSyntaxHighlighter)\.", url)]
+    main = page.get_by_test_id("stMain")
+    main.get_by_text(re.compile(r"All \d+ documents")).click()
+    expect(main.get_by_test_id("stDataFrame")).to_be_visible()
+    assert any("/DataFrame." in url for url in asked)
+    step_slider(page, "Number of features (m)", 1)
+    expect(main.get_by_test_id("stDataFrame")).to_be_visible()
+
+
 def test_the_link_with_every_setting_spelled_out_gives_the_same(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50&map=random+Fourier")
     shown = traces(page, "ndcg-at-k")

@@ -9,6 +9,7 @@ import pytest
 from helpers import assert_no_errors_shown, darken, query_of
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_foreign_text import DOCUMENT, assert_nothing_leads_elsewhere
+from test_look import barriers
 from test_uploads import GOOD
 
 from tools.browser import Server, open_page, wait_settled

@@ -120,8 +120,8 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw all tabs of the pages that have to train nothing for them, in place of the open one alone."""
-    only_open = page.tabs
+    """Draw all tabs of the pages that have to train nothing for them, and what visitors can open."""
+    only_open, expander = page.tabs, st.expander
 
     def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
         if not CHEAP_TABS.issuperset(draw):
@@ -131,7 +131,11 @@ def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
             with place, errors_as_sentences():
                 drawn()
 
+    def open_expander(label: str, expanded: bool = False, **how: Any) -> object:
+        return expander(label, expanded or how.get("on_change") == "rerun", **how)
+
     monkeypatch.setattr(page, "tabs", tabs)
+    monkeypatch.setattr(st, "expander", open_expander)
 
 
 @pytest.fixture

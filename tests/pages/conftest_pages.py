@@ -47,6 +47,12 @@ OF_STORE = {"runs", "compare"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
 
 
+def opened(app: AppTest, key: str) -> AppTest:
+    """The app after a visitor has opened what `folded` draws with this key."""
+    app.session_state[key] = True
+    return app.run()
+
+
 def figures(app: AppTest) -> list[dict[str, Any]]:
     """The plotly figures on the page."""
     return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]

@@ -147,14 +147,42 @@ def test_what_a_browser_has_is_not_sent_again(site: Site, path: str) -> None:
 
 def test_each_file_is_compressed_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(assets, "_compressed", lambda file: read.append(file) or b"packed")
+    monkeypatch.setattr(assets, "_compressed", lambda file: read.append(file) or (b"packed", "digest"))
 
     async def crowd() -> list[Answer]:
         asks = (answer_of(site._app, path_of(PLOTLY), "GET", {"accept-encoding": "gzip"}) for _ in range(30))
         return await asyncio.gather(*asks)
 
-    assert {one.body for one in asyncio.run(crowd())} == {b"packed"}
+    assert {(one.body, one.headers["etag"]) for one in asyncio.run(crowd())} == {(b"packed", '"digest"')}
     assert read == [PLOTLY]
+
+
+def test_files_of_the_page_are_compressed_before_the_first_visitor(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(assets, "_compressed", lambda file: read.append(file.name) or (b"packed", "digest"))
+
+    async def start() -> None:
+        messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+
+        async def receive() -> dict[str, str]:
+            await asyncio.sleep(0.3)
+            return next(messages)
+
+        async def send(_: Any) -> None:
+            pass
+
+        await site._app({"type": "lifespan", "app": site._app}, receive, send)
+        before = sorted(read)
+        page = (STATIC / "index.html").read_text()
+        wanted = re.findall(r"static/(?:js|css)/([^\"]+\.(?:js|css))", page)
+        assert {PLOTLY.name, *wanted} <= set(before)
+        assert len(before) == len(set(before))
+        await answer_of(site._app, path_of(PLOTLY), "GET", {"accept-encoding": "gzip"})
+        assert sorted(read) == before, "compressed again"
+
+    asyncio.run(start())
 
 
 @pytest.mark.parametrize("path", ["/static/js/nothing.js", "/static/js/..%2f..%2findex.html", path_of(FONT)])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest_pages import decoded, figures, words
 from streamlit.testing.v1 import AppTest
@@ -14,6 +15,7 @@ from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m, model_comparison
 from ui.controls.widgets import METRICS
+from ui.learn import home
 from ui.study.ndcg_vs_m_words import clause, in_words, together
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -43,6 +45,27 @@ def test_home_shows_what_the_library_computes(open_page: Opener) -> None:
     values = metric_vs_m.metric_data(runs, "vali")["value"].tolist()
     shown = lines(figures(app)[0])["Nyström"]
     assert [shown[0], shown[-1]] == pytest.approx(values)
+
+
+def test_home_makes_its_figure_once_for_equal_settings(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int | None] = []
+    own = metric_vs_m.metric_figure
+
+    def count(table: pd.DataFrame, marked: int | None) -> object:
+        made.append(marked)
+        return own(table, marked)
+
+    monkeypatch.setattr(metric_vs_m, "metric_figure", count)
+    home._told.clear()
+    first, again = (open_page(None, m=50) for _ in range(2))
+    assert made == [50]
+    assert (figures(first), words(first)) == (figures(again), words(again))
+    other, weaker = open_page(None, m=100), open_page(None, m=50, c=-6)
+    assert made == [50, 100, 50]
+    for app in (other, weaker):
+        assert figures(app) != figures(first)
 
 
 def test_ndcg_against_m_shows_means_and_ranges_over_seeds(open_page: Opener) -> None:

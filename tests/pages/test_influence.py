@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import figures, opened, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
@@ -19,7 +19,7 @@ COSTS = {"view": "Influence of λ and μ", "map": "linear"}
 
 
 def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
-    app = open_page("influence", map="linear", scope="this fold")
+    app = opened(open_page("influence", map="linear", scope="this fold"), "influence-of-c-table")
     table = app.dataframe[0].value
     assert table["value"].tolist() == [2.0**c for c in range(-15, 11)]
     for row in (0, 11, 25):
@@ -38,8 +38,8 @@ def test_the_model_is_linear_or_the_sidebar_s(open_page: Opener) -> None:
 
 
 def test_folds_are_pooled(open_page: Opener) -> None:
-    app = open_page("influence", map="linear")
-    one = open_page("influence", map="linear", scope="this fold")
+    app = opened(open_page("influence", map="linear"), "influence-of-c-table")
+    one = opened(open_page("influence", map="linear", scope="this fold"), "influence-of-c-table")
     assert app.dataframe[0].value["queries"][0] == 3 * one.dataframe[0].value["queries"][0]
     assert "3 folds pooled" in words(app)
 
@@ -49,7 +49,7 @@ def test_costs_come_from_the_sliders(open_page: Opener) -> None:
     assert "λ₁₀ = 2, λ₂₀ = 4, λ₂₁ = 1.3, × μ by query" in words(app)
     table = ((0.0, 2.0, 4.0), (2.0, 0.0, 3.0), (4.0, 3.0, 0.0))
     record = execute(SPEC.but(costs=("query", table)))
-    shown = app.dataframe[0].value.set_index("value")
+    shown = opened(app, "influence-of-cost-table").dataframe[0].value.set_index("value")
     assert shown.loc[3.0, "mean"] == pytest.approx(record.metrics["vali"]["NDCG@10"].mean(), abs=1e-9)
     app.toggle(key="mu").set_value(False).run()
     assert "× μ by query" not in words(app)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +21,7 @@ from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
 from ui.shell.words import MORE_TO_COME
 from ui.work import watching
-from ui.work.jobs import LIVE_BYTES, LIVE_SECONDS, _short, _slow
+from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _found, _short, _slow
 from ui.work.run_store import run_store
 from ui.work.watching import jobs
 
@@ -46,6 +48,28 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     shown_until_done(app)
     assert figures(app), "the figure comes by itself"
     assert "job" not in app.query_params
+
+
+def test_visitors_who_come_together_read_the_store_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = RunSpec("synthetic-demo", digest="together", n_components=5)
+    record, read = SimpleNamespace(spec=spec, solution={}, start="zero"), list[object]()
+
+    def find(specs: list[RunSpec]) -> dict[RunSpec, object]:
+        if specs:
+            read.append(specs)
+            time.sleep(0.1)
+        return {one: record for one in specs if one == spec}
+
+    monkeypatch.setattr("ui.work.run_store.find", find)
+    with ThreadPoolExecutor(5) as visitors:
+        found = list(visitors.map(lambda _: _found([spec]), range(5)))
+    assert len(read) == 1
+    assert all(one == {spec: record} for one in found)
+    missing = spec.but(seed=1)
+    monkeypatch.setattr("ui.work.jobs.FIND_PATIENCE", 0.01)
+    with _FINDING:  # somebody reads slowly
+        assert _found([missing]) == {}
+    assert len(read) == 2
 
 
 @pytest.mark.usefixtures("sleepers")

@@ -1,12 +1,14 @@
-"""Tabs: the address says which is open, and only that one is drawn."""
+"""Tabs and tables below a label: only what is open is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import TABS, words
+from conftest_pages import TABS, opened, words
 from streamlit.testing.v1 import AppTest
+
+from ui.controls.navigation import ENTRIES, Entry
 
 
 @pytest.mark.parametrize("page", TABS)
@@ -34,3 +36,41 @@ def test_what_a_tab_asks_for_is_kept_while_another_is_open(open_page: Callable[.
     app.session_state["view"] = "One query"
     app.run()
     assert f"Query {query}" in words(app)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
+def test_no_closed_expander_has_a_table_or_code(open_link: Callable[..., AppTest], entry: Entry) -> None:
+    """The browser would load large scripts for them before the first figure."""
+    app = open_link(entry.file, m=10)
+    assert app.sidebar.expander
+    for box in app.expander:
+        assert not (box.dataframe or box.code) or box.proto.expanded, box.label
+
+
+def test_the_link_comes_when_its_place_is_opened(open_link: Callable[..., AppTest]) -> None:
+    app = open_link("train", m=10)
+    assert not app.sidebar.get("code")
+    assert "m=10" in opened(app, "share-and-presets").sidebar.code[0].value
+
+
+def test_what_is_folded_is_computed_once_open_and_stays_open() -> None:
+    app = AppTest.from_function(_folded).run()
+    assert app.session_state["drawn"] == []
+    opened(app, "rows")
+    assert app.session_state["drawn"] == [3]
+    app.number_input[0].set_value(4).run()
+    assert app.session_state["drawn"] == [3, 4]
+    assert app.expander[0].label == "All 4 rows"
+    app.session_state["rows"] = False
+    app.run()
+    assert app.session_state["drawn"] == [3, 4]
+
+
+def _folded() -> None:
+    import streamlit as st
+
+    from ui.shell.figures import folded
+
+    drawn = st.session_state.setdefault("drawn", [])
+    number = int(st.number_input("Rows", value=3))
+    folded(f"All {number} rows", "rows", lambda: drawn.append(number))

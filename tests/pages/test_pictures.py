@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import plotly.graph_objects as go
 import pytest
+from plotly.subplots import make_subplots
 
 from rankviz.plots.style import finished
 from ui.shell import figures
-from ui.shell.figures import SIZE, TEXT_COLOURS, themed
+from ui.shell.figures import LARGE_SIZE, ON_DARK, SIZE, TEXT_COLOURS, themed
 
 
 def small_print() -> go.Figure:
@@ -43,6 +45,48 @@ def test_large_type_on_the_page_leaves_the_picture_as_it_was(monkeypatch: pytest
     printed = figures.printable(figure).to_json()
     themed(figure)
     assert figures.printable(figure).to_json() == printed
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("large", [False, True])
+def test_text_and_colours_on_the_page_follow_the_theme(
+    theme: str, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = SimpleNamespace(theme=SimpleNamespace(type=theme))
+    monkeypatch.setattr("ui.shell.figures.st", SimpleNamespace(context=context))
+    monkeypatch.setattr("ui.shell.figures.is_on", lambda key: key == "large" and large)
+    figure = make_subplots(1, 2, subplot_titles=["left", "right"])
+    figure.add_scatter(x=[1, 10], y=[1, 2], line={"color": "#0072B2", "width": 2}, marker={"size": 8})
+    figure.update_xaxes(type="log", exponentformat="power", title="m", row=1, col=1)
+    before = figure.to_json()
+    drawn = go.Figure(themed(figure).to_dict())
+    assert figure.to_json() == before
+    size, ink = LARGE_SIZE if large else SIZE, TEXT_COLOURS[theme]
+    layout, (line,) = drawn.layout, drawn.data
+    fonts = (
+        layout.font,
+        layout.legend.font,
+        layout.title.font,
+        layout.yaxis2.tickfont,
+        layout.xaxis.title.font,
+    )
+    assert {(font.color, font.size) for font in fonts} == {(ink, size)}
+    assert layout.xaxis.tickfont.size == 0.8 * size, "Plotly enlarges powers"
+    assert layout.xaxis2.automargin
+    assert layout.hoverlabel.font.size == size
+    assert line.line.color == ("#0072B2" if theme == "light" else ON_DARK["#0072B2"])
+    assert (line.line.width, line.marker.size) == ((3.2, 8 * 1.4) if large else (2, 8))
+    assert {note.font.size == LARGE_SIZE for note in layout.annotations} == {large}
+
+
+def test_the_page_of_a_figure_has_its_text_style() -> None:
+    figure = small_print()
+    before = figure.to_json()
+    text = figures._page(figure, "As drawn.")
+    style = f'"font":{{"color":"{TEXT_COLOURS["light"]}","size":{SIZE}}}'
+    assert style in text
+    assert "As drawn." in text
+    assert figure.to_json() == before
 
 
 def test_titles_longer_than_their_axis_are_broken() -> None:

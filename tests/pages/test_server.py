@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Lock
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 import app as served
 from rankviz.common.threads import _libraries, single_blas
 from ui.model import data_serving
+from ui.shell import server
 from ui.shell.assets import Assets
-from ui.shell.server import Headers, SameOrigin, freeze_libraries, raise_file_limit
+from ui.shell.server import Headers, SameOrigin, freeze_libraries, look_up_single_values, raise_file_limit
 
 
-def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable[..., AppTest]) -> None:
-    freeze_libraries.cache_clear()
+def test_what_was_loaded_is_passed_over_after_the_first_page(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_first_page", Lock())
     gc.unfreeze()
     tracked = len(gc.get_objects())
     open_page("train", m=5)
@@ -28,6 +35,57 @@ def test_what_was_loaded_is_passed_over_after_the_first_page(open_page: Callable
     frozen = gc.get_freeze_count()
     open_page("train", m=6)
     assert gc.get_freeze_count() <= frozen, "once: what a visitor leaves behind is collected"
+
+
+def test_visitors_who_come_together_collect_garbage_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    together, collected = Barrier(10), list[int]()
+
+    def collect() -> None:
+        collected.append(1)
+        time.sleep(0.05)
+
+    def visit(_: int) -> None:
+        together.wait()
+        freeze_libraries()
+
+    monkeypatch.setattr(server, "_first_page", Lock())
+    monkeypatch.setattr(server, "gc", SimpleNamespace(collect=collect, freeze=lambda: None))
+    with ThreadPoolExecutor(10) as visitors:
+        list(visitors.map(visit, range(10)))
+    assert collected == [1]
+
+
+def test_widgets_look_up_their_value_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[int] = []
+    whole = SessionState.filtered_state.fget
+
+    def copy(state: SessionState) -> dict[str, Any]:
+        copies.append(1)
+        return dict(whole(state))
+
+    def menus() -> None:
+        import streamlit as st
+
+        st.session_state.setdefault("empty", None)
+        st.session_state["own"] = 1
+        assert st.selectbox("Empty", [1, 2], key="empty") is None
+        assert st.selectbox("Full", [1, 2], key="full") == st.session_state["full"]
+        st.text_input("Text", "as given", key="text")
+
+    monkeypatch.setattr(SessionState, "filtered_state", property(copy))
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    look_up_single_values()
+    app = AppTest.from_function(menus).run()
+    assert not app.exception
+    assert not copies
+    app.selectbox(key="full").set_value(2).run()
+    assert (app.selectbox(key="full").value, app.selectbox(key="empty").value) == (2, None)
+    values = app.session_state._state.filtered_state
+    assert set(values) == {"empty", "own", "full", "text"}
+    assert dict(values) == {"empty": None, "own": 1, "full": 2, "text": "as given"}
+    assert (len(values), "nothing" in values) == (4, False)
+    with pytest.raises(KeyError):
+        values["nothing"]
 
 
 def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:

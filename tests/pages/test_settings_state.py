@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import strangers
-from conftest_pages import APP
+from conftest_pages import APP, opened
 from sidebar_script import controls, sidebar_alone
+from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
@@ -240,14 +241,20 @@ def test_presets_set_the_model_and_leave_the_data() -> None:
     assert preset("Start values of this data set", {})["clin"] == -10
 
 
+def linked(app: AppTest) -> dict[str, str]:
+    """The parameters of the link to share."""
+    text = opened(app, "share-and-presets").code[0].value
+    return dict(part.split("=") for part in text.removeprefix("?").split("&"))
+
+
 def test_the_link_spells_every_setting_out_and_opens_the_same() -> None:
     app = sidebar_alone(map="exact kernel", c=-2, method="factorised RankSVM", lfactors=20)
-    link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
+    link = linked(app)
     assert {link[key] for key in ("lfactors", "c", "v")} == {"20", "-2", VERSION}
     assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
     app = sidebar_alone()
-    link = dict(part.split("=") for part in app.code[0].value.removeprefix("?").split("&"))
-    assert set(link) >= {widget.key for widget in (*controls(app)["in view"], *controls(app)["below"])}
+    shown = (*controls(app)["in view"], *controls(app)["below"])
+    assert set(linked(app)) >= {widget.key for widget in shown}
 
 
 @pytest.mark.parametrize("spec", SPECS)

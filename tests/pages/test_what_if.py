@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest_pages import decoded as numbers
-from conftest_pages import figures, words
+from conftest_pages import figures, opened, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError, Fold, RunSpec
@@ -380,7 +380,7 @@ def test_what_is_too_long_for_a_link_is_said(open_page: Opener) -> None:
     line = " ".join(["0.12345"] * 20)
     app.text_area(key="add-text").set_value("\n".join([line] * 15)).run()
     button(app, "add-add").click().run()
-    assert TOO_LONG.split("{")[0] in "".join(one.value for one in app.info)
+    assert TOO_LONG.split("{")[0] in "".join(one.value for one in opened(app, "what-if-share").info)
     assert "changes" not in app.query_params
     assert len(app.checkbox) == 15
     assert LONGEST < 2000

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from conftest_pages import figures, words
+from conftest_pages import figures, opened, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import Fold, RunSpec, crossings, execute, explain_margin
@@ -79,7 +79,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_sentence_and_shares_are_the_library_s(open_page: Opener) -> None:
     app = open_page("why", **pair())
     found = explain_margin(model(), *rows(0, 3))
-    shown = table(app, "share").sort_values("number")
+    shown = table(opened(app, "why-features-table"), "share").sort_values("number")
     np.testing.assert_allclose(shown["share"], found.values, atol=1e-12)
     np.testing.assert_array_equal(shown["value_A"], rows(0)[0])
     best = int(found.values.argmax())
@@ -134,7 +134,8 @@ def test_another_query_lets_the_pair_go(open_page: Opener) -> None:
 
 
 def test_both_documents_stand_beside_the_spread_of_the_data(open_page: Opener) -> None:
-    shown = table(open_page("why", view="Both documents", **pair()), "q50").set_index("number")
+    app = opened(open_page("why", view="Both documents", **pair()), "why-features-table")
+    shown = table(app, "q50").set_index("number")
     X = fold().train.X
     np.testing.assert_allclose(shown["q50"], np.median(X, axis=0)[shown.index - 1])
     np.testing.assert_allclose(shown["max"], X.max(axis=0)[shown.index - 1])
@@ -150,7 +151,7 @@ def test_a_feature_is_moved_to_where_they_swap(open_page: Opener) -> None:
     assert app.selectbox(key="move").value == str(best[0].feature + 1)
     every = [f"feature {number}" for number in range(1, 21)]
     assert named_swap(best[0], every, a[best[0].feature]) in words(app)
-    assert len(table(app, "they swap at")) == len(best)
+    assert len(table(opened(app, "why-swaps-table"), "they swap at")) == len(best)
     chosen = best[-1].feature
     app.selectbox(key="move").set_value(str(chosen + 1)).run()
     assert app.query_params["move"] == str(chosen + 1)
@@ -181,7 +182,7 @@ def test_training_queries_are_left_out_as_the_library_does(open_page: Opener) ->
     app = open_page("why", view="Training queries", **pair())
     refits = refits_of(model(), fold().train)
     found = margins_without_queries(refits, *rows(0, 3), most=MOST_REFITS)
-    shown = table(app, "estimate")
+    shown = table(opened(app, "why-queries-table"), "estimate")
     assert shown["query"].tolist() == found["query"].tolist()
     for column in ("estimate", "refit"):
         np.testing.assert_allclose(shown[column], found[column], atol=1e-9)
@@ -264,7 +265,7 @@ def test_the_list_says_why_each_stands_above_the_next(open_page: Opener) -> None
 def test_another_model_can_be_asked(open_page: Opener) -> None:
     app = open_page("why", of="linear", **pair())
     found = explain_margin(model("linear"), *rows(0, 3))
-    shown = table(app, "share").sort_values("number")
+    shown = table(opened(app, "why-features-table"), "share").sort_values("number")
     np.testing.assert_allclose(shown["share"], found.values, atol=1e-9)
     app = open_page("why", of="linear", view="Landmarks", **pair())
     assert "The linear model has no kernel expansion" in words(app)

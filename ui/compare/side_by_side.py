@@ -34,6 +34,7 @@ from ui.model.why_choices import offer as offer_why
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import (
     definition_caption,
+    folded,
     report_ties,
     report_untrained,
     show_answer,
@@ -142,10 +143,9 @@ def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen:
             },
             column_config={"change": st.column_config.NumberColumn(format="%+d")},
         )
-    with st.expander(f"All {len(documents)} documents"):
-        drawn = documents.drop(columns=["left_value", "right_value"])
-        names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
-        show_table(drawn.rename(columns=names), hide_index=True)
+    names |= {"left_score": f"{pair.names[0]} score", "right_score": f"{pair.names[1]} score"}
+    drawn = documents.drop(columns=["left_value", "right_value"]).rename(columns=names)
+    folded(f"All {len(drawn)} documents", "two-models-table", lambda: show_table(drawn, hide_index=True))
 
 
 @dataclass(frozen=True)

@@ -219,15 +219,21 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
 
 
 def _presets_and_link() -> None:
-    with st.expander("Share and presets"):
+    box = st.expander("Share and presets", key="share-and-presets", on_change="rerun")
+    with box:
         for name in PRESETS:
             st.button(name, on_click=_apply, args=(name,), width="stretch")
-        st.session_state[_LINK] = st.container()
+    st.session_state[_LINK] = box if box.open else None
 
 
 def show_link() -> None:
-    """Fill the place of the link after the page is drawn, when the address is complete."""
-    place: DeltaGenerator = st.session_state[_LINK]
+    """Fill the open place of the link after the page is drawn, when the address is complete.
+
+    The browser loads a script of 1.6 MB with it.
+    """
+    place: DeltaGenerator | None = st.session_state[_LINK]
+    if place is None:
+        return
     place.markdown(words.LINK)
     place.code(frozen_link(), language=None, wrap_lines=True)
     with place:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from rankviz.datasets import RankingData
@@ -45,20 +48,47 @@ def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec 
     spec, curves = spec_from_state(state), kernels(state)
     report_untrained(found[0])
     report_left_out(approximate_specs(state)[1])
-    table = metric_vs_m.metric_data(found, "vali", [METRIC])
-    beside_linear = _reading(found[0], found[1:], own or curves[0])
-    answer = enough(found, "vali", METRIC, [look_of(curve) for curve in curves])
+    runs = tuple((record.spec.hash, *record.seconds.items()) for record in found)
+    looks, marked = tuple(map(look_of, curves)), spec.n_components if is_curve(spec) else None
+    told = _told(runs, looks, (own or curves[0]).hash, marked, found, own or curves[0])
     show_figure(
-        metric_vs_m.metric_figure(table, spec.n_components if is_curve(spec) else None),
-        table,
-        answer=sentence(answer) if answer else beside_linear,
+        told.figure,
+        told.table,
+        answer=told.answer or told.beside_linear,
         key="ndcg-against-m",
         caption=f"{_about(curves)}. Mean over queries; {definition_caption(data)}.",
     )
-    if answer and beside_linear:
-        st.markdown(beside_linear)
+    if told.answer and told.beside_linear:
+        st.markdown(told.beside_linear)
     if own:
         st.caption(f"Level: {describe(own, 'vali')}.")
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The figure of runs, its table, and its two sentences."""
+
+    figure: go.Figure
+    table: pd.DataFrame
+    answer: str
+    beside_linear: str
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _told(
+    runs: tuple[object, ...],
+    looks: tuple[str, ...],
+    own: str,
+    marked: int | None,
+    _found: list[RunRecord],
+    _own: RunSpec,
+) -> _Told:
+    """Make figure and answers once: a class opens this page at the same time, with the same settings."""
+    table = metric_vs_m.metric_data(_found, "vali", [METRIC])
+    answer = enough(_found, "vali", METRIC, looks)
+    figure = metric_vs_m.metric_figure(table, marked)
+    beside_linear = _reading(_found[0], _found[1:], _own)
+    return _Told(figure, table, sentence(answer) if answer else "", beside_linear)
 
 
 def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:

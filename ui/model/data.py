@@ -31,7 +31,7 @@ from ui.model.data_words import (
     rows,
     synthetic,
 )
-from ui.shell.figures import show_figure, show_table, tiles
+from ui.shell.figures import folded, show_figure, show_table, tiles
 from ui.shell.terms import meaning
 from ui.work.folds import fold_later
 
@@ -94,8 +94,8 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         key="query-histograms",
         caption=f"{described(spec, part)}. {words.histograms(len(queries), int(grades['documents'].sum()))}",
     )
-    with st.expander(f"All {counted(len(queries))}"):
-        show_table(queries, hide_index=True)
+    label = f"All {counted(len(queries))}"
+    folded(label, "data-queries-table", lambda: show_table(queries, hide_index=True))
 
 
 def features(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -131,8 +131,9 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
         key="query-heatmap",
         caption=f"{described(spec, part)}. {words.heatmap(chosen, len(table))}{thinned}",
     )
-    with st.expander(f"All {len(table):,} documents"):
-        show_table(table, hide_index=True)
+    folded(
+        f"All {len(table):,} documents", "data-documents-table", lambda: show_table(table, hide_index=True)
+    )
 
 
 def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:

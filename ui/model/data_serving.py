@@ -21,7 +21,7 @@ from rankviz.common.memory import return_freed_memory
 from rankviz.common.threads import single_blas
 from ui.model.upload_memory import UPLOADS
 from ui.model.what_if_models import memory
-from ui.shell.server import raise_file_limit, send_at_once
+from ui.shell.server import look_up_single_values, raise_file_limit, send_at_once
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
@@ -76,6 +76,7 @@ async def free_memory(_: App) -> AsyncIterator[None]:
     """
     send_at_once()
     raise_file_limit()
+    look_up_single_values()
     with single_blas():
         watch = asyncio.create_task(_housekeeping())
         try:

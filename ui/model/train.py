@@ -41,6 +41,7 @@ from ui.model.why_choices import offer as offer_why
 from ui.shell.figures import (
     capital,
     definition_caption,
+    folded,
     report_ties,
     report_untrained,
     sentence,
@@ -149,8 +150,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
         on_select=selection.on_document_click(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
-    with st.expander(f"All {len(table)} documents"):
-        show_table(table, hide_index=True)
+    folded(f"All {len(table)} documents", "train-table", lambda: show_table(table, hide_index=True))
 
 
 def _typical(differences: pd.Series[float]) -> int:

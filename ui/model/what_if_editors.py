@@ -200,8 +200,11 @@ def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: 
 
 def share(spec: RunSpec, fold: Fold, lines: Sequence[Line], metric: str) -> None:
     """Draw what shares the changes, closed."""
-    with st.expander("Share", icon=":material/share:", type="compact"):
-        _share(spec, fold, lines, metric)
+    how = {"icon": ":material/share:", "type": "compact", "on_change": "rerun"}
+    box = st.expander("Share", key="what-if-share", **how)  # code needs a script of 1.6 MB
+    if box.open:
+        with box:
+            _share(spec, fold, lines, metric)
 
 
 def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:

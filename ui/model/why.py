@@ -37,7 +37,7 @@ from ui.model.what_if_words import ONE_DOCUMENT, SAME
 from ui.model.why_choices import Pair, choose, in_address
 from ui.model.why_words import NEEDS, WHAT_IT_IS, answer
 from ui.shell.errors import end_page, errors_as_sentences
-from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.figures import folded, sentence, show_figure, show_table
 from ui.shell.texts import describe, escaped
 from ui.work.folds import normalised
 
@@ -78,8 +78,11 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
         key="why-values",
         caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
     )
-    with st.expander("Numbers of all features"):
-        show_table(margin_explanation.features_data(table, train.X), hide_index=True)
+    folded(
+        "Numbers of all features",
+        "why-features-table",
+        lambda: show_table(margin_explanation.features_data(table, train.X), hide_index=True),
+    )
 
 
 def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
@@ -106,10 +109,10 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
     )
     st.markdown(f"{words.smallest(found, names, pair)}.")
     if nearest:
-        with st.expander(words.swaps(len(nearest), len(names))):
-            rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]
-            columns = ["feature", "A has", "they swap at", "standard deviations"]
-            show_table(pd.DataFrame(rows, columns=columns), hide_index=True)
+        rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]
+        swaps = pd.DataFrame(rows, columns=["feature", "A has", "they swap at", "standard deviations"])
+        label = words.swaps(len(nearest), len(names))
+        folded(label, "why-swaps-table", lambda: show_table(swaps, hide_index=True))
 
 
 def _feature(names: Sequence[str], best: int) -> int:
@@ -241,8 +244,8 @@ def training_queries(pair: Pair, current: RunSpec) -> None:
             args=(spec, query),
             help=words.LEAVE_OUT,
         )
-    with st.expander("Numbers of all queries"):
-        show_table(table.drop(columns="margin").rename(columns={"after": "margin after"}), hide_index=True)
+    shown = table.drop(columns="margin").rename(columns={"after": "margin after"})
+    folded("Numbers of all queries", "why-queries-table", lambda: show_table(shown, hide_index=True))
 
 
 def _leave_out(spec: RunSpec, query: object) -> None:

@@ -36,10 +36,15 @@ class Assets:
     """Middleware that answers for Streamlit's scripts and styles, and completes its page."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app, self._packing = app, dict[Path, asyncio.Task[bytes]]()
+        self._app, self._packing = app, dict[Path, asyncio.Task[tuple[bytes, str]]]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request for a file or the page; pass on all others."""
+        """Answer a request for a file or the page; pass on all others.
+
+        When the server starts, compress what the page asks for: else the first visitors wait for it.
+        """
+        if scope["type"] == "lifespan":
+            self._start(first_files())
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             await self._app(scope, receive, send)
             return
@@ -52,14 +57,18 @@ class Assets:
             await self._app(scope, receive, _varying(send))
         else:
             head = {"Content-Type": f"{_TYPES[file.suffix]}; charset=utf-8", "Cache-Control": KEEP}
-            answer = _answer(await self._packed(file), head | {"Content-Encoding": "gzip"}, scope)
+            answer = _answer(*await self._packed(file), head | {"Content-Encoding": "gzip"}, scope)
             await answer(scope, receive, send)
 
-    async def _packed(self, file: Path) -> bytes:
-        """Return a compressed file; the first request for it compresses it, in a thread."""
-        if file not in self._packing:
-            self._packing[file] = asyncio.create_task(asyncio.to_thread(_compressed, file))
+    async def _packed(self, file: Path) -> tuple[bytes, str]:
+        """Return a compressed file and its digest; the first request makes both, in a thread."""
+        self._start([file])
         return await asyncio.shield(self._packing[file])
+
+    def _start(self, wanted: Iterable[Path]) -> None:
+        for file in wanted:
+            if file not in self._packing:
+                self._packing[file] = asyncio.create_task(asyncio.to_thread(_compressed, file))
 
 
 class _Completed:
@@ -94,12 +103,13 @@ class _Completed:
             return
         unknown = ("content-length", "etag", "last-modified")  # those of the file
         head = {name: value for name, value in Headers(raw=start["headers"]).items() if name not in unknown}
-        await _answer(completed, head, self._scope)(self._scope, self._receive, self._send)
+        answer = _answer(completed, _digest(completed), head, self._scope)
+        await answer(self._scope, self._receive, self._send)
 
 
-def _answer(body: bytes, head: Mapping[str, str], scope: Scope) -> Response:
+def _answer(body: bytes, digest: str, head: Mapping[str, str], scope: Scope) -> Response:
     """Return an answer with a digest as its ETag, without a body if the browser has it or asks for none."""
-    tag = f'"{blake2b(body, digest_size=16).hexdigest()}"'
+    tag = f'"{digest}"'
     headers = {**head, "ETag": tag, "Vary": "Accept-Encoding", "Content-Length": str(len(body))}
     held = Headers(scope=scope).get("if-none-match", "")
     if tag in (one.strip().removeprefix("W/") for one in held.split(",")):
@@ -136,8 +146,13 @@ def takes_gzip(asked: Headers) -> bool:
     return accepted.get("gzip", accepted.get("*", False))
 
 
-def _compressed(file: Path) -> bytes:
-    return gzip.compress(file.read_bytes(), LEVEL, mtime=0)
+def _compressed(file: Path) -> tuple[bytes, str]:
+    body = gzip.compress(file.read_bytes(), LEVEL, mtime=0)
+    return body, _digest(body)
+
+
+def _digest(body: bytes) -> str:
+    return blake2b(body, digest_size=16).hexdigest()
 
 
 @cache
@@ -167,6 +182,15 @@ def early_files(listed: Mapping[str, Any]) -> Iterator[str]:
         name = str(listed[source].get("file", "")).removeprefix("static/")
         if name in files() and name.endswith(".js"):
             yield name
+
+
+def first_files() -> list[Path]:
+    """Return the scripts and styles of the page, and those of `EARLY`."""
+    listed = manifest()
+    first = _with_imports(["index.html"], listed)
+    names = [name for one in first for name in (listed[one].get("file", ""), *listed[one].get("css", []))]
+    found = dict.fromkeys([name.removeprefix("static/") for name in names] + list(early_files(listed)))
+    return [files()[name] for name in found if name in files()]
 
 
 def _with_imports(sources: Iterable[str], listed: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from plotly.io import from_json
+from plotly.io.json import to_json_plotly
 from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import Route
@@ -189,9 +189,26 @@ def show_table(table: pd.DataFrame, **how: Any) -> Any:
     return st.dataframe(table, placeholder="–", **how)
 
 
+@st.fragment
+@errors_as_sentences()
+def folded(label: str, key: str, draw: Callable[[], object]) -> None:
+    """Draw what a visitor can open; it is computed and sent only while it is open.
+
+    With the first table the browser loads scripts of 1.2 MB, which would hold up the figures.
+    """
+    if key in st.session_state:
+        st.session_state[key] = st.session_state[key]  # else another label would close it
+    box = st.expander(label, key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw()
+
+
 def _page(figure: go.Figure, caption: str) -> str:
     """Return the figure with its caption as an HTML page that needs no network; it contains Plotly."""
-    body = figure.to_html(include_plotlyjs=True, full_html=False)
+    drawn = figure.to_dict()
+    set_text_style(drawn, TEXT_COLOURS["light"], SIZE)
+    body = go.Figure(drawn).to_html(include_plotlyjs=True, full_html=False)
     return f'<!doctype html><meta charset="utf-8"><title>rankviz</title>{body}<p>{escape(plain(caption))}</p>'
 
 
@@ -235,57 +252,76 @@ def report_untrained(record: RunRecord) -> None:
         st.info(words.NOTHING_LEARNED, icon=":material/info:")
 
 
-def themed(figure: go.Figure) -> go.Figure:
-    """Return the figure with readable text in the current theme's colours; large if chosen."""
-    dark, large = st.context.theme.type == "dark", is_on(LARGE)
-    figure = _on_dark(figure) if dark else figure
-    if large or is_on(ALONE):
-        figure = go.Figure(figure)  # pictures use the original figure
+class Drawn(go.Figure):
+    """A figure's properties for Streamlit, which would check those of a mapping again."""
+
+    def __init__(self, properties: dict[str, Any]) -> None:
+        object.__setattr__(self, "_properties", properties)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the properties."""
+        return self._properties
+
+
+def themed(figure: go.Figure) -> Drawn:
+    """Return a copy of the figure with readable text in the current theme's colours; large if chosen.
+
+    It works with plain mappings: to set the same in Plotly's objects takes longer than to make the figure.
+    """
+    dark, large, drawn = st.context.theme.type == "dark", is_on(LARGE), figure.to_dict()
+    drawn = _on_dark(drawn) if dark else drawn
     if large:
-        _thicken(figure)
-    figure = with_text_style(figure, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
+        _thicken(drawn)
+    set_text_style(drawn, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
     if is_on(ALONE):
-        figure.layout.height = (figure.layout.meta or {}).get("alone", HEIGHT_ALONE)
-    return figure
+        layout = drawn["layout"]
+        layout["height"] = (layout.get("meta") or {}).get("alone", HEIGHT_ALONE)
+    return Drawn(drawn)
 
 
-def with_text_style(figure: go.Figure, colour: str, size: int) -> go.Figure:
-    """Set the figure's text colour and size in pixels, and return the figure."""
-    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+def set_text_style(drawn: dict[str, Any], colour: str, size: int) -> None:
+    """Set the text colour and size in pixels of a figure's properties."""
+    layout, ink = drawn["layout"], {"color": colour, "size": size}
+    for name in {"xaxis", "yaxis", *filter(_AXES.fullmatch, layout)}:
+        axis = layout.setdefault(name, {})
         # Plotly writes powers of ten 25 % larger than other ticks
-        powers = axis.type == "log" and axis.exponentformat == "power" and axis.tickvals is None
-        _ink(axis.tickfont, colour, 0.8 * size if powers else size)
-        _ink(axis.title.font, colour, size)
-        axis.automargin = True
-    layout = figure.layout
-    for font in (layout.font, layout.title.font, layout.legend.font):
-        _ink(font, colour, size)
-    layout.hoverlabel.font.size = size
-    return figure
+        log = axis.get("type") == "log" and "tickvals" not in axis
+        powers = log and axis.get("exponentformat") == "power"
+        _inner(axis, "tickfont").update(ink | {"size": 0.8 * size} if powers else ink)
+        _inner(axis, "title", "font").update(ink)
+        axis["automargin"] = True
+    for place in (("font",), ("title", "font"), ("legend", "font")):
+        _inner(layout, *place).update(ink)
+    _inner(layout, "hoverlabel", "font")["size"] = size
 
 
-def _ink(font: Any, colour: str, size: float) -> None:
-    """Set both at once: Plotly's `update_xaxes` and its like take twice as long."""
-    font.color, font.size = colour, size
+_AXES = re.compile(r"[xy]axis\d*")
 
 
-def _on_dark(figure: go.Figure) -> go.Figure:
-    text = figure.to_json()
+def _inner(part: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return a part of a part, made if it is missing."""
+    for name in names:
+        part = part.setdefault(name, {})
+    return part
+
+
+def _on_dark(drawn: dict[str, Any]) -> Any:
+    text = to_json_plotly(drawn)
     for light, dark in ON_DARK.items():
         text = text.replace(light, dark)
-    return from_json(text)
+    return json.loads(text)
 
 
-def _thicken(figure: go.Figure) -> None:
+def _thicken(drawn: dict[str, Any]) -> None:
     """Enlarge lines and markers for the last row of an audience."""
-    for trace in figure.data:
-        line, marker = (getattr(trace, name, None) for name in ("line", "marker"))
-        if getattr(line, "width", None):
-            line.width *= 1.6
-        if isinstance(getattr(marker, "size", None), int | float):
-            marker.size *= 1.4
-    for note in figure.layout.annotations:
-        note.font.size = LARGE_SIZE
+    for trace in drawn["data"]:
+        line, marker = trace.get("line", {}), trace.get("marker", {})
+        if line.get("width"):
+            line["width"] *= 1.6
+        if isinstance(marker.get("size"), int | float):
+            marker["size"] *= 1.4
+    for note in drawn["layout"].get("annotations", ()):
+        _inner(note, "font")["size"] = LARGE_SIZE
 
 
 MEASURED = "Arial, Liberation Sans, sans-serif"
@@ -379,7 +415,9 @@ def _job(figure: go.Figure, key: str, size: Size | None, kind: str) -> dict[str,
 def printable(figure: go.Figure) -> go.Figure:
     """Return a copy on white, without interactive parts and without small text."""
     small = re.sub(r"font-size: *\d+px", f"font-size:{SIZE}px", figure.to_json())
-    copy = with_text_style(go.Figure(_enlarged(json.loads(small))), TEXT_COLOURS["light"], SIZE)
+    large = _enlarged(json.loads(small))
+    set_text_style(large, TEXT_COLOURS["light"], SIZE)
+    copy = go.Figure(large)
     copy.update_layout(template=PAPER, font_family=MEASURED)
     if copy.layout.sliders:
         copy.update_layout(height=copy.layout.height - 120, margin_b=copy.layout.margin.b - 120)

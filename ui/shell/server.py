@@ -11,12 +11,13 @@ import gc
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
-from functools import cache
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
 from streamlit import config
+from streamlit.runtime.state import SafeSessionState
 
 LOG = logging.getLogger("rankviz.server")
 Message = MutableMapping[str, Any]
@@ -133,15 +134,51 @@ def raise_file_limit() -> None:
         )
 
 
-@cache
 def freeze_libraries() -> None:
     """Collect garbage once, after the first page, and make the collector skip all present objects.
 
     Streamlit collects after every run of a script. With the libraries in memory this takes longer than many
     runs. See docs/decisions/0030-streamlit-traps.md.
     """
-    gc.collect()
-    gc.freeze()
+    if _first_page.acquire(blocking=False):  # many visitors may end their first page at the same time
+        gc.collect()
+        gc.freeze()
+
+
+_first_page = Lock()
+"""Taken by the first page for ever."""
+
+
+def look_up_single_values() -> None:
+    """Let widgets look up their value in the session without a copy of all; call it while the server starts.
+
+    Streamlit's menus and inputs copy every value of the session to look at one. On a page with 20 of them
+    these copies take a tenth of the script.
+    """
+    SafeSessionState.filtered_state = property(_Values)  # type: ignore[assignment]
+
+
+class _Values(Mapping[str, Any]):
+    """The values of a session by the keys that scripts use; only iteration copies them."""
+
+    def __init__(self, state: SafeSessionState) -> None:
+        self._state, self._lock = state._state, state._lock
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return key in self._state
+
+    def __getitem__(self, key: str) -> Any:
+        with self._lock:
+            return self._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(self._state.filtered_state)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._state.filtered_state)
 
 
 def send_at_once() -> None:

@@ -25,7 +25,7 @@ from ui.controls.setting_controls import table_of
 from ui.controls.settings import baseline, baseline_is_set
 from ui.controls.widgets import ALL, C_EXPONENTS, METRICS, Bound, chosen_folds
 from ui.shell.errors import end_page
-from ui.shell.figures import Figures, capital, definition_caption, report_untrained, show_table
+from ui.shell.figures import Figures, capital, definition_caption, folded, report_untrained, show_table
 from ui.shell.texts import describe, escaped
 from ui.study import influence_words as words
 from ui.work.folds import fold_of, normalised
@@ -154,8 +154,7 @@ def _against_C(
         definition=_definition(spec, settings, part),
     )
     st.caption(words.CAPTIONS["optimistic"])
-    with st.expander("Numbers"):
-        show_table(data, hide_index=True)
+    folded("Numbers", "influence-of-c-table", lambda: show_table(data, hide_index=True))
 
 
 def _of_baseline(spec: RunSpec) -> str:
@@ -240,8 +239,7 @@ def _against_cost(
         queries=data["queries"].iloc[0],
         definition=_definition(plain, settings, part),
     )
-    with st.expander("Numbers"):
-        show_table(data, hide_index=True)
+    folded("Numbers", "influence-of-cost-table", lambda: show_table(data, hide_index=True))
 
 
 def _sliders(grades: list[int]) -> tuple[str, dict[str, float], bool]:

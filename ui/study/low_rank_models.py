@@ -34,7 +34,7 @@ from ui.controls import selection
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import C_EXPONENTS, Bound, part_shown
-from ui.shell.figures import Figures, capital, sentence, show_answer, show_table
+from ui.shell.figures import Figures, capital, folded, sentence, show_answer, show_table
 from ui.shell.texts import describe, escaped
 from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
@@ -443,6 +443,10 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
     shown = what.only_selected(table)
     if len(shown) == 0:
         return
-    with st.expander(f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"):
+
+    def draw() -> None:
         show_table(shown[columns], hide_index=True, column_config=config)
         st.caption(CAPTIONS["every"])
+
+    label = f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"
+    folded(label, "low-rank-queries-table", draw)

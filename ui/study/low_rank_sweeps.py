@@ -17,7 +17,7 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import METRICS, Bound, part_shown
-from ui.shell.figures import Figures, capital, sentence, show_figure, show_table
+from ui.shell.figures import Figures, capital, folded, sentence, show_figure, show_table
 from ui.shell.texts import describe
 from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
@@ -210,22 +210,21 @@ def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str
 
 def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> None:
     number = st.column_config.NumberColumn
-    with st.expander(f"Every run ({len(table)})"):
-        show_table(
-            table.assign(
-                gap=[float(record.solution["gap"][0]) for record in records],
-                ended=[record.status for record in records],
-            ),
-            hide_index=True,
-            column_config={
-                "factors": "factors",
-                "value": number(metric, format="%.7g" if metric == low_rank_models.OBJECTIVE else "%.3f"),
-                "all_zero": "every A is 0",
-                "seconds": number(format="%.2f"),
-                "gap": number("duality gap of the hinge", format="percent"),
-                "ended": st.column_config.TextColumn("how it ended", width="large"),
-            },
-        )
+    gaps, ends = [float(one.solution["gap"][0]) for one in records], [one.status for one in records]
+    columns = {
+        "factors": "factors",
+        "value": number(metric, format="%.7g" if metric == low_rank_models.OBJECTIVE else "%.3f"),
+        "all_zero": "every A is 0",
+        "seconds": number(format="%.2f"),
+        "gap": number("duality gap of the hinge", format="percent"),
+        "ended": st.column_config.TextColumn("how it ended", width="large"),
+    }
+    told = table.assign(gap=gaps, ended=ends)
+    folded(
+        f"Every run ({len(table)})",
+        "low-rank-runs-table",
+        lambda: show_table(told, hide_index=True, column_config=columns),
+    )
 
 
 def curve_specs(spec: RunSpec) -> list[RunSpec]:

@@ -21,7 +21,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.curves import kernels
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound
-from ui.shell.figures import Figures, sentence, show_table
+from ui.shell.figures import Figures, folded, sentence, show_table
 from ui.shell.page import VIEW
 from ui.shell.texts import describe
 from ui.study.ndcg_vs_m import Settings
@@ -168,5 +168,5 @@ def draw(
     for words in readings.values():
         st.markdown(unbroken(sentence(words)))
     st.caption(CAPTIONS["sample intervals"])
-    with st.expander("Numbers"):
-        show_table(table.drop(columns=["method"]).round(4), hide_index=True)
+    numbers = table.drop(columns=["method"]).round(4)
+    folded("Numbers", "samples-table", lambda: show_table(numbers, hide_index=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
+from threading import Lock
 
 import streamlit as st
 
@@ -52,6 +53,8 @@ _REFUSED = "refused-runs"
 WAITING = ":material/hourglass_empty:"
 WAITS = "page-waits"
 """Session key: True if this run of the page lacks its records."""
+FIND_PATIENCE = 1.0
+"""Largest seconds of waiting until another visitor's records are read; then a visitor's own are read, too."""
 TURN_PATIENCE = 0.3
 """Largest seconds of waiting for other visitors' runs; then a visitor's own continue as a job."""
 
@@ -128,9 +131,19 @@ def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     """Return records from memory or from earlier jobs, which are then stored in memory."""
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
     unknown = [spec for spec in specs if spec not in remembered]
-    for record in run_store.find([*unknown, *twins(unknown)]).values():
-        remember(record)
+    # a class asks for the same at once: who comes second finds them in memory, unless the store is slow
+    own_turn = bool(unknown) and _FINDING.acquire(timeout=FIND_PATIENCE)
+    try:
+        left = [spec for spec in unknown if recall(spec) is None]
+        for record in run_store.find([*left, *twins(left)]).values():
+            remember(record)
+    finally:
+        if own_turn:
+            _FINDING.release()
     return remembered | {spec: record for spec in unknown if (record := recall(spec)) is not None}
+
+
+_FINDING = Lock()
 
 
 def _work_on(
