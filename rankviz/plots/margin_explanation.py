@@ -16,6 +16,7 @@ from rankviz.plots.style import (
     DATA_COLOUR,
     EVEN_COLOUR,
     add_line,
+    add_marks,
     add_note,
     finished,
     harmless,
@@ -217,14 +218,8 @@ def features_figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             width=width,
             opacity=0.55,
         )
-    fig.add_scatter(
-        x=place["q50"],
-        y=y,
-        mode="markers",
-        name="median",
-        marker={"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": "#000000"}},
-        hoverinfo="skip",
-    )
+    tick = {"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": "#000000"}}
+    add_marks(fig, place["q50"], y, tick, name="median")
     for side, name, colour, symbol in (
         ("A", names[0], ABOVE_COLOUR, "triangle-up"),
         ("B", names[1], BELOW_COLOUR, "triangle-down"),

@@ -316,10 +316,6 @@ def _not_given(label: str, design: Asked) -> None:
         raise SettingError(f"a design of kind {label} makes its own cells; leave given out")
 
 
-def _random(points: int, axes: int, seed: int) -> FloatArray:
-    return np.random.default_rng(seed).random((points, axes))
-
-
 def _sobol(points: int, axes: int, seed: int) -> FloatArray:
     """Draw scrambled Sobol points; a number that is not a power of two cuts the next one, unbalanced."""
     found: FloatArray = qmc.Sobol(axes, rng=seed).random_base2(max(points - 1, 0).bit_length())
@@ -328,7 +324,9 @@ def _sobol(points: int, axes: int, seed: int) -> FloatArray:
 
 KINDS: dict[str, Kind] = {
     "grid": Grid(),
-    "random": Drawn("random points", _random),
+    "random": Drawn(
+        "random points", lambda points, axes, seed: np.random.default_rng(seed).random((points, axes))
+    ),
     "sobol": Drawn("Sobol points", _sobol),
     "given": Given(),
 }

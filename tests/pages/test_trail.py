@@ -83,7 +83,7 @@ def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
 def test_another_fold_has_other_queries(train: AppTest) -> None:
     change(train, fold="Fold2")
     assert any(words.OTHER_QUERIES in one for one in told(train))
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+    assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in told(train))
 
 
 def test_another_seed_is_told_beside_it(train: AppTest) -> None:
@@ -92,19 +92,19 @@ def test_another_seed_is_told_beside_it(train: AppTest) -> None:
         execute(HIGHER.but(seed=1)).metrics["vali"][trail.METRIC].mean()
         - execute(HIGHER).metrics["vali"][trail.METRIC].mean()
     )
-    assert words.other_seed(trail.with_minus(moved, "+z.3f")) in told(train)
+    assert words.OTHER_SEED.format(difference=trail.with_minus(moved, "+z.3f")) in told(train)
 
 
 def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
     change(train, map="linear")
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+    assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in told(train))
     assert any("→ linear" in one for one in told(train))
 
 
 def test_a_slow_run_with_another_seed_is_not_made(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trail, "SEED_SECONDS", 0.0)
     change(train, c=-3)
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in told(train))
+    assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in told(train))
 
 
 def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:

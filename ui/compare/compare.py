@@ -363,19 +363,15 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"Query {escaped(query)} ({told} {asked.metric}), with", width="content")
     for name, one in (("other", other), ("baseline", found.matched.named(asked.baseline))):
+        spec = next(run.spec for run in one.runs if query in run.per_query.index)
         for title, page in (("Why", "why"), ("What if", "what_if")):
             row.button(
                 f"{title}: {escaped(one.label)}",
                 key=f"{page}-{name}",
                 on_click=_ask,
-                args=(page, _of_query(one, query), query),
+                args=(page, spec, query),
                 help=words.GO_HELP.format(title=title),
             )
-
-
-def _of_query(one: Contestant, query: object) -> RunSpec:
-    """Return the first run of a model with this query."""
-    return next(run.spec for run in one.runs if query in run.per_query.index)
 
 
 @errors_as_sentences()

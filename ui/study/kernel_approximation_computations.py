@@ -6,7 +6,6 @@ A new γ keeps the draws; more draws or another variant add to the existing ones
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,6 +24,7 @@ from rankviz.plots import kernel_matrices as spectrum_plot
 from rankviz.plots.style import evenly
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import COMPONENTS
+from ui.shell.page import progress_bar
 from ui.work.folds import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
@@ -105,16 +105,6 @@ def _train(spec: RunSpec) -> FloatArray:
     return normalised(spec).parts[PART].X
 
 
-def _progress(words: str) -> tuple[Report, Callable[[], object]]:
-    """Return a report that shows a progress bar with these words, and a function that removes it."""
-    line = st.empty()
-
-    def tell(progress: Progress) -> None:
-        line.progress(min(1.0, progress.fraction or 0.0), words)
-
-    return tell, line.empty
-
-
 def compared_kernel(spec: RunSpec) -> ComparedKernel:
     """Return K of the compared documents."""
     return _compared(*_named(spec), kernel_of(spec), _train(spec))
@@ -173,28 +163,27 @@ def errors(asked: Comparison) -> tuple[KernelErrors, int]:
     Missing draws are computed until `SECONDS_AT_ONCE` have passed, at least one of each map.
     """
     compared, deadline = compared_kernel(asked.spec), time.monotonic() + SECONDS_AT_ONCE
-    tell, clear = _progress("Comparing kernels")
     found: list[pd.DataFrame] = []
     done = computed = 0
-    for done, seed in enumerate(asked.seeds):
-        places = [_place(asked, variant, seed) for variant in asked.variants]
-        if not all(places):
-            if computed and time.monotonic() > deadline:
-                break
-            computed += 1
-        for position, (variant, place) in enumerate(zip(asked.variants, places, strict=True)):
-            before = done + position / len(places)
+    with progress_bar("Comparing kernels") as tell:
+        for done, seed in enumerate(asked.seeds):
+            places = [_place(asked, variant, seed) for variant in asked.variants]
+            if not all(places):
+                if computed and time.monotonic() > deadline:
+                    break
+                computed += 1
+            for position, (variant, place) in enumerate(zip(asked.variants, places, strict=True)):
+                before = done + position / len(places)
 
-            def further(progress: Progress, before: float = before) -> None:
-                share = (progress.fraction or 0.0) / len(asked.variants)
-                tell(Progress("kernel error", (before + share) / asked.draws))
+                def further(progress: Progress, before: float = before) -> None:
+                    share = (progress.fraction or 0.0) / len(asked.variants)
+                    tell(Progress("kernel error", (before + share) / asked.draws))
 
-            if not place:
-                place.append(_errors_of(asked, variant, seed, compared, further))
-            found.append(place[0])
-    else:
-        done = asked.draws
-    clear()
+                if not place:
+                    place.append(_errors_of(asked, variant, seed, compared, further))
+                found.append(place[0])
+        else:
+            done = asked.draws
     return compared.with_errors(pd.concat(found, ignore_index=True)), done
 
 
@@ -350,9 +339,8 @@ def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
     """Return the eigenvalues of K on all training documents, exact or as bounds, for every C and m."""
     kept = _kept_spectrum(*_named(spec))
     if not kept:
-        tell, clear = _progress("Computing eigenvalues")
-        kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
-        clear()
+        with progress_bar("Computing eigenvalues") as tell:
+            kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
     return kept[0]
 
 
@@ -370,10 +358,9 @@ def seconds(asked: Comparison) -> pd.DataFrame:
     """Return the seconds of each map at each m of the curves, measured once by `feature_seconds`."""
     kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
     if not kept:
-        tell, clear = _progress("Timing maps")
         X = _train(asked.spec)
-        kept.append(feature_seconds(X, asked.kernel, asked.grid, asked.variants, asked.seed, tell))
-        clear()
+        with progress_bar("Timing maps") as tell:
+            kept.append(feature_seconds(X, asked.kernel, asked.grid, asked.variants, asked.seed, tell))
     return kept[0]
 
 

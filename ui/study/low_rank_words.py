@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from rankviz.analysis.spectra import MATRICES, Spectra
-from rankviz.common.numbers import power_of_two, small, superscript
+from rankviz.common.numbers import counted, power_of_two, small, superscript
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.learning.solvers import TOL
 from rankviz.metrics.significance import compare
@@ -145,11 +145,6 @@ def queries(n: int, which: str = "") -> str:
     return f"{n} {which}{'query' if n == 1 else 'queries'}"
 
 
-def values(n: int) -> str:
-    """Format a number of singular values."""
-    return f"{n} singular {'value' if n == 1 else 'values'}"
-
-
 def percent(share: float) -> str:
     """Format a share as "90 %" or "99.5 %"."""
     return f"{100 * share:.3g} %"
@@ -251,7 +246,7 @@ def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
     """Compare the singular values that the queries need with those of shuffled α."""
     k, usual = middle(needs, "k"), middle(needs, "k_shuffled")
     reached = int((needs["k"] <= k).sum())
-    at_most = values(k) if k == 1 else f"at most {values(k)}"
+    at_most = ("" if k == 1 else "at most ") + counted(k, "singular value")
     keep = f"{'keeps' if reached == 1 else 'keep'} {percent(share)} of the energy"
     return f"{reached} of {queries(len(needs), of)} {keep} in {at_most}; shuffled α need {usual} (median)"
 
