@@ -129,7 +129,9 @@ def error_figure(
         add_band(fig, rows["m"], rows["high"], rows["low"], colour, legendgroup=variant_name(variant))
     for variant in variants:
         _add_map(fig, variant, rows_of(table, variant), slopes.get(variant))
-    averages = [variant for variant in variants if averages_terms(variant)]
+    # κ̃ is a mean over m random terms, with error ~ 1/√m, if the map draws without documents
+    kinds = {variant: FEATURE_MAPS[variant.map] for variant in variants}
+    averages = [variant for variant, kind in kinds.items() if kind.draws and not kind.expands]
     if averages:
         _add_guide(fig, rows_of(table, averages[0]))
     if named is not None and summary_at(table, named, current)["mean"] > LEAST:
@@ -156,12 +158,6 @@ def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
     high = max(float(finite["high"].max()), low) if len(finite) else 1.0
     ends = [math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) - 1e-9) + 1]
     return powers_axis(f"relative {NORM_NAMES[norm]} error ‖K − K̃‖ / ‖K‖", ends)
-
-
-def averages_terms(variant: Variant) -> bool:
-    """Return True if κ̃ is a mean over m random terms, with error ~ 1/√m: random, but without documents."""
-    kind = FEATURE_MAPS[variant.map]
-    return kind.draws and not kind.expands
 
 
 def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope | None) -> None:

@@ -259,7 +259,10 @@ def spectrum_figure(table: pd.DataFrame, m: int, regularisation: float | None = 
             hovertemplate=f"eigenvalue {m} of K: {marked:.3g}<extra></extra>",
         )
     if regularisation is not None:
-        _add_regularisation(fig, table, regularisation)
+        low, high = (10.0**end for end in decades(table["share"]))
+        if low < regularisation < high:
+            fig.add_hline(y=regularisation, line=GUIDE)
+            add_note(fig, "1/(2C)", 0, math.log10(regularisation), xref="paper")
     return finished(
         fig,
         height=460,
@@ -288,13 +291,6 @@ def _add_spectrum(fig: go.Figure, name: str, rows: pd.DataFrame, m: int) -> None
             f"{label}<br>eigenvalue %{{x}}: %{{customdata:.3g}}, %{{y:.2g}} of the trace<extra></extra>"
         ),
     )
-
-
-def _add_regularisation(fig: go.Figure, table: pd.DataFrame, share: float) -> None:
-    low, high = (10.0**end for end in decades(table["share"]))
-    if low < share < high:
-        fig.add_hline(y=share, line=GUIDE)
-        add_note(fig, "1/(2C)", 0, math.log10(share), xref="paper")
 
 
 def _trace(table: pd.DataFrame) -> float:

@@ -205,11 +205,6 @@ _FEW = 30
 """Most points of a curve with markers."""
 
 
-def uses_paper_algorithm(spec: RunSpec) -> bool:
-    """Return True if a low-rank run uses the paper's algorithm."""
-    return bool(getattr(spec.option("solver"), "printed", False))
-
-
 def label_of(spec: RunSpec) -> str:
     """Return a curve's label: "factorised, L-BFGS-B", "regularised, paper's steps"."""
     solver = spec.option("solver")
@@ -236,7 +231,7 @@ def _trace(record: RunRecord, best: float) -> pd.DataFrame:
         {
             "label": label_of(spec),
             "model": spec.method,
-            "printed": uses_paper_algorithm(spec),
+            "printed": bool(getattr(spec.option("solver"), "printed", False)),
             "iteration": trace["iteration"].astype(np.int64),
             "seconds": before + trace["seconds"],
             "objective": trace["objective"],

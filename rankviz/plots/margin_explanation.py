@@ -61,11 +61,6 @@ def waterfall_bars(table: pd.DataFrame, k: int = MOST) -> pd.DataFrame:
     return bars.reset_index(drop=True)
 
 
-def waterfall_height(n: int) -> int:
-    """Return the pixels of the figure with n bars and the margin below them."""
-    return 70 + PITCH * (n + 1)
-
-
 def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Figure:
     """Draw bars end to end, A's to the right, B's to the left; the margin at the bottom."""
     bars = waterfall_bars(table, k)
@@ -89,7 +84,7 @@ def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Fi
     add_numbers(fig, shares)
     return finished(
         fig,
-        height=waterfall_height(len(bars)),
+        height=70 + PITCH * len(shares),
         xaxis={"title": "f(A) − f(B), share by share"},
         yaxis=row_axis([*bars["label"], "<b>margin</b>"]),
         **_BARS_LAYOUT,

@@ -48,11 +48,6 @@ def list_data(left: FloatArray, right: FloatArray, part: RankingData, query: int
     return table.sort_values("right_rank", ignore_index=True)
 
 
-def in_top(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Return the documents among the first k of either model."""
-    return table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
-
-
 def largest_moves(table: pd.DataFrame, n: int) -> pd.DataFrame:
     """Return the n documents with the largest rank changes above 0, ties by best rank.
 
@@ -79,7 +74,7 @@ def list_figure(
     Numbers beside the lists show a document's rise (▲) or fall (▼) from left to right; markers carry the
     grade. Chosen documents have a ring and a line of their own colour.
     """
-    shown = in_top(table, k)
+    shown = table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
     fig = go.Figure()
     for grade, rows in shown.groupby("grade"):
         _add_lines(fig, rows, k, grade_colour(int(str(grade))), 2)

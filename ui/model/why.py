@@ -77,7 +77,7 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
         margin_explanation.features_figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
-        caption=f"{words.DISTRIBUTIONS.format(features=len(told), documents=len(train.X))} {_about(pair)}",
+        caption=f"{words.DISTRIBUTIONS.format(documents=len(train.X))} {_about(pair)}",
     )
     with st.expander("Numbers of all features"):
         show_table(margin_explanation.features_data(table, train.X), hide_index=True)

@@ -323,7 +323,7 @@ def lost_by_all(k: int, cut: Cut) -> str:
     if all(row[error] < NO_CHANGE for error in ("alpha_error", "w_error")):
         return f"With every query cut to rank {k}, nothing changes."
     found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
-    ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
+    ranking = capital(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10")).rstrip(".")
     surprise = (
         " Most of α cancels in w; the part cut off does not."
         if row["w_error"] > max(0.05, 3 * row["alpha_error"])
@@ -334,11 +334,6 @@ def lost_by_all(k: int, cut: Cut) -> str:
         f"{off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}.{surprise} "
         f"Validation queries: {ranking}."
     )
-
-
-def bold_free(sentence: str) -> str:
-    """Return a sentence with a capital and without full stop."""
-    return capital(sentence).rstrip(".")
 
 
 def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:
