@@ -29,7 +29,7 @@ from rankviz.plots.style import style_of
 from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
 from ui.compare import compare_words as words
-from ui.compare.chosen_runs import ChosenRuns
+from ui.compare.chosen_runs import ChosenRuns, by_runs
 from ui.compare.compare_controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
@@ -71,14 +71,10 @@ FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (No
 """Display language and file extension of each format."""
 
 
-def compared(what: ChosenRuns, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
+@by_runs(max_entries=64, show_spinner="Comparing …")
+def compared(what: ChosenRuns, _models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
     """Return the requested comparison, computed once."""
-    return _compared(what.key, part, asked, list(models))
-
-
-@st.cache_resource(max_entries=64, show_spinner="Comparing …")
-def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Contestant]) -> Comparison:
-    return compare(_models, asked.metrics, asked.baseline, test=asked.test)
+    return compare(list(_models), asked.metrics, asked.baseline, test=asked.test)
 
 
 def differences(found: Comparison, asked: Asked, part: str) -> None:

@@ -105,53 +105,39 @@ def _train(spec: RunSpec) -> FloatArray:
     return normalised(spec).parts[PART].X
 
 
-def compared_kernel(spec: RunSpec) -> ComparedKernel:
-    """Return K of the compared documents."""
-    return _compared(*_named(spec), kernel_of(spec), _train(spec))
+def _data(spec: RunSpec) -> tuple[str, str]:
+    """Return the cache key of the data."""
+    return fold_of(spec).digest, spec.normalisation
 
 
 def _named(spec: RunSpec) -> tuple[str, str, str]:
     """Return the cache key of data and kernel: the kernel's name and parameters."""
-    return fold_of(spec).digest, spec.normalisation, repr(kernel_of(spec))
+    return *_data(spec), repr(kernel_of(spec))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _compared(
-    digest: str, normalisation: str, kernel: str, _kernel: Kernel, _X: FloatArray
-) -> ComparedKernel:
-    return ComparedKernel.of(_X, _kernel)
+_cached_by_kernel = partial(st.cache_resource, show_spinner=False, hash_funcs={RunSpec: _named})
+_cached_at_any_gamma = partial(
+    st.cache_resource,
+    show_spinner=False,
+    hash_funcs={RunSpec: lambda spec: (*_data(spec), repr(kernel_of(spec).at(1.0)))},
+)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _drawn(
-    digest: str,
-    normalisation: str,
-    kernel: str,
-    variant: Variant,
-    m: int,
-    seed: int,
-    _kernel: Kernel,
-    _X: FloatArray,
-) -> Drawn:
-    """Return landmarks or frequencies, the same for every γ: the kernel has γ = 1."""
-    return variant.draw(_X, m, _kernel, seed)
+@_cached_by_kernel(max_entries=8)
+def compared_kernel(spec: RunSpec) -> ComparedKernel:
+    """Return K of the compared documents."""
+    return ComparedKernel.of(_train(spec), kernel_of(spec))
 
 
+@_cached_at_any_gamma(max_entries=256)
 def _drawn_for(spec: RunSpec, variant: Variant, m: int, seed: int) -> Drawn:
-    any_gamma = kernel_of(spec).at(1.0)
-    data = fold_of(spec).digest, spec.normalisation
-    return _drawn(*data, repr(any_gamma), variant, m, seed, any_gamma, _train(spec))
+    """Return landmarks or frequencies, the same for every γ: the kernel has γ = 1."""
+    return variant.draw(_train(spec), m, kernel_of(spec).at(1.0), seed)
 
 
-@st.cache_resource(max_entries=4096, show_spinner=False)
+@_cached_by_kernel(max_entries=4096)
 def _kept_errors(
-    digest: str,
-    normalisation: str,
-    kernel: str,
-    grid: tuple[int, ...],
-    norms: tuple[str, ...],
-    variant: Variant,
-    seed: int,
+    spec: RunSpec, grid: tuple[int, ...], norms: tuple[str, ...], variant: Variant, seed: int
 ) -> list[pd.DataFrame]:
     """Return a cached list for the errors of one draw; filled outside, where progress can be shown."""
     return []
@@ -188,7 +174,7 @@ def errors(asked: Comparison) -> tuple[KernelErrors, int]:
 
 
 def _place(asked: Comparison, variant: Variant, seed: int) -> list[pd.DataFrame]:
-    return _kept_errors(*_named(asked.spec), asked.grid, TOGETHER[asked.norm], variant, seed)
+    return _kept_errors(asked.spec, asked.grid, TOGETHER[asked.norm], variant, seed)
 
 
 def _errors_of(
@@ -301,14 +287,10 @@ def _errors_in_query(whole: Comparison, query: int) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={RunSpec: _data})
 def plane(spec: RunSpec) -> tuple[FloatArray, FloatArray]:
     """Return centre and directions of the first two principal components of the training documents."""
-    return _plane(fold_of(spec).digest, spec.normalisation, _train(spec))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _plane(digest: str, normalisation: str, _X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return nystroem_fourier.principal_plane(_X)
+    return nystroem_fourier.principal_plane(_train(spec))
 
 
 def in_plane(asked: Comparison) -> pd.DataFrame:
@@ -337,15 +319,15 @@ def spectra(asked: Comparison) -> pd.DataFrame:
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
     """Return the eigenvalues of K on all training documents, exact or as bounds, for every C and m."""
-    kept = _kept_spectrum(*_named(spec))
+    kept = _kept_spectrum(spec)
     if not kept:
         with progress_bar("Computing eigenvalues") as tell:
             kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
     return kept[0]
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _kept_spectrum(digest: str, normalisation: str, kernel: str) -> list[KernelSpectrum]:
+@_cached_by_kernel(max_entries=64)
+def _kept_spectrum(spec: RunSpec) -> list[KernelSpectrum]:
     return []
 
 
@@ -356,7 +338,7 @@ def trace_of_all(asked: Comparison) -> float:
 
 def seconds(asked: Comparison) -> pd.DataFrame:
     """Return the seconds of each map at each m of the curves, measured once by `feature_seconds`."""
-    kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
+    kept = _kept_seconds(asked.spec, asked.grid, asked.variants)
     if not kept:
         X = _train(asked.spec)
         with progress_bar("Timing maps") as tell:
@@ -364,10 +346,8 @@ def seconds(asked: Comparison) -> pd.DataFrame:
     return kept[0]
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _kept_seconds(
-    digest: str, normalisation: str, kernel: str, grid: tuple[int, ...], variants: tuple[Variant, ...]
-) -> list[pd.DataFrame]:
+@_cached_by_kernel(max_entries=64)
+def _kept_seconds(spec: RunSpec, grid: tuple[int, ...], variants: tuple[Variant, ...]) -> list[pd.DataFrame]:
     return []
 
 
