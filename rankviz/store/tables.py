@@ -316,7 +316,7 @@ def rows_among(
 def parse_object(text: str) -> dict[str, Any]:
     """Parse a JSON object; {} if unreadable."""
     with suppress(ValueError, RecursionError):
-        values = json.loads(sa.text)
+        values = json.loads(text)
         if isinstance(values, dict):
             return values
     return {}
