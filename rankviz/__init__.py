@@ -8,7 +8,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rankviz.common import names_of, submodules
+from rankviz.common import submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.analysis.model_duals import duals
@@ -99,17 +99,19 @@ _HOMES = {
 }
 """Module -> its public names."""
 
+_module, _names = submodules(globals())
+
 if not TYPE_CHECKING:  # a type checker that saw this would accept any name
 
     def __getattr__(name):
         """Import a public name or a package at first use (PEP 562)."""
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
-            return submodules(__name__)(name)
+            return _module(name)
         globals()[name] = found = getattr(import_module(home), name)
         return found
 
 
 def __dir__() -> list[str]:
     """List all names, including those that are not imported yet."""
-    return sorted({*globals(), *__all__, *names_of(__path__)})
+    return sorted({*__all__, *_names()})

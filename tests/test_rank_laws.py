@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from naive_dual import part_of, record_of
 from naive_ranking import problem, qid_of, random_grades
+from sklearn.base import clone
 from strangers import RISING_LOSS
 
 import rankviz
@@ -15,7 +17,6 @@ from rankviz.analysis.model_duals import RunDuals
 from rankviz.analysis.spectra import (
     NoisyDuals,
     dual_distance,
-    duals_of_refits,
     median_ranks,
     ranks_of_fits,
     ranks_of_queries,
@@ -25,10 +26,16 @@ from rankviz.analysis.spectra import (
 from rankviz.common.errors import SettingError
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.learning.losses import LOSSES
-from rankviz.models.dual_variables import GivenDuals, SlopeDuals, sides
+from rankviz.models.dual_variables import Duals, GivenDuals, SlopeDuals, sides
 
 X, Y, PTR = problem(5, n_queries=5)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
+
+
+def refitted(model: rankviz.RankSVM, data: RankingData, setting: str, values: list[float]) -> Iterator[Duals]:
+    """The dual variables of the model fitted anew for each value of a setting."""
+    for value in values:
+        yield rankviz.duals(clone(model).set_params(**{setting: value}).fit_data(data), data)
 
 
 def test_ranks_of_queries_are_those_of_dense_matrices() -> None:
@@ -53,7 +60,7 @@ def test_ranks_of_queries_are_those_of_dense_matrices() -> None:
 
 def test_smaller_C_makes_every_pair_active_and_the_law_hold() -> None:
     Cs = [2.0**-16, 2.0**-6, 1.0]
-    table = ranks_of_fits(duals_of_refits(rankviz.RankSVM(), DATA, "C", Cs), DATA.query_ids.tolist())
+    table = ranks_of_fits(refitted(rankviz.RankSVM(), DATA, "C", Cs), DATA.query_ids.tolist())
     assert table["C"].tolist() == np.repeat(Cs, DATA.n_queries).tolist()
     lawful = table[table["active"] == table["pairs"]]
     assert set(lawful["fit"]) >= {0}
@@ -106,7 +113,7 @@ def test_ranks_of_ohsumed_fall_as_the_hinges_gap_closes(letor_root: Path) -> Non
     """The same model, solved ever better: queries 49, 45 and 35, whose ranks xu2019 prints as 8, 92, 234."""
     train = open_fold(find_datasets([letor_root])["OHSUMED"], "Fold1").train
     model = rankviz.RankSVM(C=2.0**-13, loss="hinge")
-    table = ranks_of_fits(duals_of_refits(model, train, "tol", [1e-1, 1e-4, 1e-6]), [49, 45, 35])
+    table = ranks_of_fits(refitted(model, train, "tol", [1e-1, 1e-4, 1e-6]), [49, 45, 35])
     gaps = table.groupby("fit")["gap"].first()
     assert gaps.is_monotonic_decreasing
     assert gaps.iloc[-1] <= 1e-6

@@ -8,22 +8,20 @@ block. The tables of ranks show whether loss, C or the solver's accuracy determi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
-from rankviz.analysis.model_duals import RunDuals, duals
+from rankviz.analysis.model_duals import RunDuals
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.common.settings import instance, one_of
 from rankviz.datasets.types import RankingData
 from rankviz.models.dual_variables import DualBlock, Duals
-from rankviz.models.ranker import Ranker
 from rankviz.runs.record import RunRecord
 
 RANK_TOLERANCE = 1e-6
@@ -218,14 +216,6 @@ TOLERANCES = (1e-3, 1e-6, 1e-9)
 
 INSIDE = 1e-6
 """Dual variables this far from 0 and from their ceiling, as a share of it, are between them."""
-
-
-def duals_of_refits(
-    model: Ranker, data: RankingData, setting: str, values: Iterable[float]
-) -> Iterator[Duals]:
-    """Yield the dual variables of a model fitted anew for each value of a setting: "C", "tol", …"""
-    for value in values:
-        yield duals(clone(model).set_params(**{setting: value}).fit_data(data), data)
 
 
 def ranks_of_queries(

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -34,9 +34,12 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.selection import Choice
 from rankviz.shards.backend import HERE, place_of
 from rankviz.store import RunStore
-from rankviz.store.execution import Execution, LocalWorkers
+from rankviz.store.execution import LocalWorkers
 from rankviz.store.study import DONE, FAILED, LOST, TASKS, Study, StudyStatus
 from rankviz.store.study import HERE as THIS_MACHINE
+
+if TYPE_CHECKING:
+    from rankviz.store.cluster import ClusterWorkers
 
 LOOK_SECONDS = 0.5
 
@@ -132,7 +135,7 @@ def _run_study(store: RunStore, chosen: Namespace, submit: Callable[[], str]) ->
 
 
 @contextmanager
-def _execution(store: RunStore, chosen: Namespace) -> Iterator[Execution]:
+def _execution(store: RunStore, chosen: Namespace) -> Iterator[LocalWorkers | ClusterWorkers]:
     """Give the workers that make the runs: processes of this machine, or a cluster."""
     if chosen.where in (None, HERE):
         yield LocalWorkers(store, chosen.workers)
@@ -143,7 +146,7 @@ def _execution(store: RunStore, chosen: Namespace) -> Iterator[Execution]:
         yield ClusterWorkers(store, cast(Any, place))
 
 
-def _watch(execution: Execution, store: RunStore, study: str, chosen: Namespace) -> int:
+def _watch(execution: LocalWorkers | ClusterWorkers, store: RunStore, study: str, chosen: Namespace) -> int:
     status = execution.watch(study)
     bar = Bar(status.total)
     try:

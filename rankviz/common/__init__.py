@@ -7,19 +7,24 @@ from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 
-def submodules(package: str) -> Callable[[str], ModuleType]:
-    """Return a package's `__getattr__`: it imports a module, or raises AttributeError for any other name."""
+def submodules(namespace: dict[str, Any]) -> tuple[Callable[[str], ModuleType], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package with these globals.
+
+    The first imports a module, or raises AttributeError for any other name. The second also lists the modules
+    that are not imported yet.
+    """
+    package = namespace["__name__"]
 
     def found(name: str) -> ModuleType:
         if name.startswith("_") or find_spec(f"{package}.{name}") is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return import_module(f"{package}.{name}")
 
-    return found
+    def names() -> list[str]:
+        modules = (module.name for module in iter_modules(namespace["__path__"]))
+        return sorted({*namespace, *(name for name in modules if not name.startswith("_"))})
 
-
-def names_of(path: list[str]) -> list[str]:
-    """Return the public modules in a package's folders, for `dir`."""
-    return [module.name for module in iter_modules(path) if not module.name.startswith("_")]
+    return found, names

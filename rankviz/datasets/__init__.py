@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rankviz.common import names_of, submodules
+from rankviz.common import submodules
 from rankviz.common.errors import DataError, DataWarning
 from rankviz.datasets.cache import read_cached
 from rankviz.datasets.folds import (
@@ -53,9 +53,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = submodules(__name__)
-
-
-def __dir__() -> list[str]:
-    """List the names, including modules not imported yet."""
-    return sorted({*globals(), *names_of(__path__)})
+    __getattr__, __dir__ = submodules(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common import names_of, submodules
+from rankviz.common import submodules
 from rankviz.features.exact import ExactKernel
 from rankviz.features.fourier import FREQUENCIES, RandomFourier
 from rankviz.features.kernel_base import Kernel
@@ -60,9 +60,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = submodules(__name__)
-
-
-def __dir__() -> list[str]:
-    """List all names, including modules that are not imported yet."""
-    return sorted({*globals(), *names_of(__path__)})
+    __getattr__, __dir__ = submodules(globals())

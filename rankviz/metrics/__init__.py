@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common import names_of, submodules
+from rankviz.common import submodules
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
 from rankviz.metrics.evaluation import Evaluation, evaluate
 from rankviz.metrics.measures import MAP, NDCG, MeanNDCG, Measure, P, measure
@@ -28,9 +28,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = submodules(__name__)
-
-
-def __dir__() -> list[str]:
-    """List all names, including modules that are not imported yet."""
-    return sorted({*globals(), *names_of(__path__)})
+    __getattr__, __dir__ = submodules(globals())

@@ -209,6 +209,7 @@ PLAIN_TOL = 1e-4
 """Largest duality gap of the RankSVM whose α is the start."""
 
 
+@dataclass(eq=False, repr=False)
 class FactorizedRankSVM(LowRankRanker):
     """Factorised RankSVM: the hinge's dual problem over α_ij = ⟨v_i, v_j⟩, 0 ≤ v_ik ≤ √(C/K) (xu2019 §5.1).
 
@@ -270,39 +271,21 @@ class FactorizedRankSVM(LowRankRanker):
 
     settings = (FACTORS, LOSS_WEIGHT, FEATURE_MAP, FACTOR_SOLVER, LOW_RANK_TOL, SEED)
 
-    def __init__(
-        self,
-        rank: int = 5,
-        C: float = 2.0**-7,
-        feature_map: str = "linear",
-        n_components: int = 500,
-        gamma: float | str = "scale",
-        random_state: int | np.random.RandomState | None = 0,
-        landmarks: str = "uniform",
-        frequencies: str = "gaussian",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        solver: str = "lbfgs",
-        memory_limit: float | None = None,
-        kernel: str | Kernel = "rbf",
-        degree: int = 3,
-        coef0: float = 1.0,
-    ) -> None:
-        self.rank = rank
-        self.C = C
-        self.feature_map = feature_map
-        self.n_components = n_components
-        self.gamma = gamma
-        self.random_state = random_state
-        self.landmarks = landmarks
-        self.frequencies = frequencies
-        self.tol = tol
-        self.max_iter = max_iter
-        self.solver = solver
-        self.memory_limit = memory_limit
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
+    rank: int = 5
+    C: float = 2.0**-7
+    feature_map: str = "linear"
+    n_components: int = 500
+    gamma: float | str = "scale"
+    random_state: int | np.random.RandomState | None = 0
+    landmarks: str = "uniform"
+    frequencies: str = "gaussian"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    solver: str = "lbfgs"
+    memory_limit: float | None = None
+    kernel: str | Kernel = "rbf"
+    degree: int = 3
+    coef0: float = 1.0
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a checked `RankingData`; see `fit`. BLAS uses one thread meanwhile."""
@@ -343,6 +326,7 @@ class FactorizedRankSVM(LowRankRanker):
         check_rows(self.solver)
 
 
+@dataclass(eq=False, repr=False)
 class RegularizedRankSVM(LowRankRanker):
     """Regularised RankSVM: the hinge's dual problem with a nuclear norm on its blocks (xu2019 §5.2).
 
@@ -395,41 +379,22 @@ class RegularizedRankSVM(LowRankRanker):
 
     settings = (NUCLEAR, COUPLING, LOSS_WEIGHT, FEATURE_MAP, DUAL_SOLVER, LOW_RANK_TOL)
 
-    def __init__(
-        self,
-        C: float = 2.0**-7,
-        nuclear: float = 1.0,
-        coupling: float = 10.0,
-        feature_map: str = "linear",
-        n_components: int = 500,
-        gamma: float | str = "scale",
-        random_state: int | np.random.RandomState | None = 0,
-        landmarks: str = "uniform",
-        frequencies: str = "gaussian",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        solver: str = "fista",
-        memory_limit: float | None = None,
-        kernel: str | Kernel = "rbf",
-        degree: int = 3,
-        coef0: float = 1.0,
-    ) -> None:
-        self.C = C
-        self.nuclear = nuclear
-        self.coupling = coupling
-        self.feature_map = feature_map
-        self.n_components = n_components
-        self.gamma = gamma
-        self.random_state = random_state
-        self.landmarks = landmarks
-        self.frequencies = frequencies
-        self.tol = tol
-        self.max_iter = max_iter
-        self.solver = solver
-        self.memory_limit = memory_limit
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
+    C: float = 2.0**-7
+    nuclear: float = 1.0
+    coupling: float = 10.0
+    feature_map: str = "linear"
+    n_components: int = 500
+    gamma: float | str = "scale"
+    random_state: int | np.random.RandomState | None = 0
+    landmarks: str = "uniform"
+    frequencies: str = "gaussian"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    solver: str = "fista"
+    memory_limit: float | None = None
+    kernel: str | Kernel = "rbf"
+    degree: int = 3
+    coef0: float = 1.0
 
     def duals(self, data: RankingData) -> GivenDuals:
         """Return its dual variables α, one block per query; `data` must be its training data."""

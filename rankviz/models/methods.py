@@ -9,7 +9,7 @@ See docs/decisions/0002-declare-do-not-guess.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from rankviz.common.errors import SettingError
@@ -31,6 +31,11 @@ from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_
 from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
+
+
+def _offer(words: str) -> Any:
+    """Return the field of a capability, with its words after "it has no"."""
+    return field(default=False, metadata={"words": words})
 
 
 @dataclass(frozen=True)
@@ -67,43 +72,29 @@ class Capabilities:
         Retraining after a change from its current weights, in a fraction of the time.
     """
 
-    weights: bool = False
-    input_weights: bool = False
-    expansion: bool = False
-    form: bool = False
-    components: bool = False
-    objective: bool = False
-    pair_objective: bool = False
-    duals: bool = False
-    positive_duals: bool = False
-    trace: bool = False
-    random: bool = False
-    query_weights: bool = False
-    refits: bool = False
+    weights: bool = _offer("weights of features")
+    input_weights: bool = _offer("weights of the input features")
+    expansion: bool = _offer("kernel expansion")
+    form: bool = _offer("form that is a sum, or a sum of products, of functions of single features")
+    components: bool = _offer("number of features m")
+    objective: bool = _offer("objective that training minimises")
+    pair_objective: bool = _offer("objective over preference pairs")
+    duals: bool = _offer("dual variables of preference pairs")
+    positive_duals: bool = _offer(
+        "dual variables α ≥ 0 (its loss rises at some margins, where α is negative)"
+    )
+    trace: bool = _offer("trace of its iterations")
+    random: bool = _offer("seed that decides anything")
+    query_weights: bool = _offer("weights of queries in training")
+    refits: bool = _offer("training that goes on from its weights")
 
     def lacks(self, *names: str) -> list[str]:
         """Return the named offers that it lacks."""
         return [name for name in names if not getattr(self, name)]
 
 
-WORDS = {
-    "weights": "weights of features",
-    "input_weights": "weights of the input features",
-    "expansion": "kernel expansion",
-    "form": "form that is a sum, or a sum of products, of functions of single features",
-    "components": "number of features m",
-    "objective": "objective that training minimises",
-    "pair_objective": "objective over preference pairs",
-    "duals": "dual variables of preference pairs",
-    "positive_duals": "dual variables α ≥ 0 (its loss rises at some margins, where α is negative)",
-    "trace": "trace of its iterations",
-    "random": "seed that decides anything",
-    "query_weights": "weights of queries in training",
-    "refits": "training that goes on from its weights",
-}
+WORDS = {one.name: str(one.metadata["words"]) for one in fields(Capabilities)}
 """Capabilities in words, after "it has no"."""
-
-assert set(WORDS) == {field.name for field in fields(Capabilities)}
 
 
 Values = Mapping[str, Any]

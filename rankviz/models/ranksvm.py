@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
@@ -55,6 +56,7 @@ from rankviz.shards.objective import ShardedSpace
 from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for
 
 
+@dataclass(eq=False, repr=False)
 class RankSVM(FeatureRanker):
     """Pairwise ranking SVM: minimise ½‖w‖² + C Σ_P ℓ(w·φ(x_i) − w·φ(x_j)) over preference pairs P.
 
@@ -168,45 +170,24 @@ class RankSVM(FeatureRanker):
     settings = (LOSS_WEIGHT, FEATURE_MAP, LOSS, COSTS, SOLVER, TOL)
     least_objective = 0.0
 
-    def __init__(
-        self,
-        feature_map: str = "linear",
-        n_components: int = 500,
-        gamma: float | str = "scale",
-        C: float = 2.0**-7,
-        loss: str | Loss = "squared_hinge",
-        random_state: int | np.random.RandomState | None = 0,
-        rank: int | None = None,
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        preconditioner: str = "auto",
-        landmarks: str = "uniform",
-        frequencies: str = "gaussian",
-        memory_limit: float | None = None,
-        costs: Costs | ArrayLike = None,
-        solver: str = "newton",
-        kernel: str | Kernel = "rbf",
-        degree: int = 3,
-        coef0: float = 1.0,
-    ) -> None:
-        self.feature_map = feature_map
-        self.n_components = n_components
-        self.gamma = gamma
-        self.C = C
-        self.loss = loss
-        self.random_state = random_state
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
-        self.preconditioner = preconditioner
-        self.landmarks = landmarks
-        self.frequencies = frequencies
-        self.memory_limit = memory_limit
-        self.costs = costs
-        self.solver = solver
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
+    feature_map: str = "linear"
+    n_components: int = 500
+    gamma: float | str = "scale"
+    C: float = 2.0**-7
+    loss: str | Loss = "squared_hinge"
+    random_state: int | np.random.RandomState | None = 0
+    rank: int | None = None
+    tol: float = 1e-6
+    max_iter: int | None = None
+    preconditioner: str = "auto"
+    landmarks: str = "uniform"
+    frequencies: str = "gaussian"
+    memory_limit: float | None = None
+    costs: Costs | ArrayLike = None
+    solver: str = "newton"
+    kernel: str | Kernel = "rbf"
+    degree: int = 3
+    coef0: float = 1.0
 
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a checked `RankingData`; see `fit`."""

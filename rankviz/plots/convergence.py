@@ -129,7 +129,9 @@ def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
     """Yield each spec's number within its look, ignoring the preconditioner."""
     known: dict[str, list[RunSpec]] = {}
     for spec in specs:
-        alike, same = known.setdefault(look_of(spec), []), with_preconditioner(spec)
+        alike, same = known.setdefault(look_of(spec), []), spec
+        if "preconditioner" in spec:
+            same = spec.but(preconditioner=PRECONDITIONER.default)
         if same not in alike:
             alike.append(same)
         yield alike.index(same)
@@ -138,11 +140,6 @@ def _settings(specs: Sequence[RunSpec]) -> Iterator[int]:
 def preconditioned(spec: RunSpec) -> bool:
     """Return True unless a run's preconditioner is switched off."""
     return "preconditioner" not in spec or PRECONDITIONERS[spec.preconditioner].used
-
-
-def with_preconditioner(spec: RunSpec) -> RunSpec:
-    """Return the same run with its preconditioner, if it supports one."""
-    return spec.but(preconditioner=PRECONDITIONER.default) if "preconditioner" in spec else spec
 
 
 def objective_figure(table: pd.DataFrame) -> go.Figure:

@@ -20,6 +20,7 @@ from rankviz.plots.style import (
     as_lists,
     finished,
     line_of,
+    powers_axis,
     snapped_range,
     style_of,
     translucent,
@@ -179,13 +180,7 @@ def error_figure(
     return finished(
         fig,
         height=400,
-        xaxis={
-            "title": "relative error of α (log scale)",
-            "type": "log",
-            "range": [math.log10(LEAST_ERROR) - 0.3, 0.2],
-            "dtick": 3,
-            "exponentformat": "power",
-        },
+        xaxis=powers_axis("relative error of α (log scale)", [math.log10(LEAST_ERROR) - 0.3, 0.2], every=3),
         yaxis={"title": "median numerical rank", "range": [0, 1.15 * max(largest, 1.0)]},
         margin={"l": 60, "r": 10, "t": 75, "b": 50},
     )

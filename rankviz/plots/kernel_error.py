@@ -25,11 +25,14 @@ from rankviz.plots.style import (
     GUIDE,
     add_band,
     add_line,
+    add_marks,
     add_note,
     approximations,
+    decades,
     error_bars,
     finished,
     line_of,
+    powers_axis,
     ring,
     style_of,
     translucent,
@@ -94,14 +97,8 @@ def variant_look(variant: Variant) -> dict[str, Any]:
 
 def add_mark(fig: go.Figure, variant: Variant, x: float, y: float) -> None:
     """Add a ring around the sidebar's current model."""
-    fig.add_scatter(
-        x=[x],
-        y=[y],
-        name="the current model",
-        mode="markers",
-        marker=ring(20, 2.5) | {"color": style_of(variant.map).colour},
-        hoverinfo="skip",
-    )
+    marker = ring(20, 2.5) | {"color": style_of(variant.map).colour}
+    add_marks(fig, [x], [y], marker, name="the current model")
 
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "maximum": "maximum-entry"}
@@ -132,7 +129,9 @@ def error_figure(
         add_band(fig, rows["m"], rows["high"], rows["low"], colour, legendgroup=variant_name(variant))
     for variant in variants:
         _add_map(fig, variant, rows_of(table, variant), slopes.get(variant))
-    averages = [variant for variant in variants if averages_terms(variant)]
+    # κ̃ is a mean over m random terms, with error ~ 1/√m, if the map draws without documents
+    kinds = {variant: FEATURE_MAPS[variant.map] for variant in variants}
+    averages = [variant for variant, kind in kinds.items() if kind.draws and not kind.expands]
     if averages:
         _add_guide(fig, rows_of(table, averages[0]))
     if named is not None and summary_at(table, named, current)["mean"] > LEAST:
@@ -157,19 +156,8 @@ def error_axis(table: pd.DataFrame, norm: str) -> dict[str, object]:
     finite = table[np.isfinite(table["high"])]
     low = max(float(finite["low"].min()), LEAST) if len(finite) else LEAST
     high = max(float(finite["high"].max()), low) if len(finite) else 1.0
-    return {
-        "title": f"relative {NORM_NAMES[norm]} error ‖K − K̃‖ / ‖K‖",
-        "type": "log",
-        "range": [math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) - 1e-9) + 1],
-        "dtick": 1,
-        "exponentformat": "power",
-    }
-
-
-def averages_terms(variant: Variant) -> bool:
-    """Return True if κ̃ is a mean over m random terms, with error ~ 1/√m: random, but without documents."""
-    kind = FEATURE_MAPS[variant.map]
-    return kind.draws and not kind.expands
+    ends = [math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) - 1e-9) + 1]
+    return powers_axis(f"relative {NORM_NAMES[norm]} error ‖K − K̃‖ / ‖K‖", ends)
 
 
 def _add_map(fig: go.Figure, variant: Variant, rows: pd.DataFrame, slope: Slope | None) -> None:
@@ -245,13 +233,7 @@ def seconds_figure(table: pd.DataFrame, norm: str, current: int, named: Variant 
     return finished(
         fig,
         height=460,
-        xaxis={
-            "title": "seconds for all training documents (log scale)",
-            "type": "log",
-            "range": _decades(table["seconds"]),
-            "dtick": 1,
-            "exponentformat": "power",
-        },
+        xaxis=powers_axis("seconds for all training documents (log scale)", decades(table["seconds"])),
         yaxis=error_axis(table, norm),
         margin={"l": 70, "r": 20, "t": 50, "b": 55},
     )
@@ -261,8 +243,3 @@ def _labels(variant: Variant, ms: list[int]) -> list[str]:
     """Label the last point of the papers' maps; their variants lie too close for labels."""
     last = f"m = {ms[-1]:,}" if is_paper_variant(variant) else ""
     return [""] * (len(ms) - 1) + [last]
-
-
-def _decades(seconds: pd.Series) -> list[float]:
-    low, high = math.log10(seconds.min()), math.log10(seconds.max())
-    return [math.floor(low), math.floor(high - 1e-9) + 1]

@@ -23,6 +23,7 @@ from rankviz.plots.style import (
     GUIDE,
     add_line,
     add_note,
+    decades,
     finished,
     ring,
     snapped_range,
@@ -258,7 +259,10 @@ def spectrum_figure(table: pd.DataFrame, m: int, regularisation: float | None = 
             hovertemplate=f"eigenvalue {m} of K: {marked:.3g}<extra></extra>",
         )
     if regularisation is not None:
-        _add_regularisation(fig, table, regularisation)
+        low, high = (10.0**end for end in decades(table["share"]))
+        if low < regularisation < high:
+            fig.add_hline(y=regularisation, line=GUIDE)
+            add_note(fig, "1/(2C)", 0, math.log10(regularisation), xref="paper")
     return finished(
         fig,
         height=460,
@@ -267,7 +271,7 @@ def spectrum_figure(table: pd.DataFrame, m: int, regularisation: float | None = 
             "title": "eigenvalue as a share of the trace (log scale)",
             "type": "log",
             "exponentformat": "power",
-            "range": _decades(table["share"]),
+            "range": decades(table["share"]),
         },
         margin={"l": 70, "r": 20, "t": 50, "b": 55},
     )
@@ -289,17 +293,6 @@ def _add_spectrum(fig: go.Figure, name: str, rows: pd.DataFrame, m: int) -> None
     )
 
 
-def _add_regularisation(fig: go.Figure, table: pd.DataFrame, share: float) -> None:
-    low, high = (10.0**end for end in _decades(table["share"]))
-    if low < share < high:
-        fig.add_hline(y=share, line=GUIDE)
-        add_note(fig, "1/(2C)", 0, math.log10(share), xref="paper")
-
-
 def _trace(table: pd.DataFrame) -> float:
     first = table.iloc[0]
     return float(first["eigenvalue"] / first["share"])
-
-
-def _decades(shares: pd.Series) -> list[float]:
-    return [math.floor(math.log10(shares.min())), math.floor(math.log10(shares.max()) - 1e-9) + 1]

@@ -18,6 +18,7 @@ from rankviz.plots.style import (
     MethodStyle,
     colour_range,
     finished,
+    powers_axis,
     share_range,
     style_of,
     translucent,
@@ -28,6 +29,11 @@ from rankviz.runs.spec import RunSpec
 MODELS = (USUAL, "factorized", "regularized")
 MODEL_NAMES = {USUAL: "plain"} | {name: STYLES[name].name for name in MODELS[1:]}
 """Names of the three models in legends, tables and sentences."""
+
+
+def is_plain(spec: RunSpec) -> bool:
+    """Return True for the plain model of the three."""
+    return spec.method == USUAL
 
 
 def model_style(method: str, look: str) -> MethodStyle:
@@ -199,11 +205,6 @@ _FEW = 30
 """Most points of a curve with markers."""
 
 
-def uses_paper_algorithm(spec: RunSpec) -> bool:
-    """Return True if a low-rank run uses the paper's algorithm."""
-    return bool(getattr(spec.option("solver"), "printed", False))
-
-
 def label_of(spec: RunSpec) -> str:
     """Return a curve's label: "factorised, L-BFGS-B", "regularised, paper's steps"."""
     solver = spec.option("solver")
@@ -230,7 +231,7 @@ def _trace(record: RunRecord, best: float) -> pd.DataFrame:
         {
             "label": label_of(spec),
             "model": spec.method,
-            "printed": uses_paper_algorithm(spec),
+            "printed": bool(getattr(spec.option("solver"), "printed", False)),
             "iteration": trace["iteration"].astype(np.int64),
             "seconds": before + trace["seconds"],
             "objective": trace["objective"],
@@ -272,13 +273,8 @@ def curves_figure(table: pd.DataFrame, x: str) -> go.Figure:
     narrow = float(values.max()) < 30 * max(float(values.min()), 1e-9)  # one and a half powers of ten
     fig.update_xaxes(type="log", title_text=f"{CURVE_AXES[x]} (log scale)", dtick="D2" if narrow else 1)
     fig.update_xaxes(tickformat="~g")
-    fig.update_yaxes(
-        type="log",
-        title_text="(objective − best)/|best| (log scale)",
-        range=[math.log10(LEAST_DISTANCE) - 0.2, math.log10(top) + 0.2],
-        dtick=1,
-        exponentformat="power",
-    )
+    ends = [math.log10(LEAST_DISTANCE) - 0.2, math.log10(top) + 0.2]
+    fig.update_yaxes(powers_axis("(objective − best)/|best| (log scale)", ends))
     return finished(fig, height=440, margin={"l": 70, "r": 10, "t": 60, "b": 55})
 
 

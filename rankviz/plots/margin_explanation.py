@@ -16,6 +16,7 @@ from rankviz.plots.style import (
     DATA_COLOUR,
     EVEN_COLOUR,
     add_line,
+    add_marks,
     add_note,
     finished,
     line_of,
@@ -60,11 +61,6 @@ def waterfall_bars(table: pd.DataFrame, k: int = MOST) -> pd.DataFrame:
     return bars.reset_index(drop=True)
 
 
-def waterfall_height(n: int) -> int:
-    """Return the pixels of the figure with n bars and the margin below them."""
-    return 70 + PITCH * (n + 1)
-
-
 def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Figure:
     """Draw bars end to end, A's to the right, B's to the left; the margin at the bottom."""
     bars = waterfall_bars(table, k)
@@ -88,7 +84,7 @@ def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Fi
     add_numbers(fig, shares)
     return finished(
         fig,
-        height=waterfall_height(len(bars)),
+        height=70 + PITCH * len(shares),
         xaxis={"title": "f(A) − f(B), share by share"},
         yaxis=row_axis([*bars["label"], "<b>margin</b>"]),
         **_BARS_LAYOUT,
@@ -217,14 +213,8 @@ def features_figure(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             width=width,
             opacity=0.55,
         )
-    fig.add_scatter(
-        x=place["q50"],
-        y=y,
-        mode="markers",
-        name="median",
-        marker={"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": "#000000"}},
-        hoverinfo="skip",
-    )
+    tick = {"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": "#000000"}}
+    add_marks(fig, place["q50"], y, tick, name="median")
     for side, name, colour, symbol in (
         ("A", names[0], ABOVE_COLOUR, "triangle-up"),
         ("B", names[1], BELOW_COLOUR, "triangle-down"),

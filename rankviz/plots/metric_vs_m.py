@@ -22,6 +22,7 @@ from rankviz.plots.style import (
     error_bars,
     finished,
     line_of,
+    powers_axis,
     share_range,
     style_of,
     translucent,
@@ -117,14 +118,8 @@ def metric_figure(
         fig.update_yaxes(title_text=f"mean {metrics[0]} over queries")
     _axis(fig, lines, grid, x, ends)
     fig.update_xaxes(title_text=(AXES if columns == 1 else _SHORT)[x], row=rows)
-    legend = {
-        "orientation": "h",
-        "yanchor": "bottom",
-        "y": 1.02 if rows == 1 else 1.06,
-        "x": 0,
-        "title": None,
-    }
-    return finished(fig, height=440 if rows == 1 else 330 * rows + 60, legend=legend)
+    height, legend = (440, 1.02) if rows == 1 else (330 * rows + 60, 1.06)
+    return finished(fig, height=height, legend_y=legend)
 
 
 def _ends(lines: pd.DataFrame, grid: Sequence[int], x: str) -> tuple[float, float]:
@@ -331,9 +326,8 @@ def objective_figure(
         low = min(low, tol)
         fig.add_hline(y=tol, line=GUIDE)
         add_note(fig, "tolerance", 0, math.log10(tol), xref="paper")
-    ends = [math.floor(math.log10(low) - 0.1), math.ceil(math.log10(high) + 0.1)]
-    axis = {"title": "distance of objectives |F̃ − F| / F", "type": "log", "range": ends, "dtick": 1}
-    return _over_m(fig, grid, current, yaxis=axis | {"exponentformat": "power"})
+    ends: list[float] = [math.floor(math.log10(low) - 0.1), math.ceil(math.log10(high) + 0.1)]
+    return _over_m(fig, grid, current, yaxis=powers_axis("distance of objectives |F̃ − F| / F", ends))
 
 
 def _distance(fig: go.Figure, name: str, line: pd.DataFrame) -> None:

@@ -14,12 +14,13 @@ from plotly.subplots import make_subplots
 from rankviz.analysis.reference_runs import sample_table, without_sample
 from rankviz.common.numbers import interval_in_words, power_of_two, with_minus
 from rankviz.metrics.significance import Comparison, compare, interval
-from rankviz.models.methods import USUAL
+from rankviz.models.methods import METHODS
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DATA_COLOUR,
     GUIDE,
     add_band,
+    add_marks,
     add_note,
     evenly,
     finished,
@@ -127,18 +128,8 @@ def _mark_values(fig: go.Figure, table: pd.DataFrame, method: str) -> None:
     looks = {"alike": {}, "worse": {"symbol": f"{marker['symbol']}-open"}, "best": best}
     for name, look in looks.items():
         rows = table[table["beside_best"] == name]
-        if not len(rows):
-            continue
-        fig.add_scatter(
-            x=rows["value"],
-            y=rows["mean"],
-            name=BESIDE_BEST[name],
-            mode="markers",
-            marker=marker | look,
-            hoverinfo="skip",
-            row=1,
-            col=1,
-        )
+        if len(rows):
+            add_marks(fig, rows["value"], rows["mean"], marker | look, name=BESIDE_BEST[name], row=1, col=1)
 
 
 def cost_figure(
@@ -283,7 +274,8 @@ def runs_data(
     runs: pd.DataFrame, x: Sequence[object] | pd.Series[Any], metric: str, best: str
 ) -> pd.DataFrame:
     """Return columns run (digest), x, value, look, place (data set and fold), best; only runs with both."""
-    looks = runs["method"].where(runs["method"] != USUAL, runs.get("feature_map", runs["method"]))
+    by_map = runs["method"].isin([name for name, method in METHODS.items() if method.named_by_map])
+    looks = runs["method"].where(~by_map, runs.get("feature_map", runs["method"]))
     place = runs["dataset"] + " " + runs["fold"]
     table = pd.DataFrame(
         {
@@ -329,10 +321,7 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
             hovertemplate="%{text}<br>%{x}, " + verbatim(metric) + " %{y:.4f}<extra></extra>",
         )
     best = table[table["best"]].head(1)
-    marker = ring(15, 2.5)
-    fig.add_scatter(
-        x=best["x"], y=best["value"], mode="markers", name="best", marker=marker, hoverinfo="skip"
-    )
+    add_marks(fig, best["x"], best["value"], ring(15, 2.5), name="best")
     return finished(
         fig,
         height=340,

@@ -19,6 +19,7 @@ from rankviz.plots.style import (
     EVEN_COLOUR,
     add_band,
     add_line,
+    add_marks,
     add_note,
     finished,
     line_of,
@@ -227,14 +228,8 @@ def time_figure(table: pd.DataFrame, metric: str) -> go.Figure:
         fig.add_trace(_point(row, metric, side if named else ""))
     cheapest = table[table["chosen"] == "cheapest"]
     cheapest = cheapest if len(cheapest) else table[table["chosen"] == "best"]
-    fig.add_scatter(
-        x=cheapest["seconds"],
-        y=cheapest["mean"],
-        mode="markers",
-        name="cheapest within one standard error of the best",
-        marker=ring(20, 2.5),
-        hoverinfo="skip",
-    )
+    name = "cheapest within one standard error of the best"
+    add_marks(fig, cheapest["seconds"], cheapest["mean"], ring(20, 2.5), name=name)
     return finished(
         fig,
         height=440,

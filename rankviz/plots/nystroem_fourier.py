@@ -23,6 +23,7 @@ from rankviz.plots.style import (
     EVEN_COLOUR,
     GUIDE,
     add_line,
+    add_marks,
     finished,
     line_of,
     ranks_of,
@@ -185,9 +186,7 @@ def plane_figure(table: pd.DataFrame) -> go.Figure:
     for column, name in enumerate(names, start=1):
         place: dict[str, Any] = {"row": 1, "col": column}
         grey = {"size": 4, "color": EVEN_COLOUR, "opacity": 0.5}
-        fig.add_scatter(
-            **documents[["x", "y"]], mode="markers", marker=grey, hoverinfo="skip", showlegend=False, **place
-        )
+        add_marks(fig, documents["x"], documents["y"], grey, showlegend=False, **place)
         own = table[table["map"] == name]
         (_add_waves if waves[name] else _add_landmarks)(fig, name, own, box, place)
     fig.update_xaxes(range=box[0], zeroline=False, title_text="first component")
@@ -314,15 +313,7 @@ def _add_draw(
     )
     if not earlier and m in ms:
         marker = ring(17, 2.5) | {"color": style_of(name).colour}
-        fig.add_scatter(
-            x=[m],
-            y=values[ms == m],
-            mode="markers",
-            marker=marker,
-            hoverinfo="skip",
-            showlegend=False,
-            **place,
-        )
+        add_marks(fig, [m], values[ms == m], marker, showlegend=False, **place)
 
 
 def disagreements(

@@ -14,6 +14,7 @@ from rankviz.plots.style import (
     CHOSEN_COLOUR,
     GRADE_COLOURS,
     add_line,
+    add_marks,
     as_lists,
     finished,
     grade_colour,
@@ -47,11 +48,6 @@ def list_data(left: FloatArray, right: FloatArray, part: RankingData, query: int
     return table.sort_values("right_rank", ignore_index=True)
 
 
-def in_top(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Return the documents among the first k of either model."""
-    return table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
-
-
 def largest_moves(table: pd.DataFrame, n: int) -> pd.DataFrame:
     """Return the n documents with the largest rank changes above 0, ties by best rank.
 
@@ -78,7 +74,7 @@ def list_figure(
     Numbers beside the lists show a document's rise (▲) or fall (▼) from left to right; markers carry the
     grade. Chosen documents have a ring and a line of their own colour.
     """
-    shown = in_top(table, k)
+    shown = table[(table["left_rank"] <= k) | (table["right_rank"] <= k)]
     fig = go.Figure()
     for grade, rows in shown.groupby("grade"):
         _add_lines(fig, rows, k, grade_colour(int(str(grade))), 2)
@@ -179,15 +175,8 @@ def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
     """Add rings around the chosen documents; they answer a click like the markers."""
     for x, side in ((0, "left"), (1, "right")):
         ranked = rows[rows[f"{side}_rank"] <= k]
-        fig.add_scatter(
-            x=[x] * len(ranked),
-            y=ranked[f"{side}_rank"],
-            mode="markers",
-            marker=ring(25),
-            customdata=as_lists(ranked[["document"]]),
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        told = {"customdata": as_lists(ranked[["document"]]), "showlegend": False}
+        add_marks(fig, [x] * len(ranked), ranked[f"{side}_rank"], ring(25), **told)
 
 
 SCALES = {"centred": "score less the query's mean", "standardised": "standardised score"}
@@ -227,7 +216,9 @@ def scatter_figure(
     add_line(fig, ends, ends)
     for grade, rows in table.groupby("grade", sort=True):
         _add_grade_points(fig, rows, int(str(grade)), left, right, 10 if len(table) <= 100 else 7)
-    _add_ring(fig, table[table["document"].isin(chosen)])
+    rings = table[table["document"].isin(chosen)]
+    told = {"customdata": as_lists(rings[["document"]]), "showlegend": False}
+    add_marks(fig, rings["right_value"], rings["left_value"], ring(20), **told)
     axis = {"range": ends, "zeroline": False}
     return finished(
         fig,
@@ -253,19 +244,6 @@ def _add_grade_points(
             f"%{{customdata[3]:.4f}}<br>{right}: rank %{{customdata[2]}}, score %{{customdata[4]:.4f}}"
             "<extra></extra>"
         ),
-    )
-
-
-def _add_ring(fig: go.Figure, rows: pd.DataFrame) -> None:
-    """Add rings around the chosen documents."""
-    fig.add_scatter(
-        x=rows["right_value"],
-        y=rows["left_value"],
-        mode="markers",
-        marker=ring(20),
-        customdata=as_lists(rows[["document"]]),
-        hoverinfo="skip",
-        showlegend=False,
     )
 
 

@@ -16,7 +16,7 @@ from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
-from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of as look_of
 
 GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
@@ -102,8 +102,8 @@ def style_of(look: str) -> MethodStyle:
     if look in STYLES:
         return STYLES[look]
     known = {name: kind.label for name, kind in FEATURE_MAPS.items()}
-    known |= {name: method.label for name, method in METHODS.items()}
-    others = [name for name in known if name not in STYLES and name != USUAL]
+    known |= {name: method.label for name, method in METHODS.items() if not method.named_by_map}
+    others = [name for name in known if name not in STYLES]
     colour, symbol = SPARE[others.index(look) % len(SPARE)]
     return MethodStyle(known[look], colour, "solid", symbol)
 
@@ -182,6 +182,11 @@ def add_line(
     fig.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=showlegend, **more)
 
 
+def add_marks(fig: go.Figure, x: Any, y: Any, marker: dict[str, Any], **more: Any) -> None:
+    """Add markers without hover text: rings around chosen points, points that give the scene."""
+    fig.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", **more)
+
+
 def add_note(
     fig: go.Figure,
     text: str,
@@ -203,6 +208,17 @@ def error_bars(value: Any, low: Any, high: Any, **more: Any) -> dict[str, Any]:
 def ring(size: Any, width: float = 3) -> dict[str, Any]:
     """Return the marker around a chosen point."""
     return {"symbol": "circle-open", "size": size, "color": CHOSEN_COLOUR, "line": {"width": width}}
+
+
+def decades(values: pd.Series[float]) -> list[float]:
+    """Return the exponents of the whole powers of ten around positive values."""
+    return [math.floor(math.log10(values.min())), math.floor(math.log10(values.max()) - 1e-9) + 1]
+
+
+def powers_axis(title: str, ends: Sequence[float], every: int = 1) -> dict[str, Any]:
+    """Return a logarithmic axis between two exponents, with a tick at each power of ten, or at some."""
+    axis = {"title": title, "type": "log", "range": list(ends)}
+    return axis | {"dtick": every, "exponentformat": "power"}
 
 
 def row_axis(labels: Sequence[str]) -> dict[str, Any]:

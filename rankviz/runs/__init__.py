@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankviz.common import names_of, submodules
+from rankviz.common import submodules
 from rankviz.runs.axes import Range, Values, powers
 from rankviz.runs.designs import Cost, Design, cost
 from rankviz.runs.selection import RULES, Selection, select
@@ -24,9 +24,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = submodules(__name__)
-
-
-def __dir__() -> list[str]:
-    """List the names, including modules not imported yet."""
-    return sorted({*globals(), *names_of(__path__)})
+    __getattr__, __dir__ = submodules(globals())

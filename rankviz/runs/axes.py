@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.stats import qmc
@@ -19,6 +19,9 @@ from scipy.stats import qmc
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Positive, Powers, Real, Setting, Share, Whole, one_of
+
+if TYPE_CHECKING:
+    from rankviz.runs.designs import Design
 
 
 @dataclass(frozen=True)
@@ -167,30 +170,6 @@ Cell = dict[str, Any]
 """Settings of a cell, by name."""
 
 
-class Asked(Protocol):
-    """The properties of a design that a kind reads."""
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        """Settings and their values."""
-        ...
-
-    @property
-    def points(self) -> int:
-        """Number of points to draw."""
-        ...
-
-    @property
-    def draw(self) -> int:
-        """Seed of the draw."""
-        ...
-
-    @property
-    def given(self) -> tuple[tuple[tuple[str, Any], ...], ...]:
-        """Cells listed one by one."""
-        ...
-
-
 class Kind(Protocol):
     """A way to make cells from axes."""
 
@@ -204,15 +183,15 @@ class Kind(Protocol):
         """True if every value meets every other, so that effects can be separated exactly."""
         ...
 
-    def check(self, design: Asked) -> None:
+    def check(self, design: Design) -> None:
         """Raise `SettingError` for a design that this kind does not support."""
         ...
 
-    def count(self, design: Asked) -> int:
+    def count(self, design: Design) -> int:
         """Return the number of cells."""
         ...
 
-    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+    def cells(self, design: Design, settings: Mapping[str, Setting]) -> list[Cell]:
         """Return the cells, in their order."""
         ...
 
@@ -224,17 +203,17 @@ class Grid:
     label: str = "grid"
     complete: bool = True
 
-    def check(self, design: Asked) -> None:
+    def check(self, design: Design) -> None:
         """Raise `SettingError` unless every axis lists its values, without points or given cells."""
         _no_points(self.label, design)
         _not_given(self.label, design)
         _listed(design.axes)
 
-    def count(self, design: Asked) -> int:
+    def count(self, design: Design) -> int:
         """Return the product of the axes' lengths."""
         return math.prod(len(axis.values) for axis in _listed(design.axes))
 
-    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+    def cells(self, design: Design, settings: Mapping[str, Setting]) -> list[Cell]:
         """Return all combinations."""
         names = [axis.setting for axis in design.axes]
         values = product(*(axis.values for axis in _listed(design.axes)))
@@ -250,18 +229,18 @@ class Drawn:
     """(points, axes, seed) -> (points, axes) in [0, 1)."""
     complete: bool = False
 
-    def check(self, design: Asked) -> None:
+    def check(self, design: Design) -> None:
         """Raise `SettingError` unless `points` is at least 1 and `draw` at least 0."""
         _not_given(self.label, design)
         for name, value, least in (("points", design.points, 1), ("draw", design.draw, 0)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise SettingError(f"{name}={value!r} must be a whole number of at least {least}")
 
-    def count(self, design: Asked) -> int:
+    def count(self, design: Design) -> int:
         """Return the number of points."""
         return design.points
 
-    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+    def cells(self, design: Design, settings: Mapping[str, Setting]) -> list[Cell]:
         """Return one cell per point."""
         drawn = self.sample(design.points, len(design.axes), design.draw)
         return [
@@ -280,7 +259,7 @@ class Given:
     label: str = "listed cells"
     complete: bool = False
 
-    def check(self, design: Asked) -> None:
+    def check(self, design: Design) -> None:
         """Raise `SettingError` unless there is a cell and each lies on the axes."""
         _no_points(self.label, design)
         axes = {axis.setting: axis for axis in design.axes}
@@ -290,11 +269,11 @@ class Given:
             if any(name not in axes or not axes[name].own(value) for name, value in cell):
                 raise SettingError(f"the cell {dict(cell)} is not on the axes; widen them")
 
-    def count(self, design: Asked) -> int:
+    def count(self, design: Design) -> int:
         """Return the number of listed cells."""
         return len(design.given)
 
-    def cells(self, design: Asked, settings: Mapping[str, Setting]) -> list[Cell]:
+    def cells(self, design: Design, settings: Mapping[str, Setting]) -> list[Cell]:
         """Return the cells as listed."""
         return [dict(cell) for cell in design.given]
 
@@ -308,18 +287,14 @@ def _listed(axes: Sequence[Axis]) -> list[Values]:
     return [axis for axis in axes if isinstance(axis, Values)]
 
 
-def _no_points(label: str, design: Asked) -> None:
+def _no_points(label: str, design: Design) -> None:
     if design.points or design.draw:
         raise SettingError(f"a design of kind {label} has no random points; omit points and draw")
 
 
-def _not_given(label: str, design: Asked) -> None:
+def _not_given(label: str, design: Design) -> None:
     if design.given:
         raise SettingError(f"a design of kind {label} makes its own cells; omit given")
-
-
-def _random(points: int, axes: int, seed: int) -> FloatArray:
-    return np.random.default_rng(seed).random((points, axes))
 
 
 def _sobol(points: int, axes: int, seed: int) -> FloatArray:
@@ -330,7 +305,9 @@ def _sobol(points: int, axes: int, seed: int) -> FloatArray:
 
 KINDS: dict[str, Kind] = {
     "grid": Grid(),
-    "random": Drawn("random points", _random),
+    "random": Drawn(
+        "random points", lambda points, axes, seed: np.random.default_rng(seed).random((points, axes))
+    ),
     "sobol": Drawn("Sobol points", _sobol),
     "given": Given(),
 }

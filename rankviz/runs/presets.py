@@ -24,10 +24,6 @@ FINER = (0.6, 0.8, 1.2, 1.4)
 """he2009 §4.2: the second stage, as multiples of the first stage's best C."""
 
 
-def _no_later(design: Design, table: pd.DataFrame, metric: str) -> tuple[Design, ...]:
-    return ()
-
-
 @dataclass(frozen=True, eq=False)
 class Preset:
     """A paper's way to choose its settings.
@@ -57,7 +53,7 @@ class Preset:
     metric: str
     per_fold: bool
     note: str
-    later: Callable[[Design, pd.DataFrame, str], tuple[Design, ...]] = _no_later
+    later: Callable[[Design, pd.DataFrame, str], tuple[Design, ...]] = lambda *_: ()
     printed: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property

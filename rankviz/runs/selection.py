@@ -242,25 +242,21 @@ class Rule:
     least_folds: int = 1
 
 
-def _none(cells: Candidates, best: int) -> pd.Series[float]:
-    return pd.Series(0.0, index=cells.values.index)
-
-
-def _error(cells: Candidates, best: int) -> pd.Series[float]:
-    return pd.Series(float(cells.error[best]), index=cells.values.index)
-
-
 def _paired(cells: Candidates, best: int) -> pd.Series[float]:
     behind = cells.values.loc[best] - cells.values
     return behind.std(axis=1, ddof=1) / math.sqrt(behind.shape[1])
 
 
 RULES = {
-    "best": Rule("best", "The largest mean; among equal means the simplest cell.", _none),
+    "best": Rule(
+        "best",
+        "The largest mean; among equal means the simplest cell.",
+        lambda cells, best: pd.Series(0.0, index=cells.values.index),
+    ),
     "one_standard_error": Rule(
         "one standard error",
         "The simplest cell whose mean is within one standard error of the best.",
-        _error,
+        lambda cells, best: pd.Series(float(cells.error[best]), index=cells.values.index),
         least_folds=2,
     ),
     "one_paired_error": Rule(

@@ -34,7 +34,7 @@ RETRIES = 2
 
 
 class ClusterWorkers:
-    """Workers of a Dask cluster that make families of a run store's studies in `TASKS` (see `Execution`).
+    """Workers of a Dask cluster that make families of a run store's studies in `TASKS`.
 
     Families are distributed only while a caller polls. Workers open data sets below the same data roots as
     this process, and the store at the same address; a SQLite file serves only workers of this machine.

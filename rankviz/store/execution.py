@@ -1,4 +1,4 @@
-"""Workers of studies: their interface, this machine's worker processes, and their rows in the store."""
+"""Workers of studies: this machine's worker processes, and their rows in the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -55,22 +54,6 @@ LOOK_SECONDS = 0.25
 """Shortest time between two checks of the workers, in seconds."""
 STALE_SECONDS = LEASE_SECONDS - RENEW_SECONDS - 2.0
 """A lease with fewer seconds left was not renewed in time."""
-
-
-class Execution(Protocol):
-    """Workers that make studies: submit, watch and stop."""
-
-    def submit(self, study: Study, specs: Iterable[RunSpec]) -> str:
-        """Submit a study to the workers and return its id."""
-        ...
-
-    def watch(self, study_id: str) -> StudyStatus:
-        """Return the status of a study."""
-        ...
-
-    def stop(self, study_id: str, owner: str) -> None:
-        """Make no more runs of a study."""
-        ...
 
 
 class LocalWorkers:

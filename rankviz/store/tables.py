@@ -20,30 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Double,
-    Engine,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Select,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    insert,
-    inspect,
-    select,
-    text,
-    true,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from rankviz.common.files import locked
@@ -56,7 +33,7 @@ LOG = logging.getLogger("rankviz.store")
 VERSION = 2
 """Version of the schema; a change of the tables raises it."""
 
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_name)s",
         "uq": "uq_%(table_name)s_%(column_0_name)s",
@@ -64,167 +41,178 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-ID = BigInteger().with_variant(Integer, "sqlite")
+ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """SQLite numbers only INTEGER columns."""
 
-schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+schema_version = sa.Table("schema_version", metadata, sa.Column("version", sa.Integer, nullable=False))
 
-metric_sets = Table(
+metric_sets = sa.Table(
     "metric_sets",
     metadata,
-    Column("id", ID, primary_key=True),
-    Column("names", Text, nullable=False, info={"json": list}),
-    UniqueConstraint("names"),
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("names", sa.Text, nullable=False, info={"json": list}),
+    sa.UniqueConstraint("names"),
 )
 
-families = Table(
+families = sa.Table(
     "families",
     metadata,
-    Column("id", ID, primary_key=True),
-    Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
-    Column("done", Boolean, nullable=False, info={"instead": False}, doc="all its runs have ended"),
-    Column("worker", String(80), doc="who leases it; NULL: nobody"),
-    Column("until", Double, info={"instead": 0.0}, doc="the end of the lease"),
-    Column("since", Double, info={"instead": time.time}, doc="when the worker took it"),
-    Column(
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("study", sa.String(32), sa.ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("done", sa.Boolean, nullable=False, info={"instead": False}, doc="all its runs have ended"),
+    sa.Column("worker", sa.String(80), doc="who leases it; NULL: nobody"),
+    sa.Column("until", sa.Double, info={"instead": 0.0}, doc="the end of the lease"),
+    sa.Column("since", sa.Double, info={"instead": time.time}, doc="when the worker took it"),
+    sa.Column(
         "waits",
-        Double,
+        sa.Double,
         nullable=False,
         info={"instead": time.time},
         doc="start of its wait, for turns among visitors",
     ),
-    Column("attempts", Integer, nullable=False, default=0, doc="leases that were lost"),
-    Column(
-        "progress", Text, nullable=False, default="", info={"json": dict}, doc="the latest report, as JSON"
+    sa.Column("attempts", sa.Integer, nullable=False, default=0, doc="leases that were lost"),
+    sa.Column(
+        "progress", sa.Text, nullable=False, default="", info={"json": dict}, doc="the latest report, as JSON"
     ),
-    Index("ix_families_study", "study", "done", "waits"),
-    Index("ix_families_worker", "worker"),
+    sa.Index("ix_families_study", "study", "done", "waits"),
+    sa.Index("ix_families_worker", "worker"),
 )
 
-runs = Table(
+runs = sa.Table(
     "runs",
     metadata,
-    Column("id", ID, primary_key=True),
-    Column("digest", String(16), nullable=False, doc="of the spec"),
-    Column("spec", Text, nullable=False, info={"json": dict}),
-    Column("state", String(9), nullable=False, index=True),
-    Column("reason", Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
-    Column("family", ID, index=True, doc="the leased one that makes it now"),
-    Column("created", Double, nullable=False, info={"instead": time.time}),
-    Column("ended", Double),
-    Column("seconds", Double, doc="of training alone"),
-    Column("status", Text, doc="end of training, as a sentence"),
-    Column("metric_set", ID, ForeignKey("metric_sets.id")),
-    Column("means", LargeBinary, doc="float64, the means of metric_set's metrics"),
-    Column("size", Integer, nullable=False, server_default="0", doc="bytes of its record"),
-    Column("stands_for", String(16), doc="of an imported run: the digest of its spec"),
-    UniqueConstraint("digest"),
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("digest", sa.String(16), nullable=False, doc="of the spec"),
+    sa.Column("spec", sa.Text, nullable=False, info={"json": dict}),
+    sa.Column("state", sa.String(9), nullable=False, index=True),
+    sa.Column("reason", sa.Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
+    sa.Column("family", ID, index=True, doc="the leased one that makes it now"),
+    sa.Column("created", sa.Double, nullable=False, info={"instead": time.time}),
+    sa.Column("ended", sa.Double),
+    sa.Column("seconds", sa.Double, doc="of training alone"),
+    sa.Column("status", sa.Text, doc="end of training, as a sentence"),
+    sa.Column("metric_set", ID, sa.ForeignKey("metric_sets.id")),
+    sa.Column("means", sa.LargeBinary, doc="float64, the means of metric_set's metrics"),
+    sa.Column("size", sa.Integer, nullable=False, server_default="0", doc="bytes of its record"),
+    sa.Column("stands_for", sa.String(16), doc="of an imported run: the digest of its spec"),
+    sa.UniqueConstraint("digest"),
 )
 
-records = Table(
+records = sa.Table(
     "records",
     metadata,
-    Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("content", LargeBinary, nullable=False, doc="npz: metrics by query, scores, weights, trace"),
+    sa.Column("run", ID, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False, doc="npz: metrics by query, scores, weights, trace"),
 )
 
-studies = Table(
+studies = sa.Table(
     "studies",
     metadata,
-    Column("id", String(32), primary_key=True),
-    Column("owner", String(80), nullable=False, index=True),
-    Column("title", Text, nullable=False, info={"instead": "?"}),
-    Column("kind", String(20), nullable=False),
-    Column("design", Text, nullable=False, default="", info={"json": dict}, doc="its design, as JSON"),
-    Column("roots", Text, nullable=False, info={"json": list, "instead": "[]"}, doc="data roots, as JSON"),
-    Column("asked", String(9), nullable=False, doc="running, paused or stopped"),
-    Column(
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.String(80), nullable=False, index=True),
+    sa.Column("title", sa.Text, nullable=False, info={"instead": "?"}),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("design", sa.Text, nullable=False, default="", info={"json": dict}, doc="its design, as JSON"),
+    sa.Column(
+        "roots", sa.Text, nullable=False, info={"json": list, "instead": "[]"}, doc="data roots, as JSON"
+    ),
+    sa.Column("asked", sa.String(9), nullable=False, doc="running, paused or stopped"),
+    sa.Column(
         "tries",
-        Integer,
+        sa.Integer,
         nullable=False,
         info={"instead": 1},
         doc="lost leases of a family before its run is lost",
     ),
-    Column("threads", Integer, nullable=False, info={"instead": 1}),
-    Column("shared", Boolean, nullable=False, info={"instead": False}),
-    Column("note", Text, nullable=False, default=""),
-    Column("baseline", ID, ForeignKey("runs.id", ondelete="SET NULL")),
-    Column("created", Double, nullable=False, info={"instead": time.time}),
-    Column("deleted", Double),
-    Column(
+    sa.Column("threads", sa.Integer, nullable=False, info={"instead": 1}),
+    sa.Column("shared", sa.Boolean, nullable=False, info={"instead": False}),
+    sa.Column("note", sa.Text, nullable=False, default=""),
+    sa.Column("baseline", ID, sa.ForeignKey("runs.id", ondelete="SET NULL")),
+    sa.Column("created", sa.Double, nullable=False, info={"instead": time.time}),
+    sa.Column("deleted", sa.Double),
+    sa.Column(
         "background",
-        Boolean,
+        sa.Boolean,
         nullable=False,
-        server_default=true(),
+        server_default=sa.true(),
         info={"instead": True},
         doc="awaited studies go first",
     ),
-    Column("seconds", Double, doc="limit of its workers' time; NULL: none"),
-    Column("worked", Double, nullable=False, server_default="0", doc="seconds that workers have spent"),
-    Column("changed", Double, doc="time of the latest run, pause or stop request"),
-    Column("reason", Text, nullable=False, server_default="", doc="reason of a stop that nobody requested"),
-    Column(
+    sa.Column("seconds", sa.Double, doc="limit of its workers' time; NULL: none"),
+    sa.Column("worked", sa.Double, nullable=False, server_default="0", doc="seconds that workers have spent"),
+    sa.Column("changed", sa.Double, doc="time of the latest run, pause or stop request"),
+    sa.Column(
+        "reason", sa.Text, nullable=False, server_default="", doc="reason of a stop that nobody requested"
+    ),
+    sa.Column(
         "place",
-        String(9),
+        sa.String(9),
         nullable=False,
         server_default="here",
         info={"instead": "here"},
         doc="who makes it",
     ),
-    Column("address", String(32), nullable=False, server_default="", doc="digest of who asked from where"),
+    sa.Column(
+        "address", sa.String(32), nullable=False, server_default="", doc="digest of who asked from where"
+    ),
 )
 
-members = Table(
+members = sa.Table(
     "members",
     metadata,
-    Column("study", String(32), ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("run", ID, ForeignKey("runs.id"), nullable=False, index=True),
-    Column("family", ID, ForeignKey("families.id"), index=True),
+    sa.Column("study", sa.String(32), sa.ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("run", ID, sa.ForeignKey("runs.id"), nullable=False, index=True),
+    sa.Column("family", ID, sa.ForeignKey("families.id"), index=True),
 )
 
-marks = Table(
+marks = sa.Table(
     "marks",
     metadata,
-    Column("owner", String(80), primary_key=True),
-    Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("since", Double, nullable=False, info={"instead": time.time}),
-    Column("star", Boolean, nullable=False, default=False),
-    Column("note", Text, nullable=False, default=""),
-    Column("shared", Boolean, nullable=False, default=False),
-    Column("deleted", Double),
-    Index("ix_marks_run", "run"),
+    sa.Column("owner", sa.String(80), primary_key=True),
+    sa.Column("run", ID, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("since", sa.Double, nullable=False, info={"instead": time.time}),
+    sa.Column("star", sa.Boolean, nullable=False, default=False),
+    sa.Column("note", sa.Text, nullable=False, default=""),
+    sa.Column("shared", sa.Boolean, nullable=False, default=False),
+    sa.Column("deleted", sa.Double),
+    sa.Index("ix_marks_run", "run"),
 )
 
-tags = Table(
+tags = sa.Table(
     "tags",
     metadata,
-    Column("owner", String(80), primary_key=True),
-    Column("run", ID, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("tag", String(80), primary_key=True),
+    sa.Column("owner", sa.String(80), primary_key=True),
+    sa.Column("run", ID, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("tag", sa.String(80), primary_key=True),
 )
 
-workers = Table(
+workers = sa.Table(
     "workers",
     metadata,
-    Column("id", String(80), primary_key=True),
-    Column(
-        "process", Text, nullable=False, default="", info={"json": dict}, doc="its number and start, as JSON"
+    sa.Column("id", sa.String(80), primary_key=True),
+    sa.Column(
+        "process",
+        sa.Text,
+        nullable=False,
+        default="",
+        info={"json": dict},
+        doc="its number and start, as JSON",
     ),
-    Column("host", Text, nullable=False),
-    Column("until", Double, nullable=False, info={"instead": 0.0}, doc="time by which it must report"),
-    Column("trouble", Text, nullable=False, server_default="", doc="what blocks it, as a sentence"),
-    Column(
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("until", sa.Double, nullable=False, info={"instead": 0.0}, doc="time by which it must report"),
+    sa.Column("trouble", sa.Text, nullable=False, server_default="", doc="what blocks it, as a sentence"),
+    sa.Column(
         "place",
-        String(9),
+        sa.String(9),
         nullable=False,
         server_default="here",
         info={"instead": "here"},
         doc="of its studies",
     ),
-    Column(
+    sa.Column(
         "told",
-        Text,
+        sa.Text,
         nullable=False,
         server_default="",
         info={"json": dict},
@@ -233,7 +221,7 @@ workers = Table(
 )
 
 
-def prepare(engine: Engine, file: Path | None) -> str:
+def prepare(engine: sa.Engine, file: Path | None) -> str:
     """Create the tables in an empty database, and set a store of another version aside.
 
     Return a sentence on what was set aside; "" if nothing was. An SQLite file is renamed, and a new one
@@ -267,10 +255,10 @@ def prepare(engine: Engine, file: Path | None) -> str:
     return said
 
 
-def one_at_a_time(connection: Connection) -> None:
+def one_at_a_time(connection: sa.Connection) -> None:
     """Make other callers wait until this transaction has ended; SQLite always does."""
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(7265616)"))
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7265616)"))
 
 
 LEAVE_SECONDS = 3.0
@@ -280,22 +268,22 @@ _OURS = {"runs", "records", "studies", "members"}
 """Tables that stores of all versions have."""
 
 
-def _create_tables(engine: Engine) -> bool:
+def _create_tables(engine: sa.Engine) -> bool:
     """Create the tables if there are none; return True if they have this version."""
     with engine.begin() as connection:
         one_at_a_time(connection)
         found = _version(connection)
         if found is None:
             metadata.create_all(connection, checkfirst=False)
-            connection.execute(insert(schema_version).values(version=VERSION))
+            connection.execute(sa.insert(schema_version).values(version=VERSION))
     return found in (None, VERSION)
 
 
-def _version(connection: Connection) -> int | None:
+def _version(connection: sa.Connection) -> int | None:
     """Return the version of the tables; None without tables, 0 before there were numbers."""
-    names = set(inspect(connection).get_table_names())
+    names = set(sa.inspect(connection).get_table_names())
     if schema_version.name in names:
-        return int(connection.execute(select(schema_version.c.version)).scalar_one())
+        return int(connection.execute(sa.select(schema_version.c.version)).scalar_one())
     if names >= _OURS:
         return 0
     if others := sorted(names & set(metadata.tables)):
@@ -337,13 +325,13 @@ BATCH = 500
 """Most values in a statement; SQLite's limit of 999 is the lowest."""
 T = TypeVar("T")
 
-_INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
+_INSERTS: dict[str, Callable[[sa.Table], sqlite.Insert | postgresql.Insert]] = {
     "sqlite": sqlite.insert,
     "postgresql": postgresql.insert,
 }
 
 
-def insert_with_conflict(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+def insert_with_conflict(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT that supports ON CONFLICT."""
     return _INSERTS[connection.dialect.name](table)
 
@@ -354,7 +342,7 @@ def in_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
         yield values[start : start + BATCH]
 
 
-def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
+def ensure_runs(connection: sa.Connection, specs: Sequence[RunSpec]) -> dict[RunSpec, int]:
     """Return the ids of runs; add missing rows as queued."""
     digests = {spec.hash: spec for spec in specs}
     rows = [
@@ -368,14 +356,14 @@ def ensure_runs(connection: Connection, specs: Sequence[RunSpec]) -> dict[RunSpe
     return {spec: found[digest] for digest, spec in digests.items()}
 
 
-def ids_by_digest(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+def ids_by_digest(connection: sa.Connection, digests: Sequence[str]) -> dict[str, int]:
     """Return the ids of existing runs, by digest."""
-    asked = select(runs.c.digest, runs.c.id)
+    asked = sa.select(runs.c.digest, runs.c.id)
     return {row.digest: int(row.id) for row in rows_among(connection, asked, runs.c.digest, digests)}
 
 
 def rows_among(
-    connection: Connection, asked: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+    connection: sa.Connection, asked: sa.Select[Any], column: sa.ColumnElement[Any], values: Iterable[Any]
 ) -> Iterator[Any]:
     """Yield the rows of a query whose column has one of these values."""
     for portion in in_batches(list(values)):

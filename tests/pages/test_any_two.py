@@ -14,7 +14,7 @@ from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots.style import second_tone, style_of
 from ui.compare.side_by_side_words import Pair, about
-from ui.model.train_words import no_loss
+from ui.model.train_words import NO_LOSS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -165,5 +165,5 @@ def test_train_draws_the_trace_that_a_method_has(method: str, called: str, open_
     assert lines(trace)[called][-1] == pytest.approx(record.trace["gap"].iloc[-1])
     assert "CG iterations" not in words(app)
     assert "This is" not in words(app), "it is not the linear model of RankSVM"
-    assert no_loss("").strip() in words(app)
+    assert NO_LOSS.format(model="").strip() in words(app)
     assert list(lines(figures(app)[0])) == ["linear", called]

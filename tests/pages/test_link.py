@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from ui.controls import navigation
 from ui.controls.link import VERSION
-from ui.shell.words import ignored, not_read_yet
+from ui.shell.words import IGNORED, NOT_READ_YET
 
 Opener = Callable[..., AppTest]
 OF_PAGES = [
@@ -122,9 +122,9 @@ def test_of_a_page_that_waits_for_its_model_the_link_is_not_called_ignored(
 ) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
     app = open_whole("what_if", m=25, c=3, changes="x_2")
-    assert not_read_yet("changes = x_2") in words(app)
-    assert ignored("changes = x_2") not in words(app)
+    assert NOT_READ_YET.format(named="changes = x_2") in words(app)
+    assert IGNORED.format(named="changes = x_2") not in words(app)
     monkeypatch.undo()
     app.run()
-    assert not_read_yet("changes = x_2") not in words(app)
+    assert NOT_READ_YET.format(named="changes = x_2") not in words(app)
     assert [box.label for box in app.checkbox] == ["feature 3 left out of all documents"]

@@ -230,7 +230,7 @@ def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
     open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data_set("small")
-    monkeypatch.setattr("ui.study.low_rank_sweeps.in_kernel_space", lambda spec: True)
+    monkeypatch.setattr("ui.study.low_rank_models.in_kernel_space", lambda spec: True)
     app = open_page("low_rank", data="edge", view="Learning curves", **LINK)
     assert "need rows of features" in words(app)
     assert len(figures(app)[2]["data"]) == 3

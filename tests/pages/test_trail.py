@@ -68,7 +68,7 @@ def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener
     change(app, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP")) in effects(app)
     moved = [execute(spec).metrics["vali"]["MAP"].mean() for spec in (HIGHER.but(seed=1), HIGHER)]
-    assert words.other_seed(trail.with_minus(moved[0] - moved[1], "+z.3f")) in effects(app)
+    assert words.OTHER_SEED.format(difference=trail.with_minus(moved[0] - moved[1], "+z.3f")) in effects(app)
     app.selectbox(key="metric").select("P@5").run()
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in effects(app)
 
@@ -95,7 +95,7 @@ def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
 def test_another_fold_has_other_queries(train: AppTest) -> None:
     change(train, fold="Fold2")
     assert any(words.OTHER_QUERIES in one for one in effects(train))
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in effects(train))
+    assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
 
 
 def test_another_seed_is_told_beside_it(train: AppTest) -> None:
@@ -104,19 +104,19 @@ def test_another_seed_is_told_beside_it(train: AppTest) -> None:
         execute(HIGHER.but(seed=1)).metrics["vali"][USUAL_METRIC].mean()
         - execute(HIGHER).metrics["vali"][USUAL_METRIC].mean()
     )
-    assert words.other_seed(trail.with_minus(moved, "+z.3f")) in effects(train)
+    assert words.OTHER_SEED.format(difference=trail.with_minus(moved, "+z.3f")) in effects(train)
 
 
 def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
     change(train, map="linear")
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in effects(train))
+    assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
     assert any("→ linear" in one for one in effects(train))
 
 
 def test_a_slow_run_with_another_seed_is_not_made(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trail, "SEED_SECONDS", 0.0)
     change(train, c=-3)
-    assert not any(one.startswith(words.other_seed("")[:12]) for one in effects(train))
+    assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
 
 
 def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:

@@ -25,7 +25,7 @@ from ui.controls import feature_names, selection
 from ui.model import why as views
 from ui.model.why_choices import usual_pair
 from ui.model.why_computations import MOST_REFITS
-from ui.model.why_words import NEEDS, WHAT_IT_IS, named_swap, signed, swaps
+from ui.model.why_words import NEEDS, SWAPS, WHAT_IT_IS, named_swap, signed
 from ui.shell.texts import escaped
 
 Opener = Callable[..., AppTest]
@@ -363,4 +363,4 @@ def test_with_another_model_the_pair_stays_and_is_in_the_link(open_page: Opener)
 
 
 def test_the_table_of_swaps_says_how_many_features_have_one() -> None:
-    assert swaps(1, 20) == "Nearest swaps (1 of 20 features have one)"
+    assert SWAPS.format(n=1, of=20) == "Nearest swaps (1 of 20 features have one)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -131,16 +132,16 @@ def _left_out(unseen: int, unmade: int) -> list[str]:
     return notes
 
 
+by_runs = partial(st.cache_resource, hash_funcs={ChosenRuns: lambda what: what.key})
+"""Caches a function of chosen runs by their key."""
+
+
+@by_runs(max_entries=64, show_spinner=words.OPENING)
 def opened(what: ChosenRuns, part: str) -> list[Contestant]:
     """Return the models of runs with their metrics of a part; `SettingError` if there are too many."""
-    return _opened(what.key, part, what)
-
-
-@st.cache_resource(max_entries=64, show_spinner=words.OPENING)
-def _opened(key: tuple[str, ...], part: str, _what: ChosenRuns) -> list[Contestant]:
-    made = [Run.of(record, part) for record in _records(_what.specs)]
-    opened_ = run_store().imports.opened
-    imported = [Run.of(opened_(digest), part, digest) for digest, _ in _what.imported]
+    made = [Run.of(record, part) for record in _records(what.specs)]
+    read = run_store().imports.opened
+    imported = [Run.of(read(digest), part, digest) for digest, _ in what.imported]
     found = contestants([*made, *imported], part)
     if len(found) > MOST_MODELS:
         raise SettingError(words.TOO_MANY.format(found=len(found), most=MOST_MODELS))

@@ -29,7 +29,7 @@ from rankviz.plots.style import style_of
 from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
 from ui.compare import compare_words as words
-from ui.compare.chosen_runs import ChosenRuns
+from ui.compare.chosen_runs import ChosenRuns, by_runs
 from ui.compare.compare_controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
@@ -72,14 +72,10 @@ FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (No
 """Display language and file extension of each format."""
 
 
-def compared(what: ChosenRuns, models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
+@by_runs(max_entries=64, show_spinner="Comparing …")
+def compared(what: ChosenRuns, _models: Sequence[Contestant], part: str, asked: Asked) -> Comparison:
     """Return the requested comparison, computed once."""
-    return _compared(what.key, part, asked, list(models))
-
-
-@st.cache_resource(max_entries=64, show_spinner="Comparing …")
-def _compared(key: tuple[str, ...], part: str, asked: Asked, _models: list[Contestant]) -> Comparison:
-    return compare(_models, asked.metrics, asked.baseline, test=asked.test)
+    return compare(list(_models), asked.metrics, asked.baseline, test=asked.test)
 
 
 def differences(found: Comparison, asked: Asked, part: str) -> None:
@@ -364,19 +360,15 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"Query {escaped(query)} ({told} {asked.metric}), with", width="content")
     for name, one in (("other", other), ("baseline", found.matched.named(asked.baseline))):
+        spec = next(run.spec for run in one.runs if query in run.per_query.index)
         for title, page in (("Why", "why"), ("What if", "what_if")):
             row.button(
                 f"{title}: {escaped(one.label)}",
                 key=f"{page}-{name}",
                 on_click=_ask,
-                args=(page, _of_query(one, query), query),
+                args=(page, spec, query),
                 help=words.GO_HELP.format(title=title),
             )
-
-
-def _of_query(one: Contestant, query: object) -> RunSpec:
-    """Return the first run of a model with this query."""
-    return next(run.spec for run in one.runs if query in run.per_query.index)
 
 
 @errors_as_sentences()

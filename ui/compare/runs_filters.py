@@ -228,7 +228,8 @@ def metric_chosen(table: pd.DataFrame) -> str:
 
 def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
     """Draw the filters; return the runs that match."""
-    found = table[searched(table, columns, _search())]
+    about = {"placeholder": "data, method, map, tag, note", "icon": ":material/search:", "help": SEARCH_HELP}
+    found = table[searched(table, columns, BOUND.text(SEARCH, "Search", **about))]
     found = _by_names(found, table)
     found = _by_state(found, table)
     if metric:
@@ -251,16 +252,6 @@ def reset() -> None:
 def is_a_filter(key: str) -> bool:
     """Return True for a key of a filter's widget."""
     return key in set(KEYS) - {METRIC, DELETED} or key.startswith(OF_SETTING)
-
-
-def _search() -> str:
-    return BOUND.text(
-        SEARCH,
-        "Search",
-        placeholder="data, method, map, tag, note",
-        icon=":material/search:",
-        help=SEARCH_HELP,
-    )
 
 
 def searched(table: pd.DataFrame, columns: Columns, text: str) -> pd.Series[bool]:

@@ -16,15 +16,6 @@ from rankviz.datasets import RankingData
 from rankviz.plots import per_query, ranked_list
 from rankviz.runs.spec import RunSpec
 from ui.compare import side_by_side_words as words
-from ui.compare.side_by_side_words import (
-    Compared,
-    Pair,
-    about,
-    marked_document,
-    query_reading,
-    reading,
-    tau_text,
-)
 from ui.controls import selection
 from ui.controls.curves import approximate_specs, report_left_out
 from ui.controls.models import Option, Two, default_two, menu, pin_buttons, pinned_models, sidebar_models
@@ -50,7 +41,7 @@ MOST_MOVED = 8
 MOST = 5
 
 
-def one_query(what: Compared) -> int:
+def one_query(what: words.Compared) -> int:
     """Draw one query and return it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="large")
     with row:
@@ -61,7 +52,7 @@ def one_query(what: Compared) -> int:
     scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
     documents = ranked_list.scatter_data(*scores, what.data, position, scale)
     moved = ranked_list.largest_moves(documents, MOST_MOVED)
-    st.markdown(query_reading(row, moved, what.pair))
+    st.markdown(words.query_reading(row, moved, what.pair))
     chosen_documents = selection.marked_documents(set(documents["document"]))
     k = min(length, len(documents))
     lists, points = st.columns(2, gap="medium")
@@ -71,7 +62,7 @@ def one_query(what: Compared) -> int:
     with points:
         _points(what, row, documents, scale, max(SHORTEST, ranked_list.list_height(k)), chosen_documents)
     for name in chosen_documents:
-        st.markdown(marked_document(documents[documents["document"] == name].iloc[0], what.pair))
+        st.markdown(words.marked_document(documents[documents["document"] == name].iloc[0], what.pair))
     _documents(what.pair, documents, moved, chosen_documents)
     return chosen
 
@@ -82,7 +73,9 @@ def _settings() -> tuple[int, str]:
     return length, Bound().buttons("scores", "Scores", scales, "centred", help=words.SCORES_HELP)
 
 
-def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]) -> None:
+def _lists(
+    what: words.Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]
+) -> None:
     key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
     values = f"{what.metric}: {names[0]} {row['left']:.3f}, {names[1]} {row['right']:.3f}"
     show_figure(
@@ -94,7 +87,7 @@ def _lists(what: Compared, row: pd.Series, documents: pd.DataFrame, k: int, chos
     )
 
 
-def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str]) -> None:
+def _why(pair: words.Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw links to the Why page for either list."""
     row = st.container(horizontal=True)
     for side, name in zip(("left", "right"), pair.names, strict=True):
@@ -105,7 +98,12 @@ def _why(pair: Pair, query: int, documents: pd.DataFrame, chosen: Sequence[str])
 
 
 def _points(
-    what: Compared, row: pd.Series, documents: pd.DataFrame, scale: str, height: int, chosen: Sequence[str]
+    what: words.Compared,
+    row: pd.Series,
+    documents: pd.DataFrame,
+    scale: str,
+    height: int,
+    chosen: Sequence[str],
 ) -> None:
     key, query, names = (
         selection.document_chart_key("score-against-score"),
@@ -125,7 +123,7 @@ def _points(
     )
 
 
-def _documents(pair: Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen: Sequence[str]) -> None:
+def _documents(pair: words.Pair, documents: pd.DataFrame, moved: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw the documents with the largest changes of rank, or all of them if chosen."""
     names = dict(zip(("left_rank", "right_rank"), (f"{name} rank" for name in pair.names), strict=True))
     if len(moved):
@@ -171,26 +169,26 @@ def controls(spec: RunSpec) -> Choice:
     return Choice(left, right, metric)
 
 
-def trained(choice: Choice, part: str, place: DeltaGenerator) -> Pair:
+def trained(choice: Choice, part: str, place: DeltaGenerator) -> words.Pair:
     """Describe the comparison in `place`, and train both models; the page ends here if they are the same."""
     report_left_out(approximate_specs(st.session_state)[1])
     two = Two(choice.left.spec(), choice.right.spec())
     if two.same:
         st.info(words.SAME.format(model=two.names[0]))
         end_page()
-    place.caption(about(two.left, two.right, part), width="content")
-    return Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
+    place.caption(words.about(two.left, two.right, part), width="content")
+    return words.Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
 
 
 @st.fragment
 @errors_as_sentences()
-def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
+def linked(pair: words.Pair, data: RankingData, part: str, metric: str) -> None:
     """Draw all views of the page, with a shared selection of queries and a shown query."""
     report_untrained(pair.learned)
     report_ties([pair.left, pair.right], data, part)
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
-    what = Compared(pair, data, part, metric, table)
+    what = words.Compared(pair, data, part, metric, table)
     selected = selection.selected(table)
     answer, note = _reading(pair.left.spec, pair.right.spec, part, metric, tuple(selected), pair)
     show_answer(answer)
@@ -215,7 +213,7 @@ def linked(pair: Pair, data: RankingData, part: str, metric: str) -> None:
         _in_order(what, selected, chosen, tool)
 
 
-def _against(what: Compared, selected: list[int], chosen: int, tool: str) -> None:
+def _against(what: words.Compared, selected: list[int], chosen: int, tool: str) -> None:
     """Draw one model's metric against the other's."""
     table = what.table
     even = int((table["difference"] == 0).sum())
@@ -234,7 +232,7 @@ def _against(what: Compared, selected: list[int], chosen: int, tool: str) -> Non
     )
 
 
-def _in_order(what: Compared, selected: list[int], chosen: int, tool: str) -> None:
+def _in_order(what: words.Compared, selected: list[int], chosen: int, tool: str) -> None:
     """Draw the differences in order, and the agreement of rankings."""
     _chart(
         what,
@@ -245,7 +243,7 @@ def _in_order(what: Compared, selected: list[int], chosen: int, tool: str) -> No
     )
 
 
-def _chart(what: Compared, figure: Any, tool: str, *, name: str, caption: str) -> None:
+def _chart(what: words.Compared, figure: Any, tool: str, *, name: str, caption: str) -> None:
     figure.update_layout(dragmode="pan" if tool == "click" else tool)
     key = selection.chart_key(name)
     take = selection.on_chart(key, what.table)
@@ -268,7 +266,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
     left, right = st.columns(2, gap="medium")
     for column, rows, title, value, text in (
         (left, widest, f"Largest difference in {metric}", "difference", lambda d: with_minus(d, "+.3f")),
-        (right, unlike, "Lowest Kendall's τ", "tau", tau_text),
+        (right, unlike, "Lowest Kendall's τ", "tau", words.tau_text),
     ):
         column.caption(title if len(rows) else f"{title}: none")
         row = column.container(horizontal=True, gap="small")
@@ -282,7 +280,7 @@ def _where_to_look(table: pd.DataFrame, metric: str) -> None:
             )
 
 
-def _all_queries(what: Compared, selected: list[int]) -> None:
+def _all_queries(what: words.Compared, selected: list[int]) -> None:
     """Draw the table of queries; ticked rows are the selected ones."""
     ranked = what.table.assign(size=what.table["difference"].abs()).sort_values(
         ["size", "tau"], ascending=[False, True], ignore_index=True
@@ -304,14 +302,14 @@ def _all_queries(what: Compared, selected: list[int]) -> None:
         alt="Metrics by query.",
     )
     tau = what.table["tau"].median()
-    middle = "" if pd.isna(tau) else words.MIDDLE.format(tau=tau_text(tau))
+    middle = "" if pd.isna(tau) else words.MIDDLE.format(tau=words.tau_text(tau))
     which = f"The {len(shown)} selected of" if len(shown) < len(ranked) else "All"
     st.caption(
         words.ALL.format(which=which, all=len(ranked), metric=what.metric, middle=middle, about=what.about)
     )
 
 
-def _columns(pair: Pair, metric: str) -> dict[str, Any]:
+def _columns(pair: words.Pair, metric: str) -> dict[str, Any]:
     number = st.column_config.NumberColumn
     return {
         "query": number(format="%d"),
@@ -324,12 +322,12 @@ def _columns(pair: Pair, metric: str) -> dict[str, Any]:
 
 
 @st.cache_resource(max_entries=64, show_spinner="Comparing …")
-def _errors(left: RunSpec, right: RunSpec, part: str, _pair: Pair, _data: RankingData) -> pd.DataFrame:
+def _errors(left: RunSpec, right: RunSpec, part: str, _pair: words.Pair, _data: RankingData) -> pd.DataFrame:
     return ranking_errors(_pair.left, _pair.right, _data, part)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _reading(
-    left: RunSpec, right: RunSpec, part: str, metric: str, selected: tuple[int, ...], _pair: Pair
+    left: RunSpec, right: RunSpec, part: str, metric: str, selected: tuple[int, ...], _pair: words.Pair
 ) -> tuple[str, str]:
-    return reading(_pair, part, metric, selected)
+    return words.reading(_pair, part, metric, selected)

@@ -45,7 +45,7 @@ def editor(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str]
         wrong = read(text or "", len(known))[1]
         if wrong:
             lines = "; ".join(escaped(line[:LONGEST]) for line in wrong[:3])
-            st.warning(words.lines_not_read(len(known), lines))
+            st.warning(words.LINES_NOT_READ.format(d=len(known), lines=lines))
     return names_of(spec, data)
 
 

@@ -59,7 +59,7 @@ def report_agreement(record: RunRecord) -> None:
 def report(digest: str = "") -> None:
     """Report comparisons of imported runs, of one or of all, until the visitor dismisses them."""
     if waits := len(st.session_state.get(_WAITS, [])):
-        st.info(words.retraining(counted(waits, "imported run")))
+        st.info(words.RETRAINING.format(runs=counted(waits, "imported run")))
     held: list[Verdict] = st.session_state.get(_VERDICTS, [])
     told = [one for one in held if digest in ("", one.digest)]
     for one in told[:MOST_SHOWN]:

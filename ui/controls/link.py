@@ -19,7 +19,7 @@ from ui.controls.settings import BASELINE_C, all_settings
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.texts import escaped
-from ui.shell.words import not_available, other_version
+from ui.shell.words import OTHER_VERSION, not_available
 from ui.work.jobs import WAITS
 
 VERSION = "2"
@@ -63,7 +63,7 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
         del rejected[key]
     told = [_in_words(key, text, then) for key, (text, then) in rejected.items() if key in now]
     if (version := link.get("v", VERSION)) != VERSION:
-        told.append(other_version(shortened(version)))
+        told.append(OTHER_VERSION.format(version=shortened(version)))
     if told:
         place.warning(" ".join(told), icon=_ICON)
 
@@ -185,8 +185,8 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
     unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
     if unread:
         named = ", ".join(f"{shortened(key)} = {shortened(told[key])}" for key in unread)
-        told_how = words.not_read_yet if st.session_state[WAITS] else words.ignored
-        place.caption(f":material/link_off: {told_how(named)}")
+        text = words.NOT_READ_YET if st.session_state[WAITS] else words.IGNORED
+        place.caption(f":material/link_off: {text.format(named=named)}")
 
 
 OF_THE_APP = ("v", "job")

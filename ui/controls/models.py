@@ -99,7 +99,7 @@ def pinned(spec: RunSpec) -> dict[str, RunSpec]:
             known |= {run.hash: run for run in run_store().listing.specs(unknown)}
     there = [digest for digest in digests if digest in known][:MOST]
     if len(there) < len(digests):
-        st.warning(words.pins_left_out(MOST))
+        st.warning(words.PINS_LEFT_OUT.format(most=MOST))
         choose(_PINS, there)
         chosen(_PINS)  # writes them into the address
     return {digest: _on_data_of(spec, known[digest]) for digest in there}
@@ -127,7 +127,7 @@ def pin_buttons(spec: RunSpec) -> None:
         on_click=_pin,
         args=(spec,),
         disabled=spec in pins.values(),
-        help=words.pin(MOST),
+        help=words.PIN.format(most=MOST),
     )
     st.button("Clear pins", key="unpin", on_click=choose, args=(_PINS, ()), disabled=not pins)
 
@@ -156,7 +156,10 @@ def menu(place: Any, label: str, options: Mapping[str, Option], default: str, ke
     chosen = state.get(kept, default)
     if chosen not in options:
         asked = shortened(chosen)
-        st.warning(words.no_such_model(label, asked, options[default].label), icon=":material/link_off:")
+        st.warning(
+            words.NO_SUCH_MODEL.format(label=label, asked=asked, shown=options[default].label),
+            icon=":material/link_off:",
+        )
         chosen = default
         del state[kept]
     if len(options) > 1:

@@ -53,13 +53,13 @@ def not_used_on_influence(setting: Setting) -> str:
     of_page = {NORMALISATION, BASELINE_C, *_of_linear()} - {FEATURE_MAP, LOSS_WEIGHT}
     if setting in of_page or _chosen("model", LINEAR_MODEL) == CURRENT_MODEL:
         return ""
-    return words.not_by_linear(CURRENT_MODEL)
+    return words.ONLY_LINEAR_BASELINE.format(model=CURRENT_MODEL)
 
 
 def fold_not_used_on_influence() -> str:
     """Return why Influence does not read the fold: it starts with all folds pooled."""
     reads = _chosen("scope", ALL) == THIS or _chosen("view", "") == OF_COSTS
-    return "" if reads else words.all_folds(THIS)
+    return "" if reads else words.ALL_FOLDS.format(this=THIS)
 
 
 def not_used_on_weights(setting: Setting) -> str:

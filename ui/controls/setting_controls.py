@@ -68,7 +68,7 @@ def numbers_of(text: str) -> list[float]:
         values = []
     fits = [r * (r - 1) // 2 for r in range(2, 12)]
     if len(values) not in fits or not all(0 <= value <= LARGEST for value in values):
-        expected = words.costs_expected(LARGEST)
+        expected = words.COSTS_EXPECTED.format(largest=LARGEST)
         raise DataError(f"λ = “{text}”", expected=expected, remedy=words.COSTS_REMEDY)
     return values
 

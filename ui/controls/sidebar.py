@@ -25,7 +25,7 @@ from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CH
 from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
 from rankviz.learning.pairs import COSTS
 from rankviz.learning.solvers import SOLVER, TOL
-from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.methods import METHODS
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
@@ -174,7 +174,7 @@ def _control(setting: Setting, why: str, on_page: str = "") -> None:
     `on_page` is the key of a second control of it, on the page.
     """
     if not why and not is_read(setting, st.session_state):
-        why = words.not_used_by(_model())
+        why = words.NOT_USED_BY.format(model=_model())
     told = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
     if not on_page:
@@ -199,7 +199,8 @@ def _costs_are_wrong() -> bool:
 def _model() -> str:
     """Name the current model within a sentence."""
     method, name = (value_from(setting, st.session_state) for setting in (METHOD, FEATURE_MAP))
-    return METHODS[method].label if method != USUAL else FEATURE_MAPS[name].in_a_sentence
+    kind = METHODS[method]
+    return FEATURE_MAPS[name].in_a_sentence if kind.named_by_map else kind.label
 
 
 def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:

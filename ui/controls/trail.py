@@ -88,7 +88,7 @@ def _other_seed(spec: RunSpec, part: str, metric: str) -> str:
     except NoTurn:  # runs that others wait for come first
         return ""
     moved = beside.metrics[part][metric].mean() - record.metrics[part][metric].mean()
-    return words.other_seed(with_minus(moved, "+z.3f"))
+    return words.OTHER_SEED.format(difference=with_minus(moved, "+z.3f"))
 
 
 def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
@@ -110,7 +110,7 @@ def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
         type="tertiary",
         help=words.COMPARE_WITH_LAST
         if is_kept
-        else words.keep_comparing(words.settings(changes(trail[-1], base))),
+        else words.KEEP_COMPARING.format(settings=words.settings(changes(trail[-1], base))),
         on_click=_keep,
         args=(None if is_kept else base,),
     )

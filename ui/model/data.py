@@ -24,12 +24,6 @@ from ui.controls.widgets import Bound, part_shown
 from ui.model import data_words as words
 from ui.model.data_words import (
     counted,
-    described,
-    features_reading,
-    normalisation_reading,
-    reading,
-    rows,
-    synthetic,
 )
 from ui.shell.figures import folded, show_figure, show_table, tiles
 from ui.shell.terms import meaning
@@ -49,11 +43,16 @@ def part_chosen(spec: RunSpec) -> str:
     return str(Bound().buttons("part", "Part", parts, label_visibility="collapsed"))
 
 
+def _thinned(drawn: int, of: int, what: str) -> str:
+    """Say that a figure shows some of its queries or documents; "" if it shows all."""
+    return words.THINNED.format(drawn=drawn, of=of, what=what) if drawn < of else ""
+
+
 def show_origin(spec: RunSpec, fold: Fold) -> None:
     """Say that the set is synthetic, or which public set it is and how it deviates."""
     found = recognise_fold(spec.dataset, fold)
     icon = ":material/verified:" if found.complete else ":material/info:"
-    st.markdown(f"{icon} {synthetic(spec.dataset) or found.sentence}")
+    st.markdown(f"{icon} {words.synthetic(spec.dataset) or found.sentence}")
 
 
 def headline(spec: RunSpec, fold: Fold, part: str) -> None:
@@ -61,17 +60,13 @@ def headline(spec: RunSpec, fold: Fold, part: str) -> None:
     data = fold.parts[part]
     summary, queries = _summary(data), _queries(data)
     table = data_overview.grades_data(queries)
-    thinned = (
-        words.thinned(len(table), len(queries), "queries, evenly spaced by size")
-        if len(table) < len(queries)
-        else ""
-    )
+    thinned = _thinned(len(table), len(queries), "queries, evenly spaced by size")
     show_figure(
         data_overview.grades_figure(table),
         table,
-        answer=reading(summary, queries),
+        answer=words.reading(summary, queries),
         key="grades-per-query",
-        caption=f"{described(spec, part)}. {words.PAIR}{thinned}",
+        caption=f"{words.described(spec, part)}. {words.PAIR}{thinned}",
     )
     named = {
         "Queries": summary.queries,
@@ -92,7 +87,8 @@ def distributions(spec: RunSpec, fold: Fold, part: str) -> None:
         data_overview.histograms_figure(table, grades),
         table,
         key="query-histograms",
-        caption=f"{described(spec, part)}. {words.histograms(len(queries), int(grades['documents'].sum()))}",
+        caption=f"{words.described(spec, part)}. "
+        f"{words.histograms(len(queries), int(grades['documents'].sum()))}",
     )
     label = f"All {counted(len(queries))}"
     folded(label, "data-queries-table", lambda: show_table(queries, hide_index=True))
@@ -105,9 +101,9 @@ def features(spec: RunSpec, fold: Fold, part: str) -> None:
     show_figure(
         data_overview.features_figure(table),
         table,
-        answer=features_reading(table),
+        answer=words.features_reading(table),
         key="features",
-        caption=words.FEATURES.format(described=described(spec, part), CORRELATION=CORRELATION),
+        caption=words.FEATURES.format(described=words.described(spec, part), CORRELATION=CORRELATION),
     )
     shown = table.drop(columns=["label"] if data.feature_names else ["label", "name"])
     show_table(shown.round(4), hide_index=True)
@@ -122,14 +118,13 @@ def one_query(spec: RunSpec, fold: Fold, part: str) -> None:
     chosen = Bound().menu_of_data("query", "Query", ids, first, **about)
     table = data_overview.heatmap_data(data, ids.index(chosen))
     drawn = data_overview.thinned_documents(table)
-    thinned = (
-        words.thinned(len(drawn), len(table), "documents, evenly spaced") if len(drawn) < len(table) else ""
-    )
+    thinned = _thinned(len(drawn), len(table), "documents, evenly spaced")
     show_figure(
         data_overview.heatmap_figure(drawn, data.feature_names),
         table,
         key="query-heatmap",
-        caption=f"{described(spec, part)}. {words.heatmap(chosen, len(table))}{thinned}",
+        caption=f"{words.described(spec, part)}. "
+        f"{words.HEATMAP.format(query=chosen, documents=len(table))}{thinned}",
     )
     folded(
         f"All {len(table):,} documents", "data-documents-table", lambda: show_table(table, hide_index=True)
@@ -145,20 +140,22 @@ def normalisations(spec: RunSpec, fold: Fold, part: str) -> None:
     table = _normalisations(fold.digest, part, number, fold)
     total = fold.parts[part].n_queries
     drawn = int(table["place"].max())
-    thinned = words.thinned(drawn, total, "queries, evenly spaced by median") if drawn < total else ""
+    thinned = _thinned(drawn, total, "queries, evenly spaced by median")
     show_figure(
         data_overview.normalisation_figure(table, spec.normalisation),
         table,
-        answer=normalisation_reading(table, chosen),
+        answer=words.normalisation_reading(table, chosen),
         key="normalisation",
-        caption=f"{described(spec, part)}, {words.normalised(chosen)}{thinned}",
+        caption=f"{words.described(spec, part)}, {words.NORMALISED.format(feature=chosen)}{thinned}",
     )
 
 
 def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     """Draw counts of the three parts, important remarks, and a download of the part."""
     summaries = {PART_NAMES[key]: _summary(data) for key, data in fold.parts.items()}
-    show_table(pd.DataFrame({name: rows(summary) for name, summary in summaries.items()}), height="content")
+    show_table(
+        pd.DataFrame({name: words.rows(summary) for name, summary in summaries.items()}), height="content"
+    )
     later = fold_later(spec)
     st.download_button(
         f"The {PART_NAMES[part]} part as LETOR text",

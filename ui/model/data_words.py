@@ -35,42 +35,17 @@ QUERIES = "Of all three parts."
 SIZES = "Log-uniform: many small queries."
 NONLINEARITY = "Variance share that no linear model explains."
 NOISE = "Standard deviation; the signal's is about 1."
-
 PAIR = "Preference pair: documents of one query with different grades."
 DOWNLOAD = "Before normalisation, with exact values."
 FEATURES = "{described}. {CORRELATION}. Features as in the file."
 CORRELATING = "Computing …"
 ALREADY = "This file is here already."
-
-
-def not_here(name: str) -> str:
-    """Say that a link names a data set that is not here."""
-    return f"The link's data set “{name}” is not here. Another one is shown."
-
-
-def can_be_generated(documents: float) -> str:
-    """Say that a data set can be generated, and its size."""
-    return f"You can generate it: about {documents:,.0f} documents, for you alone."
-
-
-def cannot_be_generated(why: str) -> str:
-    """Return why a data set cannot be generated."""
-    return f"It cannot be generated: {why}"
-
-
-def own(name: str) -> str:
-    """Say that a data set is the visitor's own."""
-    return f"Only you see **{name}**."
-
-
-def generated(documents: float, name: str) -> str:
-    """Return the size of a data set to generate, and the meaning of its name."""
-    return f"About {documents:,.0f} documents, 60 % for training. Links to **{name}** give the same data."
-
-
-def thinned(drawn: int, of: int, what: str) -> str:
-    """Say that a figure shows some of its queries or documents."""
-    return f" Drawn: {drawn:,} of {of:,} {what}."
+NOT_HERE = "The link's data set “{name}” is not here. Another one is shown."
+CAN_BE_GENERATED = "You can generate it: about {documents:,.0f} documents, for you alone."
+CANNOT_BE_GENERATED = "It cannot be generated: {why}"
+OWN = "Only you see **{name}**."
+GENERATED = "About {documents:,.0f} documents, 60 % for training. Links to **{name}** give the same data."
+THINNED = " Drawn: {drawn:,} of {of:,} {what}."
 
 
 def histograms(queries: int, documents: int) -> str:
@@ -81,38 +56,17 @@ def histograms(queries: int, documents: int) -> str:
     )
 
 
-def heatmap(query: int, documents: int) -> str:
-    """Return the heat map's caption."""
-    return (
-        f"Query {query}, {documents:,} documents. Colours: each feature's range in this query; "
-        "blank: constant."
-    )
-
-
-def normalised(feature: str) -> str:
-    """Return the caption of the figure of normalisations."""
-    return f"{feature}. Queries sorted by median; the global z-score uses the training part."
-
-
+HEATMAP = (
+    "Query {query}, {documents:,} documents. Colours: each feature's range in this query; blank: constant."
+)
+NORMALISED = "{feature}. Queries sorted by median; the global z-score uses the training part."
 # files in memory
-
-
-def upload_expired(minutes: int, seconds: int) -> str:
-    """Say that files in memory have expired."""
-    return (
-        f"Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
-        "files again."
-    )
-
-
-def too_large(most: str) -> str:
-    """Say that files are larger than an upload may be."""
-    return f"More than {most} at once. Compress files, upload one fold, or use a data folder."
-
-
-def memory_full(held: str, most: str) -> str:
-    """Say that the uploads of all visitors fill the memory for them."""
-    return f"Uploads take {held} of {most} memory. Try again later, or compress yours."
+UPLOAD_EXPIRED = (
+    "Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
+    "files again."
+)
+TOO_LARGE = "More than {most} at once. Compress files, upload one fold, or use a data folder."
+MEMORY_FULL = "Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 
 def synthetic(dataset: str) -> str:

@@ -75,13 +75,13 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
 def cost(record: RunRecord, predicted: object) -> str:
     """Compare the seconds of the run with the prediction."""
     took = sum(record.seconds.values())
-    return words.cost(took, predicted)
+    return words.COST.format(seconds=took, predicted=predicted)
 
 
 def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
     """Draw the comparison: its sentence by a metric, NDCG@k or P@k of both models, and means."""
     report_untrained(record)
-    records, curve = _distinct(other, record), by_rank(metric)
+    records, curve = [record] if _two(other, record).same else [other, record], by_rank(metric)
     table = model_comparison.curve_data(records, part, curve)
     show_figure(
         model_comparison.curve_figure(table, curve),
@@ -110,7 +110,7 @@ def _reading(other: RunRecord, record: RunRecord, part: str, metric: str) -> str
     two = _two(other, record)
     if two.same:
         name = in_a_sentence(record.spec)
-        return words.same_model(name)
+        return words.SAME_MODEL.format(name=name)
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
     own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
     name = two.names_in_text[0] + (f" ({own})" if own else "")
@@ -132,7 +132,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
     chosen = usual if asked is None else int(asked)
     two = _two(other, record)
     if two.same:
-        st.caption(words.same_lists(in_a_sentence(record.spec)))
+        st.caption(words.SAME_LISTS.format(name=in_a_sentence(record.spec)))
     table = ranked_list.list_data(other.scores[part], record.scores[part], data, queries.index(chosen))
     k = min(LIST_LENGTH, len(table))
     values = [r.metrics[part].loc[chosen, metric] for r in (other, record)]
@@ -146,7 +146,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
         table,
         answer=f"query {chosen} has {metric} {ends}",
         key=drawn,
-        caption=f"{words.lists(chosen, len(table), k)} {describe(record.spec, part)}.",
+        caption=f"{words.LISTS.format(query=chosen, n=len(table), k=k)} {describe(record.spec, part)}.",
         on_select=selection.on_document_click(drawn),
     )
     offer_why(chosen, names, key="train-why", marked=asked_about)
@@ -174,9 +174,9 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
         return
     table = margins_plot.bins_data(record.scores[part], data)
     wrong, share = found.misordered, found.misordered / found.n_pairs
-    answer = sentence(words.misordered(wrong, found.n_pairs, percent(share, 1)))
+    answer = sentence(words.MISORDERED.format(wrong=wrong, of=found.n_pairs, share=percent(share, 1)))
     (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
-        record.spec, table, answer, words.counted(found.n_pairs), part
+        record.spec, table, answer, words.COUNTED.format(pairs=found.n_pairs), part
     )
 
 
@@ -187,7 +187,7 @@ def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted
         pd.concat([table, lines], axis=1),
         answer=answer,
         key="margins",
-        caption=f"{words.loss(loss.label, loss.formula)} {counted}"
+        caption=f"{words.LOSS.format(label=loss.label, formula=loss.formula)} {counted}"
         f"{_of_costs(spec.get('costs'))} {describe(spec, part)}.",
     )
 
@@ -207,7 +207,8 @@ def _margins_alone(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str
         table,
         answer=answer,
         key="margins",
-        caption=f"{words.no_loss(capital(in_a_sentence(spec)))} {counted} {describe(spec, part)}.",
+        caption=f"{words.NO_LOSS.format(model=capital(in_a_sentence(spec)))} {counted} "
+        f"{describe(spec, part)}.",
     )
 
 
@@ -263,10 +264,6 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     show_table(pd.Series(used, name="value").to_frame())
     if not known:
         st.caption(words.NO_MEMORY)
-
-
-def _distinct(other: RunRecord, record: RunRecord) -> list[RunRecord]:
-    return [record] if _two(other, record).same else [other, record]
 
 
 def downloads(record: RunRecord, part: str) -> None:

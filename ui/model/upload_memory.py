@@ -27,7 +27,7 @@ AWAY_SECONDS = 30
 WAITING_SECONDS = 15 * 60
 """Seconds after which unchecked files are removed."""
 
-RELEASED = words.upload_expired(WAITING_SECONDS // 60, AWAY_SECONDS)
+RELEASED = words.UPLOAD_EXPIRED.format(minutes=WAITING_SECONDS // 60, seconds=AWAY_SECONDS)
 
 
 @dataclass
@@ -57,9 +57,9 @@ class UploadMemory:
             if (session, file) in self._files:
                 why = words.ALREADY
             elif own + size > LIMITS.upload_bytes:
-                why = words.too_large(megabytes(LIMITS.upload_bytes))
+                why = words.TOO_LARGE.format(most=megabytes(LIMITS.upload_bytes))
             elif held + size > most:
-                why = words.memory_full(megabytes(held), megabytes(most))
+                why = words.MEMORY_FULL.format(held=megabytes(held), most=megabytes(most))
             else:
                 self._files[session, file] = _File(size)
                 return None

@@ -49,7 +49,7 @@ def _say_it_is_not_here(name: str) -> None:
         del st.session_state[_LINKED]
     if name in datasets():
         return
-    said = words.not_here(escaped(name))
+    said = words.NOT_HERE.format(name=escaped(name))
     if recipe is None:
         st.warning(said, icon=":material/warning:")
     else:
@@ -61,12 +61,14 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
     try:
         recipe.check_size()
         text, action = st.columns([5, 1], vertical_alignment="center")
-        expected = words.can_be_generated(recipe.expected_documents)
+        expected = words.CAN_BE_GENERATED.format(documents=recipe.expected_documents)
         text.warning(f"{said} {expected}", icon=":material/warning:")
         if action.button("Generate it", key="generate-linked", width="stretch"):
             _choose(_generate(recipe))
     except ValueError as error:  # DataError is one
-        st.warning(f"{said} {words.cannot_be_generated(_sentence(error))}", icon=":material/warning:")
+        st.warning(
+            f"{said} {words.CANNOT_BE_GENERATED.format(why=_sentence(error))}", icon=":material/warning:"
+        )
 
 
 @st.cache_resource(ttl=86400, show_spinner=False)
@@ -96,7 +98,7 @@ def own_data(dataset: str) -> None:
         return
     text, action = st.columns([5, 1], vertical_alignment="center")
     notes = st.session_state.get(_NOTES, {}).get(dataset, ())
-    text.caption(" ".join([words.own(escaped(dataset)), *map(escaped, notes)]))
+    text.caption(" ".join([words.OWN.format(name=escaped(dataset)), *map(escaped, notes)]))
     action.button("Remove it", on_click=_remove, args=(found.folder,), width="stretch", key="remove-upload")
 
 
@@ -194,7 +196,7 @@ def _remove(folder: Path) -> None:
 def _generator() -> None:
     """Draw the controls of the synthetic generator."""
     recipe = _recipe_controls()
-    st.caption(words.generated(recipe.expected_documents, recipe.name))
+    st.caption(words.GENERATED.format(documents=recipe.expected_documents, name=recipe.name))
     present = recipe.name in datasets()
     label = "Choose it" if present else "Generate"
     if st.button(label, type="primary", key="generate"):

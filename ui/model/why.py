@@ -11,7 +11,7 @@ import streamlit as st
 
 from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted, with_minus
+from rankviz.common.numbers import counted, small, with_minus
 from rankviz.datasets import Fold, RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
@@ -53,13 +53,14 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
     found = computations.explained(pair)
     table = margin_explanation.waterfall_data(found.values, names, pair.a, pair.b)
     margin = float(found.margin)
+    a, b = escaped(pair.above), escaped(pair.below)
+    bars = words.BARS.format(query=pair.query, a=a, b=b, rest=small(abs(float(found.rest))))
     show_figure(
         margin_explanation.waterfall_figure(table, margin),
         table,
         answer=words.answer(pair, table, margin),
         key="why-shares",
-        caption=f"{words.bars(pair.query, escaped(pair.above), escaped(pair.below), abs(float(found.rest)))} "
-        f"{words.WHAT_IT_IS} {_about(pair)}",
+        caption=f"{bars} {words.WHAT_IT_IS} {_about(pair)}",
     )
     st.caption(f"{words.balance(table, margin)} {words.WHAT_IT_IS}")
     return table
@@ -76,7 +77,7 @@ def values(pair: Pair, table: pd.DataFrame) -> None:
         margin_explanation.features_figure(told, (pair.above, pair.below)),
         told,
         key="why-values",
-        caption=f"{words.distributions(len(told), len(train.X))} {_about(pair)}",
+        caption=f"{words.DISTRIBUTIONS.format(documents=len(train.X))} {_about(pair)}",
     )
     folded(
         "Numbers of all features",
@@ -105,13 +106,13 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
         margin_explanation.curve_data(grid, margin),
         answer=words.along(names[feature], crossings, now),
         key="why-curve",
-        caption=f"{words.moving(len(grid))} {words.looked(crossings.step)} {_about(pair)}",
+        caption=f"{words.MOVING.format(values=len(grid))} {words.looked(crossings.step)} {_about(pair)}",
     )
     st.markdown(f"{words.smallest(found, names, pair)}.")
     if nearest:
         rows = [(names[one.feature], pair.a[one.feature], one.value, one.spreads) for one in nearest]
         swaps = pd.DataFrame(rows, columns=["feature", "A has", "they swap at", "standard deviations"])
-        label = words.swaps(len(nearest), len(names))
+        label = words.SWAPS.format(n=len(nearest), of=len(names))
         folded(label, "why-swaps-table", lambda: show_table(swaps, hide_index=True))
 
 
@@ -137,7 +138,7 @@ def landmarks(pair: Pair) -> None:
         table,
         answer=words.landmarks(table, _named(table.head(1), train).iloc[0], exact),
         key="why-landmarks",
-        caption=f"{words.landmarks_caption(margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
+        caption=f"{words.LANDMARKS_CAPTION.format(each=margin_explanation.LANDMARKS_EACH)} {_about(pair)}",
     )
     st.caption(words.LANDMARKS)
 
@@ -175,7 +176,7 @@ def listed(pair: Pair, names: Sequence[str]) -> None:
                 "most for B": _strongest(found.values[i], names, -1),
             }
         )
-    st.markdown(words.list_title(n))
+    st.markdown(words.LIST_TITLE.format(n=n))
     key = f"why-list-{st.session_state.get(_TIMES, 0)}"  # another table, with no row ticked
     pairs = [(str(row["A"]), str(row["B"])) for row in rows]
     show_table(

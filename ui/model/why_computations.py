@@ -12,7 +12,6 @@ from rankviz.common.arrays import FloatArray
 from rankviz.models.ranker import Ranker
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
-from rankviz.runs.spec import RunSpec
 from rankviz.whatif.crossings import Crossings, Swaps, crossings_seen, margin_along, swaps
 from rankviz.whatif.explanations import MarginExplanation, explain_margin, landmark_shares
 from rankviz.whatif.scan_grid import POINTS
@@ -25,14 +24,10 @@ MOST_REFITS, MOST_SECONDS = 10, 2.0
 _by_pair = partial(st.cache_resource, hash_funcs={Pair: lambda pair: pair.key})
 
 
+@st.cache_resource(max_entries=4, show_spinner="Loading …", hash_funcs={RunRecord: lambda run: run.spec.hash})
 def model_of(record: RunRecord) -> Ranker:
     """Return the fitted model of a record."""
-    return _model(record.spec, record)
-
-
-@st.cache_resource(max_entries=4, show_spinner="Loading …")
-def _model(spec: RunSpec, _record: RunRecord) -> Ranker:
-    return model_from(_record, normalised(spec).train)
+    return model_from(record, normalised(record.spec).train)
 
 
 @_by_pair(max_entries=64, show_spinner=False)
@@ -41,15 +36,15 @@ def explained(pair: Pair) -> MarginExplanation:
     return explain_margin(model_of(pair.record), pair.a, pair.b)
 
 
+@st.cache_resource(
+    max_entries=16,
+    show_spinner="Computing …",
+    hash_funcs={Pair: lambda pair: (pair.record.spec, pair.part, pair.query)},
+)
 def neighbours(pair: Pair, n: int) -> MarginExplanation:
     """Return the shares in the margins of the first n documents to the next ones below."""
-    return _neighbours(pair.record.spec, pair.part, pair.query, n, pair)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Computing …")
-def _neighbours(spec: RunSpec, part: str, query: int, n: int, _pair: Pair) -> MarginExplanation:
-    X = _pair.data.X[_pair.listed["row"].to_numpy()[: n + 1]]
-    return explain_margin(model_of(_pair.record), X[:-1], X[1:])
+    X = pair.data.X[pair.listed["row"].to_numpy()[: n + 1]]
+    return explain_margin(model_of(pair.record), X[:-1], X[1:])
 
 
 @_by_pair(max_entries=64, show_spinner="Searching …")

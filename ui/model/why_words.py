@@ -44,40 +44,19 @@ ONE_TURNS = (
 )
 LINK = "Why is rank {above} above rank {below}?"
 CHOOSE_BY_NAME = "Choose two documents by name."
-
-
-def bars(query: int, a: str, b: str, rest: float) -> str:
-    """Return the caption of the waterfall."""
-    return (
-        f"Query {query}, A {a}, B {b}. Bars add up to the margin: right for A, left for B (rounding error "
-        f"{small(rest)})."
-    )
-
-
-def distributions(features: int, documents: int) -> str:
-    """Return the caption of both documents' values."""
-    return (
-        f"{documents:,} training documents, normalised values. Thin line: range; thicker: 5 % to 95 %; "
-        "thickest: middle half; tick: median."
-    )
-
-
-def moving(values: int) -> str:
-    """Return the caption of the curve of the margin."""
-    return f"{values} values over the training range, other features fixed. Above 0, A ranks first."
-
-
-def landmarks_caption(each: int) -> str:
-    """Return the caption of the contributions of landmarks."""
-    return (
-        f"Coefficient × (κ(A, landmark) − κ(B, landmark)); the sum is the margin. Up to {each} for each "
-        "side; landmarks with equal features are merged."
-    )
-
-
-def list_title(n: int) -> str:
-    """Return the title of the table of neighbours."""
-    return f"**Why does each of the first {n} documents rank above the next?** Tick a row."
+BARS = (
+    "Query {query}, A {a}, B {b}. Bars add up to the margin: right for A, left for B (rounding error {rest})."
+)
+DISTRIBUTIONS = (
+    "{documents:,} training documents, normalised values. Thin line: range; thicker: 5 % to 95 %; "
+    "thickest: middle half; tick: median."
+)
+MOVING = "{values} values over the training range, other features fixed. Above 0, A ranks first."
+LANDMARKS_CAPTION = (
+    "Coefficient × (κ(A, landmark) − κ(B, landmark)); the sum is the margin. Up to {each} for each side; "
+    "landmarks with equal features are merged."
+)
+LIST_TITLE = "**Why does each of the first {n} documents rank above the next?** Tick a row."
 
 
 def button_help(above: str, below: str) -> str:
@@ -160,9 +139,7 @@ def named_swap(found: Swap, names: Sequence[str], value: float) -> str:
     )
 
 
-def swaps(n: int, of: int) -> str:
-    """Return the title of the table of nearest swaps; n of `of` features have one."""
-    return f"Nearest swaps ({n} of {of} features have one)"
+SWAPS = "Nearest swaps ({n} of {of} features have one)"
 
 
 def smallest(found: Swaps, names: Sequence[str], pair: Pair) -> str:

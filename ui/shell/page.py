@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.progress import Progress, Report
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.terms import show_glossary
@@ -39,6 +41,18 @@ def tabs(draw: Mapping[str, Callable[[], object]]) -> None:
         if tab.open:
             with tab, errors_as_sentences():
                 drawn()
+
+
+@contextmanager
+def progress_bar(words: str) -> Iterator[Report]:
+    """Show a progress bar with these words until the end of the block, which reports its progress."""
+    line = st.empty()
+
+    def tell(progress: Progress) -> None:
+        line.progress(min(1.0, progress.fraction or 0.0), words)
+
+    yield tell
+    line.empty()
 
 
 def close_other_tab() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from rankviz.common.arrays import FloatArray
@@ -46,10 +45,15 @@ def playback(spec: RunSpec) -> None:
     rows = plot.playback_documents(found.scores, train, query)
     counts = plot.playback_bins(found.scores, train)
     ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.shown_iterations(len(found.scores))}
-    top = min(TOP, int(rows["rank"].max()))
+    top, trace = min(TOP, int(rows["rank"].max())), found.record.trace
+    titles = {
+        k: f"Iteration {k}: objective {trace['objective'].iloc[k]:.6g},<br>"
+        f"active pairs {percent(trace['active_share'].iloc[k], 1)}, NDCG@10 {value:.3f}"
+        for k, value in ndcg.items()
+    }
     FIGURES.show(
         "playback",
-        plot.playback_figure(rows, counts, _titles(found.record.trace, ndcg), look_of(spec), top),
+        plot.playback_figure(rows, counts, titles, look_of(spec), top),
         rows,
         words.settled(rows, ndcg, top),
         query=train.query_ids[query],
@@ -100,11 +104,3 @@ def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:
     rows = train.query_slice(query)
     one = RankingData.from_arrays(train.X[rows, :1], train.y[rows], np.ones(rows.stop - rows.start, int))
     return float(evaluate(scores[rows], one, at=[10]).per_query["NDCG@10"].iloc[0])
-
-
-def _titles(trace: pd.DataFrame, ndcg: dict[int, float]) -> dict[int, str]:
-    return {
-        k: f"Iteration {k}: objective {trace['objective'].iloc[k]:.6g},<br>"
-        f"active pairs {percent(trace['active_share'].iloc[k], 1)}, NDCG@10 {value:.3f}"
-        for k, value in ndcg.items()
-    }

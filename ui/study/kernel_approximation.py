@@ -25,37 +25,11 @@ from ui.controls.widgets import COMPONENTS, Bound
 from ui.shell.figures import Figures, capital, show_table
 from ui.shell.texts import describe
 from ui.study import kernel_approximation_computations as computations
+from ui.study import kernel_approximation_words as texts
 from ui.study.kernel_approximation_computations import Comparison, errors
-from ui.study.kernel_approximation_words import (
-    ALL_ZERO,
-    ALTS,
-    BELOW_AXIS,
-    CAPTIONS,
-    ENTRIES,
-    EXACT_KERNEL,
-    HELP,
-    LANDMARKS_KEPT,
-    LEFT_OUT,
-    NO_KERNEL,
-    NO_MAP,
-    NOT_CUT,
-    ON_ALL,
-    ON_SOME,
-    ONE_DOCUMENT,
-    RESIDUAL,
-    SEEDS,
-    SO_FAR,
-    TRACE,
-    dimension_words,
-    has_landmarks,
-    kernel_words,
-    reading,
-    seconds_words,
-    variant_words,
-)
 from ui.work.folds import normalised
 
-FIGURES = Figures(ALTS, CAPTIONS)
+FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 
 DRAWS = 5
 
@@ -68,7 +42,7 @@ def asked(spec: RunSpec, place: DeltaGenerator, top: DeltaGenerator) -> Comparis
     kind = KERNELS[value_from(KERNEL, st.session_state)]
     own = {v.map: spec_for(v, kind) for v in kernel_error.paper_variants(kind)}
     if not own:
-        st.info(NO_MAP.format(kernel=kind.label))
+        st.info(texts.NO_MAP.format(kernel=kind.label))
         return None
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
@@ -110,23 +84,23 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
     drawn = [variant.map for variant in shown]
     if kind is None or not kind.has_kernel:
         model = spec.kind.label if kind is None else f"{kind.label} model"
-        words.append(NO_KERNEL.format(model=model, maps=maps))
+        words.append(texts.NO_KERNEL.format(model=model, maps=maps))
     elif kind.is_exact:
-        words.append(EXACT_KERNEL.format(maps=maps))
+        words.append(texts.EXACT_KERNEL.format(maps=maps))
     for left_out in (FEATURE_MAPS[name] for name in approximations() if name not in drawn):
         why = needs_of(left_out, KERNELS[str(compared.get(KERNEL.name))])
-        words.append(LEFT_OUT.format(map=capital(left_out.label), why=why))
+        words.append(texts.LEFT_OUT.format(map=capital(left_out.label), why=why))
     if compared.get("rank") is not None:
-        words.append(NOT_CUT.format(map=FEATURE_MAPS[compared.feature_map].label, rank=compared.rank))
+        words.append(texts.NOT_CUT.format(map=FEATURE_MAPS[compared.feature_map].label, rank=compared.rank))
     if words:
         st.caption("  \n".join(words))
 
 
 def _controls(ways: Sequence[Variant]) -> tuple[str, list[Variant], int, int]:
     place = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    row = Bound(place, HELP)
+    row = Bound(place, texts.HELP)
     norm = row.buttons("errnorm", "Error", {norm: kernel_error.NORM_NAMES[norm] for norm in NORMS})
-    about_draws = HELP["draws"].format(deciding=DECIDING)
+    about_draws = texts.HELP["draws"].format(deciding=DECIDING)
     draws = row.slider("draws", "Draws", 1, 10, DRAWS, width=170, help=about_draws)
     upto = row.steps("errupto", "Up to m", COMPONENTS[3:], computations.LARGEST_AT_ONCE, width=200)
     return norm, _other_ways(place.expander("More", type="compact"), ways), draws, upto
@@ -142,7 +116,7 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
         key="also",
         bind="query-params",
         disabled=not known,
-        help=HELP["also"],
+        help=texts.HELP["also"],
     )
     return [known[words] for words in chosen or ()]
 
@@ -165,7 +139,7 @@ def draws(asked: Comparison) -> None:
             "kernel-error",
             kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
             table,
-            reading(found, table, slopes, asked.norm, m),
+            texts.reading(found, table, slopes, asked.norm, m),
             norm=kernel_error.NORM_NAMES[asked.norm],
             maps=kernel_error.joined_names(asked.variants),
             about=about(asked.spec),
@@ -175,7 +149,10 @@ def draws(asked: Comparison) -> None:
             distinct=found.n_distinct,
             below=_below(table),
         )
-        words = variant_words(found, table, m), kernel_words(found, asked.kernel, parameters(asked.spec))
+        words = (
+            texts.variant_words(found, table, m),
+            texts.kernel_words(found, asked.kernel, parameters(asked.spec)),
+        )
         st.markdown("  \n".join(filter(None, words)))
     _finish(asked, draws)
 
@@ -184,13 +161,13 @@ def _seeds(asked: Comparison, draws: int) -> str:
     first, last = asked.seeds[0], asked.seeds[draws - 1]
     if asked.draws == 1:
         return f"Seed {first}"
-    words = SEEDS.format(first=first, last=last)
-    return words if draws == asked.draws else SO_FAR.format(words=words, draws=draws, of=asked.draws)
+    words = texts.SEEDS.format(first=first, last=last)
+    return words if draws == asked.draws else texts.SO_FAR.format(words=words, draws=draws, of=asked.draws)
 
 
 def _below(table: pd.DataFrame) -> str:
     hidden = int((table["mean"] < kernel_error.LEAST).sum())
-    return BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
+    return texts.BELOW_AXIS.format(hidden=hidden, of=len(table)) if hidden else ""
 
 
 def _finish(asked: Comparison, draws: int) -> None:
@@ -214,8 +191,8 @@ def parameters(spec: RunSpec) -> str:
 def compared(n: int, of: int) -> str:
     """Say on which documents K and K̃ are compared: on n of `of`."""
     if n == of:
-        return ON_ALL.format(n=n)
-    return ON_SOME.format(n=n, of=of)
+        return texts.ON_ALL.format(n=n)
+    return texts.ON_SOME.format(n=n, of=of)
 
 
 def entries(asked: Comparison) -> None:
@@ -223,7 +200,7 @@ def entries(asked: Comparison) -> None:
     found = computations.at_m(asked)
     pairs = found.n_compared * (found.n_compared - 1) // 2
     if pairs == 0:
-        st.info(ONE_DOCUMENT)
+        st.info(texts.ONE_DOCUMENT)
         return
     rows = found.deviations.to_dict("records")
     words = [f"{small(row['rms'])} with {style_of(row['map']).name}" for row in rows]
@@ -232,7 +209,7 @@ def entries(asked: Comparison) -> None:
         "kernel-entries",
         kernel_matrices.entries_figure(found.entries),
         found.entries,
-        ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
+        texts.ENTRIES.format(rms=" and ".join(words), most=" and ".join(most)),
         maps=kernel_error.joined_names(asked.shown),
         drawn=drawn(asked),
         compared=compared(found.n_compared, found.n_documents),
@@ -244,13 +221,13 @@ def spectrum(asked: Comparison) -> None:
     """Draw the eigenvalues of K and of its approximations, and the effective dimension at the sidebar's C."""
     spec, table, K = asked.spec, computations.spectra(asked), computations.compared_kernel(asked.spec)
     if table.empty:
-        st.info(ALL_ZERO)
+        st.info(texts.ALL_ZERO)
         return
     place = st.container()
     bounds = computations.spectrum_of_all(spec).effective_dimension(spec.C)
     m, n = spec.n_components, K.n_documents
     sample = len(K.Z) < n
-    what, means = dimension_words(
+    what, means = texts.dimension_words(
         bounds, power_of_two(spec.C), m, n, has_gamma=KERNELS[spec.kernel].has_gamma
     )
     with place:
@@ -272,7 +249,7 @@ def _share(table: pd.DataFrame, m: int) -> str:
     marked = kernel_matrices.mth_eigenvalue(table, m)
     value = f"; eigenvalue {m} is {small(marked)}" if marked is not None else ""
     share = percent(1 - left) if left > 0.01 else f"all but {small(left)}" if left else "all"
-    return TRACE.format(m=m, share=share, value=value)
+    return texts.TRACE.format(m=m, share=share, value=value)
 
 
 def residual(asked: Comparison) -> None:
@@ -293,7 +270,7 @@ def residual(asked: Comparison) -> None:
         "kernel-residual",
         kernel_matrices.residual_figure(table),
         table,
-        RESIDUAL.format(told="; ".join(told)),
+        texts.RESIDUAL.format(told="; ".join(told)),
         query=chosen,
         drawn=drawn(asked),
         cut=cut,
@@ -313,7 +290,7 @@ def seconds(asked: Comparison) -> None:
         "kernel-seconds",
         kernel_error.seconds_figure(table, asked.norm, asked.spec.n_components, asked.named),
         table,
-        seconds_words(table, draws),
+        texts.seconds_words(table, draws),
         norm=kernel_error.NORM_NAMES[asked.norm],
         about=about(asked.spec),
         cores=cores(),
@@ -328,28 +305,19 @@ def numbers(asked: Comparison) -> None:
     found, draws = errors(asked)
     table = kernel_error.error_data(found, asked.norm)
     columns: dict[str, pd.Series] = {}
-    landmarks = next(filter(has_landmarks, asked.variants), None)
+    kept, landmarks = "", next(filter(texts.has_landmarks, asked.variants), None)
     if landmarks is not None:
+        kept = texts.LANDMARKS_KEPT.format(name=style_of(landmarks.map).name)
         columns["landmarks kept"] = kernel_error.rows_of(table, landmarks).set_index("m")["used"]
     for variant in asked.variants:
         rows = kernel_error.rows_of(table, variant).set_index("m")
         columns[kernel_error.variant_name(variant)] = rows.apply(_range, axis=1)
     show_table(pd.DataFrame(columns))
-    st.caption(
-        CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=_landmarks_kept(landmarks))
-    )
+    st.caption(texts.CAPTIONS["errors"].format(norm=kernel_error.NORM_NAMES[asked.norm], kept=kept))
     slopes = [_slope(table, variant, found) for variant in asked.variants]
     show_table(pd.DataFrame(slopes), hide_index=True)
-    st.caption(CAPTIONS["slopes"])
+    st.caption(texts.CAPTIONS["slopes"])
     _finish(asked, draws)
-
-
-def _landmarks_kept(landmarks: Variant | None) -> str:
-    """Explain the landmarks kept, if there are any."""
-    if landmarks is None:
-        return ""
-    name = style_of(landmarks.map).name
-    return LANDMARKS_KEPT.format(name=name)
 
 
 def _range(row: pd.Series) -> str:

@@ -6,7 +6,6 @@ A new γ keeps the draws; more draws or another variant add to the existing ones
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,6 +24,7 @@ from rankviz.plots import kernel_matrices as spectrum_plot
 from rankviz.plots.style import evenly
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import COMPONENTS
+from ui.shell.page import progress_bar
 from ui.work.folds import fold_of, normalised
 
 PART, QUERY_PART = "train", "vali"
@@ -105,63 +105,39 @@ def _train(spec: RunSpec) -> FloatArray:
     return normalised(spec).parts[PART].X
 
 
-def _progress(words: str) -> tuple[Report, Callable[[], object]]:
-    """Return a report that shows a progress bar with these words, and a function that removes it."""
-    line = st.empty()
-
-    def tell(progress: Progress) -> None:
-        line.progress(min(1.0, progress.fraction or 0.0), words)
-
-    return tell, line.empty
-
-
-def compared_kernel(spec: RunSpec) -> ComparedKernel:
-    """Return K of the compared documents."""
-    return _compared(*_named(spec), kernel_of(spec), _train(spec))
+def _data(spec: RunSpec) -> tuple[str, str]:
+    """Return the cache key of the data."""
+    return fold_of(spec).digest, spec.normalisation
 
 
 def _named(spec: RunSpec) -> tuple[str, str, str]:
     """Return the cache key of data and kernel: the kernel's name and parameters."""
-    return fold_of(spec).digest, spec.normalisation, repr(kernel_of(spec))
+    return *_data(spec), repr(kernel_of(spec))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _compared(
-    digest: str, normalisation: str, kernel: str, _kernel: Kernel, _X: FloatArray
-) -> ComparedKernel:
-    return ComparedKernel.of(_X, _kernel)
+_cached_by_kernel = partial(st.cache_resource, show_spinner=False, hash_funcs={RunSpec: _named})
+_cached_at_any_gamma = partial(
+    st.cache_resource,
+    show_spinner=False,
+    hash_funcs={RunSpec: lambda spec: (*_data(spec), repr(kernel_of(spec).at(1.0)))},
+)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _drawn(
-    digest: str,
-    normalisation: str,
-    kernel: str,
-    variant: Variant,
-    m: int,
-    seed: int,
-    _kernel: Kernel,
-    _X: FloatArray,
-) -> Drawn:
-    """Return landmarks or frequencies, the same for every γ: the kernel has γ = 1."""
-    return variant.draw(_X, m, _kernel, seed)
+@_cached_by_kernel(max_entries=8)
+def compared_kernel(spec: RunSpec) -> ComparedKernel:
+    """Return K of the compared documents."""
+    return ComparedKernel.of(_train(spec), kernel_of(spec))
 
 
+@_cached_at_any_gamma(max_entries=256)
 def _drawn_for(spec: RunSpec, variant: Variant, m: int, seed: int) -> Drawn:
-    any_gamma = kernel_of(spec).at(1.0)
-    data = fold_of(spec).digest, spec.normalisation
-    return _drawn(*data, repr(any_gamma), variant, m, seed, any_gamma, _train(spec))
+    """Return landmarks or frequencies, the same for every γ: the kernel has γ = 1."""
+    return variant.draw(_train(spec), m, kernel_of(spec).at(1.0), seed)
 
 
-@st.cache_resource(max_entries=4096, show_spinner=False)
+@_cached_by_kernel(max_entries=4096)
 def _kept_errors(
-    digest: str,
-    normalisation: str,
-    kernel: str,
-    grid: tuple[int, ...],
-    norms: tuple[str, ...],
-    variant: Variant,
-    seed: int,
+    spec: RunSpec, grid: tuple[int, ...], norms: tuple[str, ...], variant: Variant, seed: int
 ) -> list[pd.DataFrame]:
     """Return a cached list for the errors of one draw; filled outside, where progress can be shown."""
     return []
@@ -173,33 +149,32 @@ def errors(asked: Comparison) -> tuple[KernelErrors, int]:
     Missing draws are computed until `SECONDS_AT_ONCE` have passed, at least one of each map.
     """
     compared, deadline = compared_kernel(asked.spec), time.monotonic() + SECONDS_AT_ONCE
-    tell, clear = _progress("Comparing kernels")
     found: list[pd.DataFrame] = []
     done = computed = 0
-    for done, seed in enumerate(asked.seeds):
-        places = [_place(asked, variant, seed) for variant in asked.variants]
-        if not all(places):
-            if computed and time.monotonic() > deadline:
-                break
-            computed += 1
-        for position, (variant, place) in enumerate(zip(asked.variants, places, strict=True)):
-            before = done + position / len(places)
+    with progress_bar("Comparing kernels") as tell:
+        for done, seed in enumerate(asked.seeds):
+            places = [_place(asked, variant, seed) for variant in asked.variants]
+            if not all(places):
+                if computed and time.monotonic() > deadline:
+                    break
+                computed += 1
+            for position, (variant, place) in enumerate(zip(asked.variants, places, strict=True)):
+                before = done + position / len(places)
 
-            def further(progress: Progress, before: float = before) -> None:
-                share = (progress.fraction or 0.0) / len(asked.variants)
-                tell(Progress("kernel error", (before + share) / asked.draws))
+                def further(progress: Progress, before: float = before) -> None:
+                    share = (progress.fraction or 0.0) / len(asked.variants)
+                    tell(Progress("kernel error", (before + share) / asked.draws))
 
-            if not place:
-                place.append(_errors_of(asked, variant, seed, compared, further))
-            found.append(place[0])
-    else:
-        done = asked.draws
-    clear()
+                if not place:
+                    place.append(_errors_of(asked, variant, seed, compared, further))
+                found.append(place[0])
+        else:
+            done = asked.draws
     return compared.with_errors(pd.concat(found, ignore_index=True)), done
 
 
 def _place(asked: Comparison, variant: Variant, seed: int) -> list[pd.DataFrame]:
-    return _kept_errors(*_named(asked.spec), asked.grid, TOGETHER[asked.norm], variant, seed)
+    return _kept_errors(asked.spec, asked.grid, TOGETHER[asked.norm], variant, seed)
 
 
 def _errors_of(
@@ -312,14 +287,10 @@ def _errors_in_query(whole: Comparison, query: int) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={RunSpec: _data})
 def plane(spec: RunSpec) -> tuple[FloatArray, FloatArray]:
     """Return centre and directions of the first two principal components of the training documents."""
-    return _plane(fold_of(spec).digest, spec.normalisation, _train(spec))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _plane(digest: str, normalisation: str, _X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return nystroem_fourier.principal_plane(_X)
+    return nystroem_fourier.principal_plane(_train(spec))
 
 
 def in_plane(asked: Comparison) -> pd.DataFrame:
@@ -348,16 +319,15 @@ def spectra(asked: Comparison) -> pd.DataFrame:
 
 def spectrum_of_all(spec: RunSpec) -> KernelSpectrum:
     """Return the eigenvalues of K on all training documents, exact or as bounds, for every C and m."""
-    kept = _kept_spectrum(*_named(spec))
+    kept = _kept_spectrum(spec)
     if not kept:
-        tell, clear = _progress("Computing eigenvalues")
-        kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
-        clear()
+        with progress_bar("Computing eigenvalues") as tell:
+            kept.append(kernel_spectrum(_train(spec), kernel_of(spec), report=tell))
     return kept[0]
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _kept_spectrum(digest: str, normalisation: str, kernel: str) -> list[KernelSpectrum]:
+@_cached_by_kernel(max_entries=64)
+def _kept_spectrum(spec: RunSpec) -> list[KernelSpectrum]:
     return []
 
 
@@ -368,19 +338,16 @@ def trace_of_all(asked: Comparison) -> float:
 
 def seconds(asked: Comparison) -> pd.DataFrame:
     """Return the seconds of each map at each m of the curves, measured once by `feature_seconds`."""
-    kept = _kept_seconds(*_named(asked.spec), asked.grid, asked.variants)
+    kept = _kept_seconds(asked.spec, asked.grid, asked.variants)
     if not kept:
-        tell, clear = _progress("Timing maps")
         X = _train(asked.spec)
-        kept.append(feature_seconds(X, asked.kernel, asked.grid, asked.variants, asked.seed, tell))
-        clear()
+        with progress_bar("Timing maps") as tell:
+            kept.append(feature_seconds(X, asked.kernel, asked.grid, asked.variants, asked.seed, tell))
     return kept[0]
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _kept_seconds(
-    digest: str, normalisation: str, kernel: str, grid: tuple[int, ...], variants: tuple[Variant, ...]
-) -> list[pd.DataFrame]:
+@_cached_by_kernel(max_entries=64)
+def _kept_seconds(spec: RunSpec, grid: tuple[int, ...], variants: tuple[Variant, ...]) -> list[pd.DataFrame]:
     return []
 
 

@@ -29,28 +29,15 @@ from ui.controls.sidebar import page_controls
 from ui.controls.widgets import Bound, write_address
 from ui.shell.figures import Figures, report_untrained, show_answer
 from ui.study import kernel_approximation_computations as computations
+from ui.study import kernel_approximation_words as words
 from ui.study.kernel_approximation import about, drawn
 from ui.study.kernel_approximation_computations import QUERY_PART, Comparison
-from ui.study.kernel_approximation_words import (
-    ALTS,
-    CAPTIONS,
-    EARLIER,
-    HELP,
-    NO_EXACT,
-    NO_MODELS,
-    NO_PAIRS,
-    PAIRS,
-    QUERY,
-    SAMPLE,
-    answer,
-    error_words,
-)
 from ui.study.ndcg_vs_m import affordable
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import run_or_submit
 from ui.work.runs import recall
 
-FIGURES = Figures(ALTS, CAPTIONS)
+FIGURES = Figures(words.ALTS, words.CAPTIONS)
 METRIC, TOP = "NDCG@10", 10
 LISTED = 12
 """Documents of the ranked lists."""
@@ -129,7 +116,8 @@ def draw(asked: Comparison) -> None:
     places = [st.empty(), *(st.container() for _ in range(5))]
     head, first, second, third, training, fourth = places
     wanted = [*runs.values(), *exact]
-    _answer(head, view, _in_memory(wanted), runs, exact)
+    in_memory = {spec: record for spec in wanted if (record := recall(spec)) is not None}
+    _answer(head, view, in_memory, runs, exact)
     with first:
         _matrices(view)
     with second:
@@ -146,7 +134,7 @@ def draw(asked: Comparison) -> None:
 
 def _controls(asked: Comparison) -> View:
     """Draw the controls beside m and γ; return the choices."""
-    row = Bound(page_controls(), HELP)
+    row = Bound(page_controls(), words.HELP)
     part = normalised(asked.spec).parts[QUERY_PART]
     of = row.buttons("of", "K of", OF)
     queries = [int(q) for q in part.query_ids]
@@ -158,7 +146,7 @@ def _controls(asked: Comparison) -> View:
         "New draw",
         key="new-draw",
         icon=":material/casino:",
-        help=HELP["new"],
+        help=words.HELP["new"],
         on_click=_new_draw,
         args=(asked.seed, earlier),
     )
@@ -230,10 +218,6 @@ def _model(variant: Variant) -> RunSpec:
 Found = Mapping[RunSpec, RunRecord]
 
 
-def _in_memory(wanted: Sequence[RunSpec]) -> dict[RunSpec, RunRecord]:
-    return {spec: record for spec in wanted if (record := recall(spec)) is not None}
-
-
 def _scores(view: View, found: Found, runs: Runs, exact: Sequence[RunSpec]) -> dict[str, RunRecord]:
     """Return the existing models at m, with the exact one, by their places in row 4."""
     own = {name: runs.get((name, view.asked.seed, view.m)) for name in view.names}
@@ -254,7 +238,9 @@ def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: 
         overlaps = [top_overlap(own[name], own[EXACT], view.part, TOP) for name in view.names]
         kept = [round(overlap.iloc[view.query] * min(TOP, n)) for overlap in overlaps]
     names = [style_of(name).name for name in view.names]
-    told = answer(view.m, names, [errors[name] for name in view.names], kept, min(TOP, n), view.query_id)
+    told = words.answer(
+        view.m, names, [errors[name] for name in view.names], kept, min(TOP, n), view.query_id
+    )
     with place.container():
         show_answer(told)
 
@@ -263,12 +249,12 @@ def _matrices(view: View) -> None:
     found = computations.matrices(computations.whole_draw(view.asked, view.asked.seed), view.place)
     table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
     errors = view.errors_at_m(view.asked.seed)
-    of = QUERY if view.of_query else SAMPLE
+    of = words.QUERY if view.of_query else words.SAMPLE
     FIGURES.show(
         "kernel-matrices",
         nystroem_fourier.matrices_figure(
             table,
-            {name: f"error {error_words(error)}" for name, error in errors.items()},
+            {name: f"error {words.error_words(error)}" for name, error in errors.items()},
             differences=view.differences,
         ),
         table,
@@ -310,13 +296,13 @@ def _draws(view: View, records: list[RunRecord]) -> None:
         told = []
         for seed in view.earlier:
             errors = view.errors_at_m(seed)
-            told.append(f"seed {seed}: {listed([error_words(errors[name]) for name in view.names])}")
-        st.caption(EARLIER.format(m=view.m, told="; ".join(told)))
+            told.append(f"seed {seed}: {listed([words.error_words(errors[name]) for name in view.names])}")
+        st.caption(words.EARLIER.format(m=view.m, told="; ".join(told)))
 
 
 def _rankings(view: View, models: dict[str, RunRecord]) -> None:
     if EXACT not in models or len(models) < 2:
-        st.info(NO_EXACT if len(models) > 1 else NO_MODELS, icon=":material/hourglass_empty:")
+        st.info(words.NO_EXACT if len(models) > 1 else words.NO_MODELS, icon=":material/hourglass_empty:")
         return
     scores = {name: record.scores[QUERY_PART] for name, record in models.items()}
     labels = [(style_of(name).name, own) for name, own in scores.items()]
@@ -329,9 +315,11 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
     if n:
         counts = pairs["map"].value_counts()
         told = [f"{counts.get(name, 0):,} with {style_of(name).name}" for name in own]
-        st.markdown(PAIRS.format(query=view.query_id, pairs=counted(n, "preference pair"), told=listed(told)))
+        st.markdown(
+            words.PAIRS.format(query=view.query_id, pairs=counted(n, "preference pair"), told=listed(told))
+        )
     else:
-        st.markdown(NO_PAIRS.format(query=view.query_id))
+        st.markdown(words.NO_PAIRS.format(query=view.query_id))
     FIGURES.show(
         "kernel-rankings",
         nystroem_fourier.rankings_figure(table, pairs, places, k),

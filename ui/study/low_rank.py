@@ -255,7 +255,7 @@ def linked(record: RunRecord, train: RankingData, others: Records) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     menu = row.container(width=WIDTH)
     choice = chosen(row)
-    found = kept_spectra(record, train, choice.matrix).found
+    found = kept_spectra(record, train, choice.matrix)[0]
     nothing = words.nothing(found) if len(found.table) == 0 else ""
     if nothing:
         st.info(nothing, icon=":material/info:")

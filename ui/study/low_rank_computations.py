@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from rankviz.analysis.model_duals import run_duals
 from rankviz.analysis.spectra import RANK_TOLERANCE, Spectra, spectra_of
-from rankviz.common.progress import Progress
 from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
 from rankviz.models.dual_truncation import Truncation, Truncator
-from rankviz.models.dual_variables import Duals, ShuffledDuals
+from rankviz.models.dual_variables import ShuffledDuals
 from rankviz.plots import dual_energy, dual_matrices
 from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from
 from rankviz.runs.spec import RunSpec
 from ui.controls import selection
+from ui.shell.page import progress_bar
 from ui.work.folds import normalised
 
 HINGE = "hinge"
@@ -96,28 +95,15 @@ class Shown:
         return int(table.loc[table["pairs"].idxmax(), "query"])
 
 
-@dataclass(frozen=True, eq=False)
-class StoredSpectra:
-    """Spectra of a run's dual variables and of shuffled ones."""
-
-    found: Spectra
-    shuffled: Spectra
-
-
-def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> StoredSpectra:
-    """Return the spectra of a run, computed once, with progress."""
+def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> tuple[Spectra, Spectra]:
+    """Return the spectra of a run's dual variables and of shuffled ones, computed once, with progress."""
     place = _place(record.spec, matrix)
     if not place:
-        line = st.empty()
-
-        def tell(progress: Progress, *, half: int) -> None:
-            done = ((progress.fraction or 0.0) + half) / 2
-            line.progress(done, "Singular values" + (", shuffled" if half else ""))
-
         duals = run_duals(record, train)
-        found = spectra_of(duals, matrix, partial(tell, half=0))
-        place.append(StoredSpectra(found, spectra_of(ShuffledDuals(duals), matrix, partial(tell, half=1))))
-        line.empty()
+        with progress_bar("Singular values") as tell:
+            found = spectra_of(duals, matrix, tell)
+        with progress_bar("Singular values, shuffled") as tell:
+            place.append((found, spectra_of(ShuffledDuals(duals), matrix, tell)))
     return place[0]
 
 
@@ -125,20 +111,15 @@ def shown(
     record: RunRecord, train: RankingData, choice: Choice, selected: Callable[[pd.DataFrame], list[int]]
 ) -> Shown:
     """Return the shared data of all views; `selected` returns the selected queries of a table."""
-    kept = kept_spectra(record, train, choice.matrix)
-    table = dual_energy.dimensions_needed(kept.found, kept.shuffled, choice.share, choice.tolerance)
-    return Shown(record, train, choice, kept.found, kept.shuffled, table, selected(table))
+    spectra = kept_spectra(record, train, choice.matrix)
+    table = dual_energy.dimensions_needed(*spectra, choice.share, choice.tolerance)
+    return Shown(record, train, choice, *spectra, table, selected(table))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _place(spec: RunSpec, matrix: str) -> list[StoredSpectra]:
+def _place(spec: RunSpec, matrix: str) -> list[tuple[Spectra, Spectra]]:
     """Return a cached list for the spectra of a spec, empty at first."""
     return []
-
-
-def duals_of(record: RunRecord, train: RankingData) -> Duals:
-    """Return the dual variables of a run."""
-    return run_duals(record, train)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,15 +173,9 @@ def _truncated(
     spec: RunSpec, _record: RunRecord, _train: RankingData, _part: RankingData
 ) -> tuple[Truncator, _Ranked]:
     """Return a `Truncator` of a run's blocks, and all of them truncated."""
-    line = st.empty()
-
-    def tell(progress: Progress) -> None:
-        line.progress(progress.fraction or 0.0, "Cutting all queries")
-
-    truncator = Truncator(run_duals(_record, _train), model_from(_record, _train).feature_map_, tell)
-    every = _Ranked.of(truncator.every_query(RANKS, tell), _part)
-    line.empty()
-    return truncator, every
+    with progress_bar("Cutting all queries") as tell:
+        truncator = Truncator(run_duals(_record, _train), model_from(_record, _train).feature_map_, tell)
+        return truncator, _Ranked.of(truncator.every_query(RANKS, tell), _part)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

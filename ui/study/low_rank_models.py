@@ -14,7 +14,6 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.common.numbers import power_of_two
-from rankviz.common.progress import Progress
 from rankviz.common.settings import Setting
 from rankviz.datasets import DataError
 from rankviz.features.registry import FEATURE_MAP
@@ -25,7 +24,7 @@ from rankviz.models.dual_variables import Duals, hinge_values
 from rankviz.models.low_rank_settings import COUPLING, DUAL_SOLVER, FACTOR_SOLVER, FACTORS, NUCLEAR
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import dual_ranks
-from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, is_plain
 from rankviz.runs.description import PART_NAMES, look_of
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
@@ -35,24 +34,14 @@ from ui.controls.setting_controls import control_of, value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import C_EXPONENTS, Bound, part_shown
 from ui.shell.figures import Figures, capital, folded, sentence, show_answer, show_table
+from ui.shell.page import progress_bar
 from ui.shell.texts import describe, escaped
 from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import HINGE, Shown, toolbar
-from ui.study.low_rank_words import (
-    APPEARS,
-    CAPTIONS,
-    COLUMN_HELP,
-    HELP,
-    none_counted,
-    other_queries,
-    percent,
-    power_of_ten,
-    queries,
-)
 from ui.work.jobs import predicted
 
-FIGURES = Figures(captions=CAPTIONS)
+FIGURES = Figures(captions=texts.CAPTIONS)
 
 METRICS = ("NDCG@10", "MAP")
 Records = Mapping[RunSpec, RunRecord | None]
@@ -110,7 +99,7 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
     rows = {}
     for model, record in records.items():
         hinge, dual = _values(record.spec, run_duals(record, what.train))
-        certified = model != USUAL or words.is_plain_hinge(record.spec)
+        certified = not is_plain(record.spec) or words.is_plain_hinge(record.spec)
         rows[MODEL_NAMES[model]] = {
             "settings": _settings(record.spec),
             "objective": record.objective,
@@ -180,12 +169,12 @@ def controls(spec: RunSpec) -> tuple[DeltaGenerator, Settings]:
 def control_of_C() -> None:
     """Draw the control of C of both models."""
     options = {c: c if c == SIDEBAR else power_of_two(2.0**c) for c in CS}
-    Bound(helps=HELP).menu(C_KEY, "C of both", options)
+    Bound(helps=texts.HELP).menu(C_KEY, "C of both", options)
 
 
 def usual(spec: RunSpec) -> RunSpec:
     """Return the plain model on the data and features of a run: itself if it is plain."""
-    if spec.method == USUAL:
+    if is_plain(spec):
         return spec
     if FEATURE_MAP in spec.declared().values():
         return spec.but(method=USUAL)
@@ -224,7 +213,7 @@ def _low_rank(spec: RunSpec, declared: Setting, C: float, **values: Any) -> RunS
 def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
     """Return the plain model with the loss and C of the other two; None if it is the sidebar's."""
     same = (spec.get("loss"), spec.get("costs"), spec.get("rank"), spec.get("C")) == (HINGE, None, None, C)
-    if spec.method == USUAL and same:
+    if is_plain(spec) and same:
         return None
     cut = {"rank": None} if "rank" in usual(spec) else {}
     return plain_with(spec, HINGE, costs=None, C=C, **cut)
@@ -232,15 +221,15 @@ def plain_hinge(spec: RunSpec, C: float) -> RunSpec | None:
 
 def chosen_plain(spec: RunSpec, C: float) -> RunSpec | None:
     """Return the plain model to train besides the sidebar's; None if that is the chosen one."""
-    as_here = spec.method != USUAL or st.session_state.get(PLAIN_KEY, "hinge") == "hinge"
+    as_here = not is_plain(spec) or st.session_state.get(PLAIN_KEY, "hinge") == "hinge"
     return plain_hinge(spec, C) if as_here else None
 
 
 def control_of_plain(spec: RunSpec, C: float) -> None:
     """Draw the choice of the plain model, if there are two."""
-    if spec.method != USUAL or plain_hinge(spec, C) is None:
+    if not is_plain(spec) or plain_hinge(spec, C) is None:
         return
-    Bound(helps=HELP).buttons(PLAIN_KEY, "Plain model", PLAIN)
+    Bound(helps=texts.HELP).buttons(PLAIN_KEY, "Plain model", PLAIN)
 
 
 def bare(spec: RunSpec) -> RunSpec:
@@ -278,7 +267,7 @@ def found(wanted: Sequence[RunSpec], records: Records) -> list[RunRecord | None]
 
 def wait(what: str = "This figure") -> None:
     """Say that a record is missing."""
-    st.info(APPEARS.format(what=what), icon=":material/hourglass_empty:")
+    st.info(texts.APPEARS.format(what=what), icon=":material/hourglass_empty:")
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
@@ -314,8 +303,8 @@ def show(what: Shown, others: Records) -> None:
     if len(what.only_selected(table)):
         _ranks(what, records, table, chosen, (which, measure, against), dragmode)
     else:
-        st.info(none_counted(len(what.selected)), icon=":material/info:")
-    st.markdown(other_queries(what.needs["query"], table["query"]))
+        st.info(texts.none_counted(len(what.selected)), icon=":material/info:")
+    st.markdown(texts.other_queries(what.needs["query"], table["query"]))
     if len(spectra["regularized"].table) == 0 and which == "low_rank":
         largest = max((values[0] for values in _alpha_spectra(what, convex).values), default=0.0)
         st.info(words.all_zero(chosen, float(largest)), icon=":material/info:")
@@ -326,7 +315,7 @@ def show(what: Shown, others: Records) -> None:
 
 def _view() -> tuple[str, str, str]:
     """Draw the menus; return the matrices of the regularised model, the measure, and the axis."""
-    bound = Bound(helps=HELP)
+    bound = Bound(helps=texts.HELP)
     measures = {"rank": "rank", "k": "k for the share of the energy"}
     which = bound.buttons("regmatrix", "Regularised: matrices counted", MATRICES)
     return which, bound.buttons("shown", "Shown", measures), bound.buttons("rankagainst", "Against", AGAINST)
@@ -353,14 +342,8 @@ def _alpha_spectra(what: Shown, record: RunRecord) -> Spectra:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _spectra_of(spec: RunSpec, which: str, matrix: str, _duals: Duals) -> Spectra:
-    line = st.empty()
-
-    def tell(progress: Progress) -> None:
-        line.progress(progress.fraction or 0.0, f"Singular values, {MODEL_NAMES[spec.method]} model")
-
-    spectra = spectra_of(_duals, matrix, tell)
-    line.empty()
-    return spectra
+    with progress_bar(f"Singular values, {MODEL_NAMES[spec.method]} model") as tell:
+        return spectra_of(_duals, matrix, tell)
 
 
 def _ranks(
@@ -386,8 +369,8 @@ def _ranks(
     )
     figure.update_layout(dragmode=dragmode)
     counted = {
-        "rank": f"Zero: σ up to {power_of_ten(what.choice.tolerance)} of the largest",
-        "k": f"k: for {percent(what.choice.share)} of the energy",
+        "rank": f"Zero: σ up to {texts.power_of_ten(what.choice.tolerance)} of the largest",
+        "k": f"k: for {texts.percent(what.choice.share)} of the energy",
     }[measure]
     own = "; ".join(describe(records[model].spec).method for model in MODELS[1:])
     shown = what.only_selected(table)
@@ -423,7 +406,7 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
     st.markdown("**xu2019's Table 6 beside ranks found here**")
     show_table(pd.DataFrame({"query": both["query"]} | columns), hide_index=True)
     st.caption(
-        CAPTIONS["printed"].format(
+        texts.CAPTIONS["printed"].format(
             alike="are" if alike else "are not", matrix=what.choice.matrix, plain=describe(plain, "train")
         )
     )
@@ -432,12 +415,12 @@ def _printed(what: Shown, table: pd.DataFrame, plain: RunSpec) -> None:
 def _per_query(what: Shown, table: pd.DataFrame) -> None:
     """Draw every query's numbers under the three models."""
     number = st.column_config.NumberColumn
-    share, zero = percent(what.choice.share), power_of_ten(what.choice.tolerance)
-    config = {"largest_rank": number("largest rank", help=COLUMN_HELP["largest_rank"])}
+    share, zero = texts.percent(what.choice.share), texts.power_of_ten(what.choice.tolerance)
+    config = {"largest_rank": number("largest rank", help=texts.COLUMN_HELP["largest_rank"])}
     for model in MODELS:
         name = MODEL_NAMES[model]
-        config[f"rank_{name}"] = number(f"rank, {name}", help=COLUMN_HELP["rank"].format(zero=zero))
-        config[f"k_{name}"] = number(f"k, {name}", help=COLUMN_HELP["k"].format(share=share))
+        config[f"rank_{name}"] = number(f"rank, {name}", help=texts.COLUMN_HELP["rank"].format(zero=zero))
+        config[f"k_{name}"] = number(f"k, {name}", help=texts.COLUMN_HELP["k"].format(share=share))
     columns = ["query", "documents", "grades", "pairs", "largest_rank"]
     columns += [f"{measure}_{MODEL_NAMES[model]}" for measure in ("rank", "k") for model in MODELS]
     shown = what.only_selected(table)
@@ -446,7 +429,7 @@ def _per_query(what: Shown, table: pd.DataFrame) -> None:
 
     def draw() -> None:
         show_table(shown[columns], hide_index=True, column_config=config)
-        st.caption(CAPTIONS["every"])
+        st.caption(texts.CAPTIONS["every"])
 
-    label = f"Every query ({queries(len(shown), 'selected ' if what.selected else '')})"
+    label = f"Every query ({texts.queries(len(shown), 'selected ' if what.selected else '')})"
     folded(label, "low-rank-queries-table", draw)

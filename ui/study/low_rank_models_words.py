@@ -12,8 +12,7 @@ from rankviz.common.numbers import counted, power_of_two, small
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
 from rankviz.metrics.significance import compare
-from rankviz.models.methods import USUAL
-from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, last_rows
+from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, is_plain, last_rows
 from rankviz.runs.spec import RunSpec
 from ui.shell.texts import describe
 from ui.study.low_rank_computations import HINGE
@@ -40,7 +39,7 @@ def is_plain_hinge(spec: RunSpec) -> bool:
 
 def own_settings(spec: RunSpec) -> list[str]:
     """Describe the model's settings besides features and C: "5 factors"."""
-    if spec.method == USUAL:
+    if is_plain(spec):
         return list(describe(spec).words("loss", "costs", "solver"))
     return [s.format(spec.get(s.name)) for s in spec.kind.settings if s.named and not s.options]
 
@@ -63,7 +62,7 @@ def trained_losses(spec: RunSpec, C: float) -> str:
 def all_the_hinge(spec: RunSpec, C: float) -> str:
     """Say that all models of a tab train the hinge, unlike the current model."""
     costs = ", without costs of pairs" if spec.get("costs") is not None else ""
-    own = [with_loss(spec) if spec.method == USUAL else describe(spec).method]
+    own = [with_loss(spec) if is_plain(spec) else describe(spec).method]
     own += [f"C = {power_of_two(spec.C)}"] if "C" in spec else []
     return (
         f":gray[All models here train the hinge with C = {power_of_two(C)}{costs}. The current model, "

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from rankviz.analysis.model_duals import run_duals
 from rankviz.models.dual_truncation import BlockSVD
 from rankviz.models.dual_variables import DualBlock
 from rankviz.plots import dual_matrices
@@ -16,7 +17,7 @@ from rankviz.runs.description import PART_NAMES
 from ui.shell.figures import Figures, show_answer, show_figure, two_columns
 from ui.shell.texts import describe
 from ui.study import low_rank_words as words
-from ui.study.low_rank_computations import PART, Cut, Shown, cut_losses, duals_of
+from ui.study.low_rank_computations import PART, Cut, Shown, cut_losses
 
 FIGURES = Figures(captions=words.CAPTIONS)
 
@@ -41,7 +42,7 @@ class Query:
     def block(self) -> DualBlock:
         """Its dual variables."""
         what = self.what
-        return duals_of(what.record, what.train).block(what.train.query_ids.tolist().index(self.number))
+        return run_duals(what.record, what.train).block(what.train.query_ids.tolist().index(self.number))
 
     @cached_property
     def cut(self) -> DualBlock:

@@ -19,26 +19,11 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import METRICS, Bound, part_shown
 from ui.shell.figures import Figures, capital, folded, sentence, show_figure, show_table
 from ui.shell.texts import describe
+from ui.study import low_rank_models as models
 from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import Shown
-from ui.study.low_rank_models import (
-    WIDTH,
-    Records,
-    Settings,
-    affordable,
-    bare,
-    control_of_C,
-    controls,
-    factorized,
-    found,
-    in_kernel_space,
-    plain_hinge,
-    plain_look,
-    regularized,
-    settings,
-    wait,
-)
+from ui.study.low_rank_models import Records, Settings
 
 FIGURES = Figures(captions=texts.CAPTIONS)
 
@@ -63,12 +48,12 @@ AXES = {"iteration": "iterations", "seconds": "seconds"}
 
 def sweep_specs(spec: RunSpec) -> list[RunSpec]:
     """Return the runs of the chosen sweep, and the plain model for comparison."""
-    return affordable([*_plain(spec), *_sweep_wanted(spec)])
+    return models.affordable([*_plain(spec), *_sweep_wanted(spec)])
 
 
 def _plain(spec: RunSpec) -> list[RunSpec]:
     """Return the plain model with the hinge, unless it is the page's own run."""
-    plain = plain_hinge(spec, settings(spec).C)
+    plain = models.plain_hinge(spec, models.settings(spec).C)
     return [] if plain is None else [plain]
 
 
@@ -76,11 +61,11 @@ def _sweep_wanted(spec: RunSpec) -> list[RunSpec]:
     """Return the low-rank models of the sweep."""
     state = st.session_state
     if state.get(SWEEP_KEY, "factors") == "weights":
-        convex = regularized(spec, settings(spec))
+        convex = models.regularized(spec, models.settings(spec))
         return [
             convex.but(nuclear=nuclear, coupling=weight) for nuclear, weight in product(NUCLEAR, COUPLING)
         ]
-    first = factorized(spec, settings(spec))
+    first = models.factorized(spec, models.settings(spec))
     seeds = range(first.seed, first.seed + int(state.get(SEEDS_KEY, SEEDS)))
     return [first.but(seed=seed, factors=K) for seed in seeds for K in FACTORS]
 
@@ -88,10 +73,10 @@ def _sweep_wanted(spec: RunSpec) -> list[RunSpec]:
 def sensitivity(what: Shown, others: Records) -> None:
     """Draw the figure of the chosen sweep, from the existing runs."""
     sweep, metric, part = _controls(what.spec)
-    own = bare(what.spec)
+    own = models.bare(what.spec)
     beside, wanted = _plain(own), _sweep_wanted(own)
-    st.markdown((words.all_the_hinge if beside else words.trained_losses)(what.spec, settings(own).C))
-    records = found([*beside, *wanted], others)
+    st.markdown((words.all_the_hinge if beside else words.trained_losses)(what.spec, models.settings(own).C))
+    records = models.found([*beside, *wanted], others)
     plain = records[0] if beside else what.record
     there = [record for record in records[len(beside) :] if record is not None]
     if there:
@@ -101,7 +86,7 @@ def sensitivity(what: Shown, others: Records) -> None:
         draw(plain, there, table, (part, metric, count))
         _numbers(there, table, metric)
     if plain is None or len(there) < len(wanted):
-        wait("This figure" if not there else "The rest")
+        models.wait("This figure" if not there else "The rest")
 
 
 def _controls(spec: RunSpec) -> tuple[str, str, str]:
@@ -111,8 +96,8 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
     sweep = row.buttons(SWEEP_KEY, "Sweep over", SWEEPS)
     metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_models.OBJECTIVE)
     metric = row.menu("sweepmetric", "Metric", metrics, "MAP", width=150)
-    with place.container(width=WIDTH):
-        control_of_C()
+    with place.container(width=models.WIDTH):
+        models.control_of_C()
     row.slider(SEEDS_KEY, "Seeds", 1, 5, SEEDS, disabled=sweep == "weights", width=150)
     with place:
         return sweep, metric, part_shown(spec)
@@ -138,7 +123,7 @@ def _factors(
     show_figure(
         low_rank_models.factors_figure(
             table,
-            plain_look(spec),
+            models.plain_look(spec),
             metric,
             plain=None if plain is None else float(plain.metrics[part][metric].mean()),
             grid=FACTORS,
@@ -159,7 +144,7 @@ def _objective(spec: RunSpec, table: pd.DataFrame, count: str) -> None:
     FIGURES.show(
         "low-rank-objective",
         low_rank_models.factors_figure(
-            table, plain_look(spec), low_rank_models.OBJECTIVE, plain=None, grid=FACTORS
+            table, models.plain_look(spec), low_rank_models.OBJECTIVE, plain=None, grid=FACTORS
         ),
         table,
         words.objectives(table) or "one number of factors so far",
@@ -229,44 +214,35 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
 
 def curve_specs(spec: RunSpec) -> list[RunSpec]:
     """Return both models with both of their solvers."""
-    return affordable(_curves_wanted(spec, settings(spec)))
+    return models.affordable(_curves_wanted(spec, models.settings(spec)))
 
 
 def _curves_wanted(spec: RunSpec, chosen: Settings) -> list[RunSpec]:
     """Return the runs, the default solver of each model first."""
-    first, convex = factorized(spec, chosen), regularized(spec, chosen)
-    return [
-        *(
-            first.but(solver=solver)
-            for solver in _usual_first(FACTOR_SOLVER)
-            if not _out_of_place(solver, spec)
-        ),
-        *(convex.but(solver=solver) for solver in _usual_first(DUAL_SOLVER)),
-    ]
+    first, convex = models.factorized(spec, chosen), models.regularized(spec, chosen)
+    factor, dual = _usual_first(FACTOR_SOLVER), _usual_first(DUAL_SOLVER)
+    if models.in_kernel_space(spec):  # without rows of features
+        factor = [solver for solver in factor if not FACTOR_SOLVER.options[solver].needs_rows]
+    return [*(first.but(solver=solver) for solver in factor), *(convex.but(solver=solver) for solver in dual)]
 
 
 def _usual_first(setting: Setting) -> list[str]:
     return [setting.default, *(name for name in setting.options if name != setting.default)]
 
 
-def _out_of_place(solver: str, spec: RunSpec) -> bool:
-    """Return True if a solver of the factorised model needs rows of features that do not exist."""
-    return FACTOR_SOLVER.options[solver].needs_rows and in_kernel_space(spec)
-
-
 def learning_curves(what: Shown, others: Records) -> None:
     """Draw the curves of the existing runs, and their final status."""
-    row, chosen = controls(what.spec)
+    row, chosen = models.controls(what.spec)
     axis = Bound(row, texts.HELP).buttons("learnaxis", "Against", AXES, "seconds")
-    plain = bare(what.spec)
-    if in_kernel_space(plain):
+    plain = models.bare(what.spec)
+    if models.in_kernel_space(plain):
         st.markdown(words.NO_QUERY_STEPS)
-    records = found(_curves_wanted(plain, chosen), others)
+    records = models.found(_curves_wanted(plain, chosen), others)
     there = [record for record in records if record is not None]
     if there:
         _curves(what, there, axis)
     if len(there) < len(records):
-        wait("This figure" if not there else "The rest")
+        models.wait("This figure" if not there else "The rest")
 
 
 def _curves(what: Shown, records: Sequence[RunRecord], axis: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from rankviz.analysis.spectra import MATRICES, Spectra
-from rankviz.common.numbers import power_of_two, small, superscript
+from rankviz.common.numbers import counted, power_of_two, small, superscript
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.learning.solvers import TOL
 from rankviz.metrics.significance import compare
@@ -140,11 +140,6 @@ def queries(n: int, which: str = "") -> str:
     return f"{n} {which}{'query' if n == 1 else 'queries'}"
 
 
-def values(n: int) -> str:
-    """Format a number of singular values."""
-    return f"{n} singular {'value' if n == 1 else 'values'}"
-
-
 def percent(share: float) -> str:
     """Format a share as "90 %" or "99.5 %"."""
     return f"{100 * share:.3g} %"
@@ -246,7 +241,7 @@ def reading(needs: pd.DataFrame, share: float, of: str = "") -> str:
     """Compare the singular values that the queries need with those of shuffled α."""
     k, usual = middle(needs, "k"), middle(needs, "k_shuffled")
     reached = int((needs["k"] <= k).sum())
-    at_most = values(k) if k == 1 else f"at most {values(k)}"
+    at_most = ("" if k == 1 else "at most ") + counted(k, "singular value")
     keep = f"{'keeps' if reached == 1 else 'keep'} {percent(share)} of the energy"
     return f"{reached} of {queries(len(needs), of)} {keep} in {at_most}; shuffled α need {usual} (median)"
 
@@ -323,7 +318,7 @@ def losses_of_all(k: int, cut: Cut) -> str:
     if all(row[error] < NO_CHANGE for error in ("alpha_error", "w_error")):
         return f"With every query cut to rank {k}, nothing changes."
     found = compare(metric[min(k, metric.columns[-1])], metric[metric.columns[-1]])
-    ranking = bold_free(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10"))
+    ranking = capital(found.sentence(f"the model cut to rank {k}", "the whole one", "NDCG@10")).rstrip(".")
     surprise = (
         " Most of α cancels in w; the part cut off does not."
         if row["w_error"] > max(0.05, 3 * row["alpha_error"])
@@ -334,11 +329,6 @@ def losses_of_all(k: int, cut: Cut) -> str:
         f"by {off_by(row['alpha_error'], 'its norm')}, w by {off_by(row['w_error'], 'its length')}."
         f"{surprise} Validation queries: {ranking}."
     )
-
-
-def bold_free(sentence: str) -> str:
-    """Return a sentence with a capital and without full stop."""
-    return capital(sentence).rstrip(".")
 
 
 def _at(table: pd.DataFrame, scope: str, k: int) -> pd.Series:

@@ -49,16 +49,7 @@ from ui.shell.figures import (
     show_table,
 )
 from ui.shell.texts import describe, escaped
-from ui.study.ndcg_vs_m_words import (
-    CAPTIONS,
-    HELP,
-    INFOS,
-    agreement,
-    enough,
-    of_look,
-    reading,
-    seconds_in_words,
-)
+from ui.study import ndcg_vs_m_words as texts
 from ui.work.folds import normalised
 from ui.work.jobs import predicted, run_available
 
@@ -66,7 +57,7 @@ FIGURE_2 = ("NDCG@1", "NDCG@3", "MeanNDCG", "MAP")
 LARGEST_AT_ONCE = 500
 NOTHING_YET = "no level to compare with yet"
 AXES = {"m": "features m", "seconds": "seconds"}
-FIGURES = Figures(captions=CAPTIONS)
+FIGURES = Figures(captions=texts.CAPTIONS)
 LENGTHS = {"top": f"first {TOP}", "all": "all"}
 
 
@@ -84,7 +75,7 @@ class Settings:
 
 def settings(spec: RunSpec) -> Settings:
     """Draw the page's own controls."""
-    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), HELP)
+    row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), texts.HELP)
     metric = row.place.container(width=150)
     x = row.buttons("xaxis", "Against", AXES)
     folds = chosen_folds(row, spec, "folds", THIS)
@@ -192,13 +183,15 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     report_untrained(found[0])
     table = metric_vs_m.metric_data(found, part, chosen.metrics)
     definition = definition_caption(_pooled(spec, chosen, part))
-    answers = {metric: reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics}
+    answers = {
+        metric: texts.reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics
+    }
     told = [words for of_metric in answers.values() for words in of_metric]
-    answer = enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
+    answer = texts.enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
     figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
-    event = Figures(captions=CAPTIONS).show(
+    event = Figures(captions=texts.CAPTIONS).show(
         "ndcg-against-m",
         figure,
         table,
@@ -207,15 +200,15 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         about=in_short(chosen, part),
         band=_band_in_words(chosen),
         definition=definition,
-        seconds=CAPTIONS["seconds"] if chosen.x == "seconds" else "",
+        seconds=texts.CAPTIONS["seconds"] if chosen.x == "seconds" else "",
     )
     _open_selected(event, found)
     _say_levels(found, part)
     for words in told:
         st.markdown(unbroken(sentence(words)))
     if chosen.x == "seconds":
-        st.markdown(seconds_in_words(found, chosen.grid[-1], maps()))
-    st.caption(CAPTIONS["intervals"])
+        st.markdown(texts.seconds_in_words(found, chosen.grid[-1], maps()))
+    st.caption(texts.CAPTIONS["intervals"])
 
 
 def marked(spec: RunSpec, chosen: Settings) -> int | None:
@@ -230,8 +223,8 @@ def _band_in_words(chosen: Settings) -> str:
         return "Mean over queries, one seed"
     band = "bars" if chosen.x == "seconds" else "band"
     line = "mean over folds of the mean over queries" if folds > 1 else "mean over queries and seeds"
-    told = CAPTIONS["band"].format(line=line, band=band, of=" × ".join(of))
-    return told + (CAPTIONS["folds"] if folds > 1 else "")
+    told = texts.CAPTIONS["band"].format(line=line, band=band, of=" × ".join(of))
+    return told + (texts.CAPTIONS["folds"] if folds > 1 else "")
 
 
 def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
@@ -268,10 +261,10 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     feature_map, length = _rankings_drawn(row, spec)
     here = [r for r in found if r.spec.fold == spec.fold]
     seed = int(st.session_state[SEED.key])
-    runs = [r for r in of_look(here, feature_map) if r.spec.get(SEED.name, seed) == seed]
-    exact = next(iter(of_look(here, EXACT)), None)
+    runs = [r for r in texts.of_look(here, feature_map) if r.spec.get(SEED.name, seed) == seed]
+    exact = next(iter(texts.of_look(here, EXACT)), None)
     if not runs:
-        st.info(INFOS["no run"], icon=":material/hourglass_empty:")
+        st.info(texts.INFOS["no run"], icon=":material/hourglass_empty:")
         return
     query = _query(row, runs, exact, data, part)
     table = ranked_list.ranks_data(runs, exact, data, part, [int(q) for q in data.query_ids].index(query))
@@ -307,9 +300,9 @@ def _rankings_drawn(row: DeltaGenerator, spec: RunSpec) -> tuple[str, str]:
         required=True,
         format_func=lambda name: style_of(name).name,
         key="bump",
-        help=HELP["bump"],
+        help=texts.HELP["bump"],
     )
-    return str(feature_map), Bound(row, HELP).buttons("documents", "Documents", LENGTHS)
+    return str(feature_map), Bound(row, texts.HELP).buttons("documents", "Documents", LENGTHS)
 
 
 def _query(
@@ -320,7 +313,7 @@ def _query(
     first, *others = sorted(runs, key=lambda r: r.spec.n_components)
     last = exact or (others or [first])[-1]
     most = queries[int(top_overlap(first.scores[part], last.scores[part], data, TOP).argmin())]
-    hint = HELP["query"].format(m=first.spec.n_components)
+    hint = texts.HELP["query"].format(m=first.spec.n_components)
     chosen = Bound(row).optional_menu(QUERY, "Query", queries, f"{most}, changes most", width=260, help=hint)
     return most if chosen is None else int(chosen)
 
@@ -340,31 +333,31 @@ def _bump_reading(table: pd.DataFrame, feature_map: str, query: int, k: int, exa
 
 def ranking_error(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
     """Draw Kendall's τ and top-10 overlap with the exact ranking, and the distance of objectives."""
-    exact = [record for record in of_look(found, EXACT) if record.objective > 0]
-    if of_look(found, EXACT) and not exact:
-        st.info(INFOS["no pairs"])
+    exact = [record for record in texts.of_look(found, EXACT) if record.objective > 0]
+    if texts.of_look(found, EXACT) and not exact:
+        st.info(texts.INFOS["no pairs"])
         return
     if not exact:
         why = "when its run has finished" if chosen.exact else "when it is switched on under More"
-        st.info(INFOS["no exact"].format(why=why))
+        st.info(texts.INFOS["no exact"].format(why=why))
         return
     errors = ranking_errors_of(spec, found, part)
     table = metric_vs_m.agreement_data(errors)
     if table.empty:
-        st.info(INFOS["no query"])
+        st.info(texts.INFOS["no query"])
         return
     m = marked(spec, chosen) or chosen.grid[-1]
     queries = errors.groupby(["fold", "query"]).ngroups
     seeds = ", mean over seeds; band: least to greatest" if chosen.seeds > 1 else ""
-    about = CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
-    show_answer(agreement(errors, m))
+    about = texts.CAPTIONS["ranking-error"].format(about=in_short(chosen, part), queries=queries, seeds=seeds)
+    show_answer(texts.agreement(errors, m))
     for measure, column in zip(metric_vs_m.MEASURES, st.columns(2, gap="medium"), strict=True):
         with column:
             show_figure(
                 metric_vs_m.agreement_figure(table, measure, chosen.grid, marked(spec, chosen)),
                 table[table["measure"] == measure],
                 key=f"ranking-error-{measure}",
-                caption=CAPTIONS[measure].format(top=TOP) + about,
+                caption=texts.CAPTIONS[measure].format(top=TOP) + about,
             )
     _objectives(spec, chosen, found, exact)
 
@@ -398,7 +391,7 @@ def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:
 def ranking_errors_of(spec: RunSpec, found: Sequence[RunRecord], part: str) -> pd.DataFrame:
     """Return τ and overlap of approximate and exact runs: map, choice, m, seed, query, fold."""
     tables, line = [], st.empty()
-    pairs = [(one, r) for one in of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
+    pairs = [(one, r) for one in texts.of_look(found, EXACT) for r in _approximate(found, one.spec.fold)]
     for done, (one, record) in enumerate(pairs):
         if done % 20 == 19:
             line.progress(done / len(pairs), f"Comparing rankings, {done} of {len(pairs)}")
@@ -424,7 +417,7 @@ def numbers(chosen: Settings, found: list[RunRecord], part: str) -> None:
     )
     wide.columns = [f"{label}, {metric}" for label, metric in wide.columns]
     show_table(wide.sort_index().round(4))
-    st.caption(CAPTIONS["numbers"])
+    st.caption(texts.CAPTIONS["numbers"])
     st.markdown("**Every run**")
     runs = pd.DataFrame(
         {

@@ -139,22 +139,10 @@ def verdicts_by_m(
     return {m: verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
 
 
+@st.cache_resource(max_entries=4096, show_spinner=False, hash_funcs={RunRecord: lambda run: run.spec.hash})
 def compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
     """Compare runs with those of a level, query by query, seeds averaged; cached by their hashes."""
-    hashes = tuple(r.spec.hash for r in runs), tuple(r.spec.hash for r in level)
-    return _comparison(*hashes, part, metric, runs, level)
-
-
-@st.cache_resource(max_entries=4096, show_spinner=False)
-def _comparison(
-    ours: tuple[str, ...],
-    theirs: tuple[str, ...],
-    part: str,
-    metric: str,
-    _runs: Sequence[RunRecord],
-    _level: Sequence[RunRecord],
-) -> Comparison:
-    return compare(per_query(_runs, part, metric), per_query(_level, part, metric))
+    return compare(per_query(runs, part, metric), per_query(level, part, metric))
 
 
 def verdict(found: Comparison) -> int:

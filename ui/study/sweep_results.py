@@ -22,19 +22,10 @@ from ui.controls.settings import open_run, state_of
 from ui.shell.figures import show_figure, show_table
 from ui.shell.page import tabs
 from ui.shell.texts import escaped
+from ui.study import sweep_words as texts
 from ui.study import sweep_words as words
 from ui.study.sweep_design import specs_of, start_sweep
 from ui.study.sweep_studies import CLICKED, Sweep, opened, report_errors, show_sweeps, sweeps
-from ui.study.sweep_words import (
-    CELLS,
-    ONE_CELL,
-    TESTED,
-    cell_words,
-    curve_answer,
-    over,
-    parallel_answer,
-    worth_answer,
-)
 from ui.work.folds import datasets
 
 NUMBERS = (1, 3, 5, 10, 20)
@@ -92,7 +83,7 @@ def _second_stage(sweep: Sweep) -> None:
     st.markdown(words.SECOND_STAGE.format(label=preset.label, source=preset.source))
     for design in designs:
         new = design.plan.cells[sweep.cells :]
-        cells = "; ".join(cell_words(design, cell) for cell in new)
+        cells = "; ".join(texts.cell_words(design, cell) for cell in new)
         label = f"{escaped(design.folds[0])}: {cells}"
         title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
         act = partial(_start, design, title, preset.choice)
@@ -167,14 +158,14 @@ def _curves(shown: Sequence[Sweep], x: str) -> None:
 def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> None:
     design = sweep.design
     row = table.loc[table["value" if "value" in table else "mean"].idxmax()]
-    best = cell_words(design, design.plan.cells[int(row["cell"])])
+    best = texts.cell_words(design, design.plan.cells[int(row["cell"])])
     title = escaped(sweep.status.study.title)
     st.markdown(f"**{title}**: best {sweep.metric} {sweep.folds.mean(axis=1).max():.3f} at {best}")
     show_figure(
         figure,
         table,
         key=f"beside-{what}-{sweep.status.id}",
-        caption=words.BESIDE.format(metric=sweep.metric, over=over(design)),
+        caption=words.BESIDE.format(metric=sweep.metric, over=texts.over(design)),
     )
 
 
@@ -224,9 +215,9 @@ def one_cell(sweep: Sweep) -> None:
     what = "Chosen cell" if own is None else "Clicked cell"
     spread = f" ({values.min():.3f} to {values.max():.3f} over folds)" if len(values) > 1 else ""
     row.markdown(
-        ONE_CELL.format(
+        texts.ONE_CELL.format(
             what=what,
-            cell=cell_words(sweep.design, sweep.design.plan.cells[cell]),
+            cell=texts.cell_words(sweep.design, sweep.design.plan.cells[cell]),
             metric=sweep.metric,
             mean=values.mean(),
             spread=spread,
@@ -274,8 +265,11 @@ def all_cells(sweep: Sweep) -> None:
     left = sweep.cells - len(table)
     waiting = f"; {counted(left, 'other')} incomplete" if left else ""
     st.caption(
-        CELLS.format(
-            cells=counted(len(table), "cell"), waiting=waiting, metric=sweep.metric, over=over(sweep.design)
+        texts.CELLS.format(
+            cells=counted(len(table), "cell"),
+            waiting=waiting,
+            metric=sweep.metric,
+            over=texts.over(sweep.design),
         )
     )
     key = f"sweep-cells-{sweep.status.id}"
@@ -332,10 +326,10 @@ def _tested(sweep: Sweep) -> None:
     names = list(dict.fromkeys([sweep.metric, *shown]))
     table = test[[name for name in names if name in test]]
     st.markdown(
-        TESTED.format(
+        texts.TESTED.format(
             metric=sweep.metric,
             mean=float(table[sweep.metric].mean()),
-            over=over(sweep.design),
+            over=texts.over(sweep.design),
             rule=RULES[sweep.rule].label,
             validation=sweep.chosen.validation,
         )
@@ -373,13 +367,12 @@ def _where_there_is_something(draw: object, sweep: Sweep) -> None:
 def parallel(sweep: Sweep) -> None:
     """Draw one line per cell through its settings."""
     table = sweep_settings.parallel_data(sweep.design, sweep.done, sweep.metric)
-    told = parallel_answer(sweep, table)
     show_figure(
         sweep_settings.parallel_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-parallel",
-        caption=words.PARALLEL.format(metric=sweep.metric, over=over(sweep.design)),
-        answer=f"{told}.",
+        caption=words.PARALLEL.format(metric=sweep.metric, over=texts.over(sweep.design)),
+        answer=f"{texts.parallel_answer(sweep, table)}.",
     )
 
 
@@ -394,24 +387,22 @@ def curves(sweep: Sweep) -> None:
         others = [word for word in names if names[word] != along]
         lines = names[row.selectbox("A line for each", others, key="lines", width=150)]
     table = sweep_settings.curves_data(design, sweep.done, sweep.metric, along, lines)
-    told = curve_answer(sweep, table, along)
     show_figure(
         sweep_settings.curves_figure(table, design, sweep.metric, along, lines),
         table,
         key="sweep-curves",
-        caption=words.CURVES.format(metric=sweep.metric, over=over(design)),
-        answer=f"{told}.",
+        caption=words.CURVES.format(metric=sweep.metric, over=texts.over(design)),
+        answer=f"{texts.curve_answer(sweep, table, along)}.",
     )
 
 
 def worth(sweep: Sweep) -> None:
     """Draw the importance of each setting."""
     table = sweep_settings.worth_data(sweep.design, sweep.done, sweep.metric)
-    told = worth_answer(sweep, table)
     show_figure(
         sweep_settings.worth_figure(table, sweep.design, sweep.metric),
         table,
         key="sweep-worth",
         caption=words.WORTH,
-        answer=f"{told}.",
+        answer=f"{texts.worth_answer(sweep, table)}.",
     )

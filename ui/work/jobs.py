@@ -194,7 +194,11 @@ def _offer(predicted: list[Estimate], title: str, place: str = HERE) -> None:
     missing, here = [cost.spec for cost in predicted], place == HERE
     text, action = st.columns([4, 2], vertical_alignment="center")
     runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
-    text.markdown(words.cost(runs, total_in_words(predicted)) if here else _cost_there(predicted, place))
+    text.markdown(
+        words.COST.format(runs=runs, predicted=total_in_words(predicted))
+        if here
+        else _cost_there(predicted, place)
+    )
     if not here:
         with text:
             show_cluster(place)
