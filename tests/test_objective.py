@@ -77,7 +77,7 @@ def test_rays(feature_map: str) -> None:
     there, ahead, behind = (objective.at(point.w + t * s) for t in (tau, tau + h, tau - h))
     assert slope == pytest.approx(there.gradient @ s)
     assert slope == pytest.approx((ahead.value - behind.value) / (2 * h), rel=1e-5)
-    assert curvature == pytest.approx(s @ objective.hessian_product(there, s))
+    assert curvature() == pytest.approx(s @ objective.hessian_product(there, s))
     end = ray.end(tau, risk)
     assert end.value == pytest.approx(there.value)
     np.testing.assert_allclose(end.gradient, there.gradient, atol=1e-9)
