@@ -68,6 +68,34 @@ class CholeskyPreconditioner:
 
 
 @dataclass(frozen=True, eq=False)
+class PairPreconditioner:
+    """M^-1 r for M = I + B Bᵀ with fewer pairs s than features m, by a factor of I + BᵀB, (s, s).
+
+    Woodbury's identity gives M^-1 r = r − B (I + BᵀB)^-1 Bᵀ r.
+
+    Attributes
+    ----------
+    B : (m, s) float64
+        Weighted differences of pairs.
+    inner : CholeskyPreconditioner
+        (I + BᵀB)^-1.
+    """
+
+    B: FloatArray
+    inner: CholeskyPreconditioner
+    kind: str = "sampled pairs"
+
+    @classmethod
+    def of(cls, B: FloatArray) -> PairPreconditioner:
+        """Factor in the space of pairs: O(s²m + s³)."""
+        return cls(B, CholeskyPreconditioner.of(np.eye(B.shape[1]) + B.T @ B, "pairs"))
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """Return M^-1 r: (m,) -> (m,), or (m, s) -> (m, s)."""
+        return r - self.B @ self.inner(self.B.T @ r)
+
+
+@dataclass(frozen=True, eq=False)
 class DocumentPreconditioner:
     """H^-1 r for H = I + C ΦᵀRΦ with fewer documents n than features m, by a factor of at most (n, n).
 
@@ -353,13 +381,15 @@ class RankObjective:
         M[np.diag_indices(len(M))] += 1.0
         return CholeskyPreconditioner.of(M, "closed form")
 
-    def _sampled(self, point: ScoredPoint, report: Report) -> CholeskyPreconditioner:
+    def _sampled(self, point: ScoredPoint, report: Report) -> Preconditioner:
         """Invert I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs."""
         (n, m), n_active = self.features.shape, point.risk.n_active
         pairs = point.risk.sample_active(self._rng, pairs_to_sample(n, m))
         B = self._curvature_features(point).row_differences(pairs.winner, pairs.loser)
         report(Progress("newton"))
         B *= np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
+        if 0 < 2 * B.shape[1] <= m:
+            return PairPreconditioner.of(B.astype(np.float64, copy=False))
         M = summed(lambda own: B[:, own] @ B[:, own].T, B.shape[1], np.zeros((m, m)))
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))
