@@ -164,8 +164,11 @@ def free_in_groups() -> Iterator[int]:
 
 
 def _free_in_group(version: _Hierarchy, folder: Path) -> Iterator[int]:
-    limit, used = _text(folder / version.limit), _text(folder / version.used)
-    if limit.strip().isdigit() and used.strip().isdigit():  # "max", or no group of this name in here
+    limit = _text(folder / version.limit)
+    if not limit.strip().isdigit():  # "max", or no group of this name in here
+        return
+    used = _text(folder / version.used)
+    if used.strip().isdigit():
         yield max(0, int(limit) - int(used) + _reclaimable(version, folder))
 
 
