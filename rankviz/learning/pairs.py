@@ -154,7 +154,8 @@ def count_pairs(y: IntArray, ptr: IntArray) -> IntArray:
     """Count the preference pairs of each query, (Q,): (n_q² − Σ_g n_qg²)/2, without listing them."""
     codes = grade_codes(y, ptr)
     if codes.n_queries * len(codes.levels) <= MORE_COUNTS * len(y):
-        return (np.diff(ptr) ** 2 - (codes.counts() ** 2).sum(axis=1)) // 2
+        pairs: IntArray = (np.diff(ptr) ** 2 - (codes.counts() ** 2).sum(axis=1)) // 2
+        return pairs
     group, size = np.unique(codes.query * len(codes.levels) + codes.code, return_counts=True)
     same_grade = np.zeros(len(ptr) - 1, np.int64)
     np.add.at(same_grade, group // max(len(codes.levels), 1), size**2)
