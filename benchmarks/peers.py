@@ -6,10 +6,16 @@ has its best settings on the validation part, and as many threads as ours; libli
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,13 +28,16 @@ from sklearn.svm import LinearSVC
 
 from benchmarks import report
 from benchmarks.children import LONGEST, REPETITIONS, SLOW, Measured, Method, side_by_side
-from benchmarks.report import fold_of, letor
+from benchmarks.report import fold_of, letor, synthetic, timed
 from rankviz import Fold, RankSVM, evaluate
+from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import small
 from rankviz.common.threads import cores
 from rankviz.datasets import RankingData, make_fold
 from rankviz.features import FEATURE_MAPS
+from rankviz.learning.losses import LOSSES
 from rankviz.learning.pairs import count_pairs, preference_pairs
+from rankviz.learning.risk import PairRisk
 from rankviz.metrics.evaluation import Evaluation
 from rankviz.metrics.significance import compare
 
@@ -255,6 +264,90 @@ def _reading(name: str, fold: Fold, found: dict[str, Measured], tests: dict[str,
         values = (tests[one].per_query["NDCG@10"] for one in (label, REFERENCE))
         text.append(f"{compare(*values).sentence(label, REFERENCE, 'NDCG@10')}.".replace("..", "."))
     return " ".join(text)
+
+
+# linear fits by programs in C++ ---------------------------------------------------------------------------
+
+PAUSE, ROUNDS = 0.3, 15
+"""Seconds between fits, as in an app, and number of fits of each."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that an environment variable names.
+
+    It is called with options, a file in SVMlight's format and a file for its weights, and prints its seconds
+    as "Training-time: 0.1 secs".
+    """
+
+    label: str
+    variable: str
+    loss: str
+    options: tuple[str, ...]
+
+    def run(self, documents: Path, C: float) -> tuple[float, FloatArray]:
+        """Return the seconds of training, and the weights."""
+        weights = documents.with_suffix(".weights")
+        command = [os.environ[self.variable], *self.options, "-c", repr(C), str(documents), str(weights)]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        numbers = re.findall(r"^\s*(-?\d\S*)\s*$", weights.read_text(), re.MULTILINE)
+        took = re.search(r"Training-time: (\S+)", said)
+        return float(took[1]) if took else np.nan, np.array(numbers, float)
+
+
+PROGRAMS = (
+    Program("PRankSVM, array variant", "RANKVIZ_PRANKSVM", "squared_hinge", ("-t", str(cores()))),
+    Program("dlib, ε = 1e-3", "RANKVIZ_DLIB_RANK", "hinge", ("-e", "1e-3")),
+    Program("dlib, ε = 1e-5", "RANKVIZ_DLIB_RANK", "hinge", ("-e", "1e-5")),
+)
+LINEAR = {"OHSUMED": {"squared_hinge": 2.0**-11, "hinge": 0.01}, "MQ2008": {"squared_hinge": 2.0**-11}}
+"""Data -> loss and C; 42,000 synthetic documents follow."""
+
+
+def programs() -> None:
+    """Alternate linear fits with the programs of PROGRAMS that are there, with a pause before each."""
+    found = [program for program in PROGRAMS if os.environ.get(program.variable)]
+    data = {name: fold_of(name).train for name in LINEAR if letor("OHSUMED and MQ2008")}
+    cases = [(name, train, loss, C) for name, train in data.items() for loss, C in LINEAR[name].items()]
+    rows = []
+    with TemporaryDirectory() as folder:
+        for name, train, loss, C in [*cases, ("42,000 x 46", synthetic(), "squared_hinge", 2.0**-11)]:
+            others = [program for program in found if program.loss == loss]
+            rows += _alternated(name, train, loss, C, others, Path(folder))
+    notes = [
+        f"Medians of {ROUNDS} fits in turns, {PAUSE} s after the one before. Objective: ½‖w‖² + C Σ ℓ.",
+        "Programs are those that RANKVIZ_PRANKSVM and RANKVIZ_DLIB_RANK name. The first is PRankSVM's train; "
+        "benchmarks/dlib_rank.cpp says how to build the second. Their seconds leave out reading the file.",
+    ]
+    report.write("programs", "Linear fits beside programs in C++", pd.DataFrame(rows), notes)
+
+
+def _alternated(
+    name: str, train: RankingData, loss: str, C: float, others: list[Program], folder: Path
+) -> Iterator[dict[str, object]]:
+    documents, times = folder / "documents.txt", dict[str, list[float]]()
+    query = np.repeat(np.arange(train.n_queries), np.diff(train.ptr))
+    documents.write_text(
+        "".join(
+            f"{y} qid:{q + 1} {' '.join(f'{k + 1}:{x!r}' for k, x in enumerate(row))}\n"
+            for y, q, row in zip(train.y, query, train.X.tolist(), strict=True)
+        )
+    )
+    model, weights = RankSVM(C=C, loss=loss).fit_data(train), dict[str, FloatArray]()
+    for _ in range(ROUNDS):
+        time.sleep(PAUSE)
+        times.setdefault("rankviz", []).append(timed(lambda: model.fit_data(train))[1])
+        for program in others:
+            time.sleep(PAUSE)
+            seconds, weights[program.label] = program.run(documents, C)
+            times.setdefault(program.label, []).append(seconds)
+    weights["rankviz"], risk = model.coef_, PairRisk(train.y, train.ptr, LOSSES[loss])
+    for label, took in times.items():
+        w = np.zeros(train.n_features)
+        w[: len(weights[label])] = weights[label]
+        value = 0.5 * float(w @ w) + C * risk.at(train.X @ w).value
+        row = {"data": name, "loss": loss, "C": C, "method": label, "seconds": np.median(took)}
+        yield row | {"min": min(took), "max": max(took), "objective": value}
 
 
 CONDITIONS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,15 +99,21 @@ def test_cg_proves_that_a_decrement_is_below_the_floor() -> None:
 
 @dataclass
 class FakeRay:
-    """φ'(τ) of a convex function, counting trials."""
+    """φ'(τ) of a convex function, counting trials and curvatures."""
 
     slope: object
     curvature: object
     trials: int = 0
+    curvatures: int = 0
 
-    def at(self, tau: float) -> tuple[float, float, float]:
+    def at(self, tau: float) -> tuple[float, Callable[[], float], float]:
         self.trials += 1
-        return self.slope(tau), self.curvature(tau), tau
+
+        def curvature() -> float:
+            self.curvatures += 1
+            return self.curvature(tau)
+
+        return self.slope(tau), curvature, tau
 
 
 @pytest.mark.parametrize("root", [1e-6, 1e-3, 0.3, 1.0, 1.004, 40.0, 1e5])
@@ -125,6 +132,7 @@ def test_exact_step_finds_the_root(root: float, slope: object, curvature: object
     tau, risk = exact_step(ray, slope(0.0))
     assert risk == tau, "the risk handed back is that of the step"
     assert abs(ray.slope(tau)) <= SLOPE_TOLERANCE * abs(slope(0.0))
+    assert ray.curvatures == ray.trials - 1, "the accepted step needs no curvature"
 
 
 def test_a_newton_step_out_of_the_bracket_is_bisected() -> None:

@@ -38,12 +38,30 @@ def test_products_are_those_of_the_whole_matrix(n: int) -> None:
     assert np.abs(rounded.product(v) - expected).max() <= bound
 
 
-def test_half_precision_is_widened_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, v = documents(700), np.random.default_rng(1).standard_normal(700)
-    kernel = StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float32)
-    whole = kernel.product(v)
-    monkeypatch.setattr("rankviz.features.kernel_matrix.PIECE_ENTRIES", 3000)
-    np.testing.assert_allclose(kernel.product(v), whole, rtol=0, atol=1e-11)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("columns", [7, 100, 512, 10_000])
+def test_tiles_serve_both_triangles(monkeypatch: pytest.MonkeyPatch, columns: int, dtype: type) -> None:
+    X, v = documents(1300), np.random.default_rng(1).standard_normal(1300)
+    kernel = StoredKernel.of(KernelPanels(X, RBF(GAMMA)), dtype)
+    expected = np.full(1300, kernel.offset * v.sum())
+    for start, panel in zip(range(0, 1300, 512), kernel.stored, strict=True):
+        rows = slice(start, start + len(panel))
+        expected[rows] += panel.astype(np.float64) @ v[: rows.stop]
+        expected[:start] += v[rows] @ panel[:, :start].astype(np.float64)
+    monkeypatch.setattr("rankviz.features.kernel_matrix.TILE_COLUMNS", columns)
+    np.testing.assert_allclose(kernel.product(v), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("columns", [7, 512, 10_000])
+def test_panels_are_filled_by_tiles(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setattr("rankviz.features.kernels.TILE_COLUMNS", columns)
+    X = documents(1300)
+    panels, expected = KernelPanels(X, RBF(GAMMA)), rbf_kernel(X, X, GAMMA)
+    for start in panels.starts:
+        panel = panels.panel(start)
+        assert panel.shape == (min(512, 1300 - start), min(start + 512, 1300))
+        whole = expected[start : start + len(panel), : panel.shape[1]]
+        np.testing.assert_allclose(panel, whole, rtol=0, atol=1e-13)
 
 
 def test_float32_keeps_the_digits_it_says() -> None:

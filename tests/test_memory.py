@@ -186,3 +186,33 @@ def test_the_c_library_is_asked_on_linux_only(
     monkeypatch.setattr("ctypes.CDLL", lambda name: opened.append(name))  # a library without the call
     return_freed_memory()
     assert opened == asked
+
+
+REUSED = """
+import resource, sys
+import numpy as np
+from rankviz.common.memory import reuse_freed_memory
+if sys.argv[1] == "kept":
+    reuse_freed_memory()
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+x = np.ones(400_000)
+(x + 1.0).sum()
+before = faults()
+for _ in range(20):
+    (x + 1.0).sum()
+print(faults() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such setting")
+def test_freed_arrays_serve_later_ones() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+
+    def faults(how: str) -> int:
+        command = [sys.executable, "-c", REUSED, how]
+        return int(
+            subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        )
+
+    assert faults("kept") < 20 < faults("as usual")

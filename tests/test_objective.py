@@ -77,7 +77,7 @@ def test_rays(feature_map: str) -> None:
     there, ahead, behind = (objective.at(point.w + t * s) for t in (tau, tau + h, tau - h))
     assert slope == pytest.approx(there.gradient @ s)
     assert slope == pytest.approx((ahead.value - behind.value) / (2 * h), rel=1e-5)
-    assert curvature == pytest.approx(s @ objective.hessian_product(there, s))
+    assert curvature() == pytest.approx(s @ objective.hessian_product(there, s))
     end = ray.end(tau, risk)
     assert end.value == pytest.approx(there.value)
     np.testing.assert_allclose(end.gradient, there.gradient, atol=1e-9)
@@ -125,8 +125,27 @@ def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
     assert 0 < point.risk.n_active <= objective.features.shape[1]
     preconditioner = objective.preconditioner(point)
     assert preconditioner.kind == "sampled pairs"
-    H = dense_hessian(objective, point)
-    np.testing.assert_allclose(preconditioner.factor.T @ preconditioner.factor, H, rtol=1e-8, atol=1e-7)
+    H, r = dense_hessian(objective, point), weights(objective, 5)
+    np.testing.assert_allclose(preconditioner(H @ r), r, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("pairs", [1, 7, 20])
+def test_few_pairs_are_factored_in_their_own_space(pairs: int) -> None:
+    B = np.random.default_rng(0).normal(size=(40, pairs))
+    found, H = module.PairPreconditioner.of(B), np.eye(40) + B @ B.T
+    assert found.inner.factor.shape == (pairs, pairs)
+    R = np.random.default_rng(1).normal(size=(40, 3))
+    np.testing.assert_allclose(found(H @ R), R, atol=1e-10)
+    np.testing.assert_allclose(found(H @ R[:, 0]), R[:, 0], atol=1e-10)
+
+
+def test_few_active_pairs_need_no_factor_of_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
+    objective = objective_of("fourier", 1.0, m=30)
+    point = objective.at(weights(objective))
+    few = point.risk.sample_active(np.random.default_rng(0), 15)
+    monkeypatch.setattr(type(point.risk), "sample_active", lambda risk, rng, size: few)
+    assert isinstance(objective.preconditioner(point), module.PairPreconditioner)
 
 
 def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,14 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 BUDGET_SHARE = 0.7
 """Largest share of the free memory for one object."""
+LARGEST_REUSED = 1 << 25
+"""Bytes of the largest array whose memory is kept when it is freed; twice as much is kept in all."""
+_FROM_HEAP, _KEPT = -3, -1  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of malloc.h
 UNKNOWN_FREE_BYTES = 1 << 30
 """Assumed free bytes if the system reports none."""
 
@@ -67,6 +71,22 @@ def prefer_oom_kill() -> None:
     """Ask the system to end this process before larger ones when memory runs out (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
+
+
+@cache
+def reuse_freed_memory() -> None:
+    """Ask the C library (glibc) to keep freed arrays for later ones, as it does after freeing large ones.
+
+    Otherwise it may return and fetch the pages of every temporary array: sums over 42,000 documents then take
+    up to 13 times as long.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):  # other C libraries have no such call
+            import ctypes
+
+            set_limit = ctypes.CDLL(None).mallopt
+            set_limit(_FROM_HEAP, LARGEST_REUSED)
+            set_limit(_KEPT, 2 * LARGEST_REUSED)
 
 
 def return_freed_memory() -> None:
@@ -144,8 +164,11 @@ def free_in_groups() -> Iterator[int]:
 
 
 def _free_in_group(version: _Hierarchy, folder: Path) -> Iterator[int]:
-    limit, used = _text(folder / version.limit), _text(folder / version.used)
-    if limit.strip().isdigit() and used.strip().isdigit():  # "max", or no group of this name in here
+    limit = _text(folder / version.limit)
+    if not limit.strip().isdigit():  # "max", or no group of this name in here
+        return
+    used = _text(folder / version.used)
+    if used.strip().isdigit():
         yield max(0, int(limit) - int(used) + _reclaimable(version, folder))
 
 

@@ -364,8 +364,8 @@ def every(settings: Iterable[Setting]) -> list[Setting]:
     """Return these settings and those of all their options, recursively; each once, in this order."""
     found: list[Setting] = []
     for setting in settings:
-        brought = (getattr(option, "settings", ()) for option in setting.options.values())
-        for one in (setting, *(inner for some in brought for inner in every(some))):
+        brought = [getattr(option, "settings", ()) for option in setting.options.values()]
+        for one in (setting, *(inner for some in brought if some for inner in every(some))):
             if one not in found:
                 found.append(one)
     return found

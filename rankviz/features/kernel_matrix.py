@@ -6,7 +6,6 @@ this does not fit, K is stored in float32 or recomputed in every product.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -16,11 +15,13 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.common.row_blocks import each
 from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
 PANEL_ROWS = 512  # panels are multiplied from both sides; fewer rows cost calls, more waste the diagonal
 SINGLE = 1e-20, 1e30  # range of kernel values whose digits and differences float32 holds
-PIECE_ENTRIES = 500_000  # 4 MB of float64: a float32 piece is widened within the caches
+TILE_COLUMNS = 256  # 1 MB of float64: a tile stays in the cache for both of its products
+TOGETHER = 4  # panels between two sums and reports; fixed, so that results do not depend on threads
 
 
 class KernelMatrix(Protocol):
@@ -92,7 +93,7 @@ class RecomputedKernel:
         """Return K v: (n,) -> (n,)."""
         out = np.zeros(len(self))
         for start in self.panels.starts:
-            _add_symmetric(out, self.panels.panel(start), start, start, v)
+            _add(out, start, *_products(self.panels.panel(start), start, v))
             report(Progress("newton"))
         return out
 
@@ -115,7 +116,8 @@ class StoredKernel:
         stored, offset = [], 0.0 if dtype is np.float64 else panels.kernel.offset
         for start in panels.starts:
             panel = panels.panel(start)
-            panel -= offset
+            if offset:
+                panel -= offset
             stored.append(panel.astype(dtype, copy=False))
             report(Progress("features", min(1.0, (start + len(panel)) / len(panels)) ** 2))
         return cls(tuple(stored), offset)
@@ -135,11 +137,13 @@ class StoredKernel:
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
         """Return K v: (n,) -> (n,)."""
-        out, start = np.full(len(self), self.offset * v.sum()), 0
-        for panel in self.stored:
-            for rows, piece in _pieces(panel):
-                _add_symmetric(out, piece, start, start + rows.start, v)
-            start += len(panel)
+        out = np.full(len(self), self.offset * v.sum())
+        for first in range(0, len(self.stored), TOGETHER):
+            panels = self.stored[first : first + TOGETHER]
+            starts = [PANEL_ROWS * (first + k) for k in range(len(panels))]
+            work = list(zip(panels, starts, strict=True))
+            for start, found in zip(starts, each(lambda own: _products(*own, v), work), strict=True):
+                _add(out, start, *found)
             report(Progress("newton"))
         return out
 
@@ -172,17 +176,19 @@ def stored_bytes(n: int, itemsize: int) -> int:
     return itemsize * n * (n + PANEL_ROWS) // 2
 
 
-def _pieces(panel: NDArray[np.floating]) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield the panel itself if it is float64, else row pieces of it converted to float64."""
-    step = len(panel) if panel.dtype == np.float64 else max(1, PIECE_ENTRIES // panel.shape[1])
-    for start in range(0, len(panel), step):
-        rows = slice(start, start + step)
-        yield rows, panel[rows].astype(np.float64, copy=False)
-
-
-def _add_symmetric(out: FloatArray, piece: FloatArray, left: int, row: int, v: FloatArray) -> None:
-    """Add a piece K[row:row + r, :e] times v, and its part before column `left` transposed."""
-    rows = slice(row, row + len(piece))
-    out[rows] += piece @ v[: piece.shape[1]]
+def _products(panel: NDArray[np.floating], start: int, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return K v of a panel's rows, and of the rows above it by symmetry; each tile is read once."""
+    own, above, mine = np.zeros(len(panel)), np.zeros(start), v[start : start + len(panel)]
+    for first in range(0, start, TILE_COLUMNS):
+        columns = slice(first, min(first + TILE_COLUMNS, start))
+        tile = panel[:, columns].astype(np.float64, copy=False)
+        own += tile @ v[columns]
+        above[columns] = mine @ tile
     # the diagonal block is complete; transposing it too would count it twice
-    out[:left] += v[rows] @ piece[:, :left]
+    own += panel[:, start:].astype(np.float64, copy=False) @ mine
+    return own, above
+
+
+def _add(out: FloatArray, start: int, own: FloatArray, above: FloatArray) -> None:
+    out[start : start + len(own)] += own
+    out[:start] += above

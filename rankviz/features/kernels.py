@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Report, silent
-from rankviz.common.row_blocks import ROWS, in_place, powers, shared
+from rankviz.common.row_blocks import ROWS, each, in_place, powers, shared
 from rankviz.common.settings import Positive, Powers, Real, Setting, Steps, Whole
 from rankviz.features.kernel_base import (
     ByFeature,
@@ -69,6 +69,10 @@ COEF0 = Setting(
 )
 
 
+TILE_COLUMNS = 512
+"""Columns of a tile of a panel: 2 MB with 512 rows."""
+
+
 def squared_blocks(Z: FloatArray, scale: float) -> Fill:
     """Return a function that fills blocks with −scale·‖x_i − z_j‖² for Z (m, d).
 
@@ -92,16 +96,27 @@ def squared_blocks(Z: FloatArray, scale: float) -> Fill:
     return fill
 
 
-def squared_panels(X: FloatArray, scale: float) -> Panels:
-    """Return a function that makes row panels of −scale·‖x_i − x_j‖² about the mean of X (n, d)."""
+def squared_panels(X: FloatArray, scale: float, function: np.ufunc) -> Panels:
+    """Return a function that makes row panels of a function of −scale·‖x_i − x_j‖² of X (n, d).
+
+    Own threads fill tiles that fit in the cache, so that each page of a panel is written once.
+    """
     X = X - X.mean(axis=0)
     squares, ones = np.einsum("ij,ij->i", X, X), np.ones(len(X))
     left = np.column_stack((X, squares, ones))
     right = np.vstack((2 * scale * X.T, -scale * ones, -scale * squares))
 
     def panel(start: int, end: int) -> FloatArray:
-        found: FloatArray = left[start:end] @ right[:, :end]
-        return np.minimum(found, 0.0, out=found)
+        found = np.empty((end - start, end))
+
+        def fill(first: int) -> None:
+            tile = found[:, first : first + TILE_COLUMNS]
+            np.matmul(left[start:end], right[:, first : min(first + TILE_COLUMNS, end)], out=tile)
+            np.minimum(tile, 0.0, out=tile)
+            function(tile, out=tile)
+
+        each(fill, range(0, end, TILE_COLUMNS))
+        return found
 
     return panel
 
@@ -179,14 +194,7 @@ class RBF(Kernel):
 
     def panels(self, X: FloatArray) -> Panels:
         """Return a function for row panels about the mean of all documents."""
-        exponents = squared_panels(X, self.gamma)
-
-        def panel(start: int, end: int) -> FloatArray:
-            found = exponents(start, end)
-            in_place(np.exp, found)
-            return found
-
-        return panel
+        return squared_panels(X, self.gamma, np.exp)
 
     def scratch(self, d: int) -> int:
         """Return 0: everything is done in place."""

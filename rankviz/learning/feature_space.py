@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
@@ -58,10 +58,41 @@ class CholeskyPreconditioner:
         )
 
     def __call__(self, r: FloatArray) -> FloatArray:
-        """Return M^-1 r; for one vector two solves are several times faster than LAPACK's solve."""
+        """Return M^-1 r; for one vector two solves by BLAS are several times faster than LAPACK's solve."""
+        if r.ndim == 1:
+            own: FloatArray = blas.dtrsv(self.factor, blas.dtrsv(self.factor, r, trans=1))
+            return own
         half = linalg.solve_triangular(self.factor, r, trans="T", check_finite=False)
         x: FloatArray = linalg.solve_triangular(self.factor, half, check_finite=False)
         return x
+
+
+@dataclass(frozen=True, eq=False)
+class PairPreconditioner:
+    """M^-1 r for M = I + B Bᵀ with fewer pairs s than features m, by a factor of I + BᵀB, (s, s).
+
+    Woodbury's identity gives M^-1 r = r − B (I + BᵀB)^-1 Bᵀ r.
+
+    Attributes
+    ----------
+    B : (m, s) float64
+        Weighted differences of pairs.
+    inner : CholeskyPreconditioner
+        (I + BᵀB)^-1.
+    """
+
+    B: FloatArray
+    inner: CholeskyPreconditioner
+    kind: str = "sampled pairs"
+
+    @classmethod
+    def of(cls, B: FloatArray) -> PairPreconditioner:
+        """Factor in the space of pairs: O(s²m + s³)."""
+        return cls(B, CholeskyPreconditioner.of(np.eye(B.shape[1]) + B.T @ B, "pairs"))
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """Return M^-1 r: (m,) -> (m,), or (m, s) -> (m, s)."""
+        return r - self.B @ self.inner(self.B.T @ r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +313,7 @@ class RankObjective:
 
     def at(self, w: FloatArray) -> ScoredPoint:
         """Return value and gradient at w (m,): one product with Φ, one with Φᵀ, one pass over the pairs."""
-        scores = self.features.product(w)
+        scores = self.features.product(w) if w.any() else np.zeros(self.features.shape[0])
         return self.assemble(w, scores, self.risk.at(scores))
 
     def assemble(self, w: FloatArray, scores: FloatArray, risk: RiskPoint) -> ScoredPoint:
@@ -350,13 +381,15 @@ class RankObjective:
         M[np.diag_indices(len(M))] += 1.0
         return CholeskyPreconditioner.of(M, "closed form")
 
-    def _sampled(self, point: ScoredPoint, report: Report) -> CholeskyPreconditioner:
+    def _sampled(self, point: ScoredPoint, report: Report) -> Preconditioner:
         """Invert I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs."""
         (n, m), n_active = self.features.shape, point.risk.n_active
         pairs = point.risk.sample_active(self._rng, pairs_to_sample(n, m))
         B = self._curvature_features(point).row_differences(pairs.winner, pairs.loser)
         report(Progress("newton"))
         B *= np.sqrt(self.C * n_active / max(len(pairs.winner), 1) * pairs.curvature)
+        if 0 < 2 * B.shape[1] <= m:
+            return PairPreconditioner.of(B.astype(np.float64, copy=False))
         M = summed(lambda own: B[:, own] @ B[:, own].T, B.shape[1], np.zeros((m, m)))
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -98,7 +98,7 @@ def exact_step(ray: Ray, slope_at_0: float) -> tuple[float, RiskPoint]:
         if abs(slope) <= SLOPE_TOLERANCE * abs(slope_at_0):
             break
         low, high = (tau, high) if slope < 0 else (low, tau)
-        newton = tau - slope / curvature
+        newton = tau - slope / curvature()
         fallback = 2 * tau if high == float("inf") else (low + high) / 2
         tau = newton if low < newton < high else fallback
     else:
@@ -252,7 +252,7 @@ class _Run:
         return self.objective.hessian_product(point, s)
 
     def _record(self) -> dict[str, float] | None:
-        return asdict(self.trace[-1]) if self.trace else None
+        return dict(vars(self.trace[-1])) if self.trace else None
 
     def _row(self, iteration: int, point: Point, cg: CGResult, decrement: float) -> TraceRow:
         return TraceRow.at(
@@ -313,7 +313,7 @@ class NewtonYuan:
         point = objective.at(objective.start() if w is None else w)
 
         def tell() -> None:
-            report(Progress("newton", None, asdict(rows[-1]) if rows else None, point.reported_scores))
+            report(Progress("newton", None, dict(vars(rows[-1])) if rows else None, point.reported_scores))
 
         try:
             while True:

@@ -9,7 +9,7 @@ See docs/decisions/0005-every-trace-row-has-a-proof.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, Protocol
@@ -96,8 +96,8 @@ class ScoredPoint:
 class Ray(Protocol):
     """The objective along w + τs."""
 
-    def at(self, tau: float) -> tuple[float, float, Any]:
-        """Return φ'(τ), φ''(τ), and data for `end`; infinite or NaN if the loss overflows."""
+    def at(self, tau: float) -> tuple[float, Callable[[], float], Any]:
+        """Return φ'(τ), a function for φ''(τ), and data for `end`; infinite or NaN if the loss overflows."""
         ...
 
     def end(self, tau: float, risk: Any) -> Point:
@@ -118,14 +118,19 @@ class ScoreRay:
     image: FloatArray
     """Φ s, (n,)."""
 
-    def at(self, tau: float) -> tuple[float, float, RiskPoint]:
-        """Return φ'(τ), φ''(τ) and the risk there; infinite or NaN if the loss overflows."""
+    def at(self, tau: float) -> tuple[float, Callable[[], float], RiskPoint]:
+        """Return φ'(τ), a function for φ''(τ), and the risk there; infinite or NaN if the loss overflows."""
         C, ss = self.objective.C, self.objective.inner(self.s, self.s)
         slope = self.objective.inner(self.point.w, self.s) + tau * ss
         with np.errstate(over="ignore", invalid="ignore"):
             risk = self.objective.risk.at(self.point.scores + tau * self.image)
             slope += C * float(risk.gradient @ self.image)
-            return slope, ss + C * float(risk.hessian_product(self.image) @ self.image), risk
+
+        def curvature() -> float:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return ss + C * float(risk.hessian_product(self.image) @ self.image)
+
+        return slope, curvature, risk
 
     def end(self, tau: float, risk: RiskPoint) -> ScoredPoint:
         """Return the point at step τ with its known risk."""

@@ -111,12 +111,17 @@ class GradeCodes:
         return np.bincount(self.query * shape[1] + self.code, minlength=shape[0] * shape[1]).reshape(shape)
 
 
+MORE_COUNTS = 4
+"""Counting by query and grade takes less time than sorting up to so many counts per document."""
+
+
 def grade_codes(y: IntArray, ptr: IntArray) -> GradeCodes:
     """Return the codes of grades y (n,) in queries with offsets ptr (Q + 1,)."""
     small = len(y) > 0 and int(y.max()) < 2**16  # then counting finds the grades without sorting
     levels = np.flatnonzero(np.bincount(y)) if small else np.unique(y)
     query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    return GradeCodes(levels, np.searchsorted(levels, y), query, len(ptr) - 1)
+    dense = small and int(levels[-1]) == len(levels) - 1  # then grades are their own codes
+    return GradeCodes(levels, y if dense else np.searchsorted(levels, y), query, len(ptr) - 1)
 
 
 def grade_groups(y: IntArray, ptr: IntArray) -> GradeGroups:
@@ -148,6 +153,9 @@ def preference_pairs(y: IntArray, ptr: IntArray) -> PreferencePairs:
 def count_pairs(y: IntArray, ptr: IntArray) -> IntArray:
     """Count the preference pairs of each query, (Q,): (n_q² − Σ_g n_qg²)/2, without listing them."""
     codes = grade_codes(y, ptr)
+    if codes.n_queries * len(codes.levels) <= MORE_COUNTS * len(y):
+        pairs: IntArray = (np.diff(ptr) ** 2 - (codes.counts() ** 2).sum(axis=1)) // 2
+        return pairs
     group, size = np.unique(codes.query * len(codes.levels) + codes.code, return_counts=True)
     same_grade = np.zeros(len(ptr) - 1, np.int64)
     np.add.at(same_grade, group // max(len(codes.levels), 1), size**2)

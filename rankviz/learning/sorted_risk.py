@@ -86,6 +86,11 @@ class GradeLayout:
         query = np.broadcast_to(self._query, other.shape)
         return query, np.maximum(grade, other), np.minimum(grade, other)
 
+    @cached_property
+    def counted(self) -> FloatArray:
+        """Role at each place, but 0 for pairs of cost 0, (R − 1, n)."""
+        return self.role if self.signed_weight is self.role else np.sign(self.signed_weight)
+
     def order(self, f: FloatArray) -> IntArray:
         """Return the documents sorted by grade, query and score f (n,)."""
         order = np.argsort(f)  # by score; each stable radix pass below keeps the earlier order
@@ -196,7 +201,7 @@ class SortedRiskPoint:
     def n_active(self) -> int:
         """Number of pairs with c·ℓ'' ≠ 0."""
         # pairs of cost 0 do not count; every other pair appears in both roles
-        weighed = np.sign(self.layout.signed_weight)
+        weighed = self.layout.counted
         return int(0.5 * sum(np.vdot(weighed, lower - upper) for _, upper, lower in self.ends))
 
     @cached_property

@@ -8,6 +8,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -122,7 +123,7 @@ def unused_settings(
     """
     declared, others = tuple(settings), (*left_out, SEED)
     read = {setting.name for setting, _ in active(declared, value_of, left_out)}
-    defaults = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+    defaults = _defaults(estimator)
     for setting in every(declared):
         value = value_of(setting)
         if setting.name in read or setting in others or value == defaults.get(str(setting.parameter), value):
@@ -130,6 +131,12 @@ def unused_settings(
         lacking, needed = _choices(setting, declared, read)
         given = f"{lacking.parameter}={value_of(lacking)!r}"
         yield setting, f"{setting.parameter}={value!r} is not read with {given}; it is with {needed}"
+
+
+@cache
+def _defaults(estimator: type) -> dict[str, Any]:
+    """Return the defaults of the parameters of an estimator's constructor, by name."""
+    return {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
 
 
 def _choices(setting: Setting, declared: tuple[Setting, ...], read: set[str]) -> tuple[Setting, str]:

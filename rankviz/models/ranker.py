@@ -30,13 +30,12 @@ from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.parts import query_weights, weighted_queries
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.maps import Expansion, Form
+from rankviz.features.operator import largest
 from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.definitions import Definition
 from rankviz.metrics.measures import NDCG, USUAL
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
-CACHED = 1 << 17
-"""Numbers that fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -171,15 +170,12 @@ def refuse_unusable(data: RankingData) -> None:
 
 def refuse_huge(X: FloatArray) -> None:
     """Raise `DataError` for features whose squares overflow."""
-    step = max(1, CACHED // max(X.shape[1], 1))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]  # read twice, but fetched from memory once
-        if max(rows.max(initial=0.0), -rows.min(initial=0.0)) > LARGEST_FEATURE:
-            raise DataError(
-                f"features beyond ±{LARGEST_FEATURE:g}",
-                expected="features whose squares are finite",
-                remedy="Normalise the features first.",
-            )
+    if largest(X) > LARGEST_FEATURE:
+        raise DataError(
+            f"features beyond ±{LARGEST_FEATURE:g}",
+            expected="features whose squares are finite",
+            remedy="Normalise the features first.",
+        )
 
 
 _NO_PAIRS = "no query has documents of different grades: no preference pair, every score is the same"

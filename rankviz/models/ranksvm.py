@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
+from rankviz.common.memory import reuse_freed_memory
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting, instance, listed
@@ -280,6 +281,7 @@ class RankSVM(FeatureRanker):
         during Newton steps the current weights are kept.
         """
         self.check_settings()
+        reuse_freed_memory()
         X = training.space.X
         self.gamma_ = self.gamma_for(X)
         refuse_huge_kernel(self.kernel_at(self.gamma_), X)
@@ -297,9 +299,9 @@ class RankSVM(FeatureRanker):
         self.n_components_ = fit.map.n_components
         self.learned(X.shape[1])
         self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
-        self.status_, self.trace_ = fit.result.status, fit.result.frame
-        self.gap_ = float(self.trace_["gap"].iloc[-1]) if len(self.trace_) else float("nan")
-        self.n_iter_ = int((self.trace_["step"] > 0).sum())
+        self.status_, self.trace_, rows = fit.result.status, fit.result.frame, fit.result.trace
+        self.gap_ = float(rows[-1].gap) if rows else float("nan")
+        self.n_iter_ = sum(row.step > 0 for row in rows)
         self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
         return fit
 

@@ -130,12 +130,12 @@ class ShardedRay:
     s: FloatArray
     image: PerShard
 
-    def at(self, tau: float) -> tuple[float, float, PerShard]:
-        """Return φ'(τ), φ''(τ), and the trial, which stays with the shards."""
+    def at(self, tau: float) -> tuple[float, Callable[[], float], PerShard]:
+        """Return φ'(τ), φ''(τ) as a function, and the trial, which stays with the shards."""
         of, ss = self.objective, float(self.s @ self.s)
         tried = of.map(work.trial, of.shards, of.risk.loss, self.point.held, self.image, tau)
         slope, curvature = (math.fsum(sums) for sums in zip(*of.gather(work.slopes, tried), strict=True))
-        return float(self.point.w @ self.s) + tau * ss + of.C * slope, ss + of.C * curvature, tried
+        return float(self.point.w @ self.s) + tau * ss + of.C * slope, lambda: ss + of.C * curvature, tried
 
     def end(self, tau: float, risk: PerShard) -> ShardedPoint:
         """Return the point at step τ of a trial; after many steps, recompute it from its weights."""
