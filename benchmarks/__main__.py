@@ -8,6 +8,7 @@ from importlib import import_module
 MEASUREMENTS = {
     **dict.fromkeys(("training", "linear", "large", "curves", "exact", "low_rank"), "fits"),
     **dict.fromkeys(("published", "starting_points"), "settings"),
+    "memory": "scaling",
     **{
         name: name
         for name in ("refits", "peers", "scaling", "shards", "grid", "he2009", "intervals", "xu2019")

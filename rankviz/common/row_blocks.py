@@ -30,7 +30,8 @@ SMALL_ENTRIES = 100_000
 """Entries below which threads do not pay."""
 SMALL_PRODUCT = 5e7
 """Multiplications below which threads do not pay: some milliseconds."""
-_THREADS = "rankviz-blocks"
+WORKERS = "rankviz-blocks"
+"""Beginning of the names of threads that share work; such a thread does its own work alone."""
 PIECE_ENTRIES = 32_768
 """Entries per piece of an operation with several passes: 256 kB, which fits in the inner caches with a
 copy."""
@@ -128,12 +129,12 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cores(), thread_name_prefix=_THREADS)
+    return ThreadPoolExecutor(cores(), thread_name_prefix=WORKERS)
 
 
 def _is_shared() -> bool:
-    """Return True in a thread of the pool, which would wait forever for another one."""
-    return threading.current_thread().name.startswith(_THREADS)
+    """Return True in a thread that shares work already; one of the pool would wait forever for another."""
+    return threading.current_thread().name.startswith(WORKERS)
 
 
 if hasattr(os, "register_at_fork"):

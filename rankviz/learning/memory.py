@@ -120,7 +120,7 @@ def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
 
 
 def too_large(sizes: TrainingSizes, need: float, budget: float, fits: int) -> DataError:
-    """Return the error for training that takes more than `budget` bytes; `fits` is the largest m that fits."""
+    """Return the error for training beyond `budget` bytes; `fits` is the largest m that can."""
     remedy = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
     if sizes.kind.is_exact:
         remedy = f"Choose {_approximation(sizes.kernel)}, or a smaller data set."

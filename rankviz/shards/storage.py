@@ -319,8 +319,8 @@ def plan_for(
 
 IN_SHARDS = 2 * DOCUMENTS
 """Documents from which training in this process works in shards, whose sums and sorts fit in the caches."""
-FEWEST = 4
-"""Shards of fewer documents, if their features are not stored in double precision in one piece."""
+FEWEST = 16
+"""Least number of these shards."""
 
 
 def plan_here(
