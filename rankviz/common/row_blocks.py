@@ -26,6 +26,8 @@ PIECES = 4
 
 ROWS = 4096
 """Rows of features per block; a copy of them fits in the cache."""
+CACHED, SEVERAL = 1 << 17, 16
+"""Entries of a matrix that fit in the cache (1 MB); and how many such slices a thread takes at a time."""
 SMALL_ENTRIES = 100_000
 """Entries below which threads do not pay."""
 SMALL_PRODUCT = 5e7
@@ -119,6 +121,21 @@ def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Return the work's result for each item, on all cores with one thread of BLAS each."""
     with single_blas():
         return list(_shared_out(work, items))
+
+
+def for_rows(work: Callable[[slice], object], n: int, m: int) -> None:
+    """Call work(rows) for slices of the n rows of an (n, m) matrix, on all cores if there are many.
+
+    A slice fits in the cache, so `work` may read it several times.
+    """
+    step = max(1, CACHED // max(m, 1))
+
+    def several(rows: slice) -> None:
+        for own in _slices(rows.start, rows.stop, step):
+            work(own)
+
+    for _ in _shared_out(several, _slices(0, n, SEVERAL * step)):
+        pass
 
 
 def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:

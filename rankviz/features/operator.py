@@ -364,7 +364,13 @@ def far_columns(X: FloatArray, ptr: IntArray) -> IntArray:
 
 def sizes(X: FloatArray) -> FloatArray:
     """Return the largest absolute value of each column of X (n, d), (d,)."""
-    size: FloatArray = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    size, d = np.zeros(X.shape[1]), X.shape[1]
+    for start in range(0, len(X), ROWS // 8):  # read twice, but fetched from memory once
+        rows = X[start : start + ROWS // 8]
+        side = next(k for k in (16, 4, 1) if len(rows) % k == 0 and rows.flags.c_contiguous or k == 1)
+        wide = rows.reshape(-1, side * d)  # several rows side by side: NumPy's loops are along rows
+        found = np.maximum(wide.max(axis=0), -wide.min(axis=0))
+        np.maximum(size, found.reshape(side, d).max(axis=0), out=size)
     return size
 
 

@@ -26,6 +26,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, colu
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, DataWarning, SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.common.row_blocks import for_rows
 from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.parts import query_weights, weighted_queries
 from rankviz.datasets.types import RankingData, require_data
@@ -35,8 +36,6 @@ from rankviz.metrics.definitions import Definition
 from rankviz.metrics.measures import NDCG, USUAL
 
 LARGEST_FEATURE = 1e140  # sums of squares must stay below the largest float64, about 1e308
-CACHED = 1 << 17
-"""Numbers that fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -171,15 +170,17 @@ def refuse_unusable(data: RankingData) -> None:
 
 def refuse_huge(X: FloatArray) -> None:
     """Raise `DataError` for features whose squares overflow."""
-    step = max(1, CACHED // max(X.shape[1], 1))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]  # read twice, but fetched from memory once
-        if max(rows.max(initial=0.0), -rows.min(initial=0.0)) > LARGEST_FEATURE:
+
+    def check(rows: slice) -> None:
+        block = X[rows]  # read twice, but fetched from memory once
+        if max(block.max(initial=0.0), -block.min(initial=0.0)) > LARGEST_FEATURE:
             raise DataError(
                 f"features beyond ±{LARGEST_FEATURE:g}",
                 expected="features whose squares are numbers",
                 remedy="Normalise the features first.",
             )
+
+    for_rows(check, *X.shape)
 
 
 _NO_PAIRS = "no query has documents of different grades: no preference pair, every score is the same"

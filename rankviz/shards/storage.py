@@ -35,7 +35,7 @@ from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting, 
 from rankviz.learning.solvers import SOLVERS, USUAL
 from rankviz.shards.backend import DOCUMENTS, Backend, Here
 
-ROWS = 4096
+ROWS = 1024
 """Rows of features to compute before they are rounded."""
 COLUMNS = 64
 """Columns of Φ to form at a time: about half of a triangular T is then skipped."""
