@@ -135,8 +135,7 @@ def test_features_are_kept_as_memory_allows() -> None:
     with pytest.raises(DataError, match="needs about"):
         check_budget(predicted, predicted.bytes - 1)
     many = estimate(SPEC, replace(SHAPE, n=10**6, queries=10**4, documents=10**6), RATES, 1e12)
-    data = 8 * 10**6 * SHAPE.d * 2  # as read, and normalised
-    assert many.bytes == data + many.need + many.spare
+    assert many.bytes == 8 * 10**6 * SHAPE.d + many.need + many.spare
     assert many.spare == 4 * 10**6 * many.sizes.width
 
 

@@ -367,8 +367,8 @@ def sizes(X: FloatArray) -> FloatArray:
     size, d = np.zeros(X.shape[1]), X.shape[1]
     for start in range(0, len(X), ROWS // 8):  # read twice, but fetched from memory once
         rows = X[start : start + ROWS // 8]
-        side = next(k for k in (16, 4, 1) if len(rows) % k == 0 and rows.flags.c_contiguous or k == 1)
-        wide = rows.reshape(-1, side * d)  # several rows side by side: NumPy's loops are along rows
+        side = 16 if len(rows) % 16 == 0 and rows.flags.c_contiguous else 1
+        wide = rows.reshape(len(rows) // side, side * d)  # rows side by side: NumPy loops along rows
         found = np.maximum(wide.max(axis=0), -wide.min(axis=0))
         np.maximum(size, found.reshape(side, d).max(axis=0), out=size)
     return size
