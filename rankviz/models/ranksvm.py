@@ -94,8 +94,9 @@ class RankSVM(FeatureRanker):
         "auto" solves the Newton systems with the map's preconditioner; "none" uses plain conjugate gradients,
         to show the preconditioner's effect.
     memory_limit : float or None
-        Bytes that training may use; a fit that needs more is refused before it starts. None: 70 % of the free
-        memory. The exact map stores its kernel as precisely as this allows.
+        Bytes that training may use besides the documents. None: 70 % of the free memory. Features are kept in
+        double precision, in single precision, or computed again for every product, as this allows; the exact
+        map stores its kernel likewise. A fit that needs more is refused before it starts.
     costs : None, "query", "grade", "grade_query", "slack", "margin", a table, ("query", a table) or CostRule
         Cost of a pair: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.

@@ -29,7 +29,7 @@ from rankviz.learning.kernel_space import first_landmarks
 from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
 from rankviz.learning.pairs import count_pairs, grade_codes
-from rankviz.learning.solvers import SOLVER, START, Sizes, Work
+from rankviz.learning.solvers import SOLVER, START, Sizes, SolverChoice, Work
 from rankviz.learning.sorted_risk import sorting_pays
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.low_rank_blocks import rectangle_entries
@@ -270,7 +270,7 @@ def estimate(
 
 def _planned(spec: RunSpec, shape: Shape, sizes: TrainingSizes, budget: float) -> tuple[int, int, str]:
     """Return the bytes of training, those of a copy of its features, and their storage in words."""
-    if spec.option(SOLVER.name) is None:
+    if not isinstance(spec.option(SOLVER.name), SolverChoice):  # a low-rank method, which plans its own
         copy = sizes.copy_bytes if sizes.copy_bytes <= budget - sizes.bytes else 0
         return sizes.bytes, copy, ""
     plan, _ = fastest_here(sizes, shape.queries, spec.get(SOLVER.name), budget)
@@ -337,7 +337,7 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
     """
     budget = default_budget() if budget is None else budget
     beside = predicted.bytes - predicted.spare - predicted.need
-    if predicted.spec.option(SOLVER.name) is None:
+    if not isinstance(predicted.spec.option(SOLVER.name), SolverChoice):
         check_fits(predicted.sizes, budget, beside)
     else:
         solver = predicted.spec.get(SOLVER.name)
