@@ -1,4 +1,4 @@
-"""Fits in shards beside `fit`, which plans its shards itself: seconds, peak memory, and the cost of a Dask cluster.
+"""Fits in shards beside `fit`, which plans its shards itself: seconds, peak memory, a Dask cluster's cost.
 
 Synthetic documents like those of MSLR-WEB30K: 136 features, 120 documents to a query, its shares of grades.
 They are written to a file once and mapped, so that no way holds a copy. Every fit has its own process, and
