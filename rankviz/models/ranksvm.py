@@ -290,7 +290,7 @@ class RankSVM(FeatureRanker):
         self.memory_need_ = plan.need
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        if plan.shards > 1:
+        if not plan.in_one_piece:
             return self._sharded(family, data, Here(plan.shards), plan, seed, weights)
         space: Space
         if family.drawn.in_kernel_space:

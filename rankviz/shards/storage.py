@@ -274,6 +274,11 @@ class Plan:
     documents: int = 0
 
     @property
+    def in_one_piece(self) -> bool:
+        """True if nothing is left of shards: there is one, with features in double precision."""
+        return self.shards == 1 and isinstance(self.storage, DoubleStorage)
+
+    @property
     def total(self) -> int:
         """Bytes of memory at the peak, with the documents."""
         return self.documents + self.need + self.spare
@@ -281,7 +286,7 @@ class Plan:
     @property
     def words(self) -> str:
         """The plan as a sentence."""
-        pieces = "one piece" if self.shards == 1 else f"{self.shards} shards"
+        pieces = "one piece" if self.in_one_piece else f"{self.shards} shard{'s' * (self.shards > 1)}"
         parts = f"{megabytes(self.documents)} of it for the documents"
         return f"{pieces}, {self.storage.words}: about {megabytes(self.total)} of memory, {parts}."
 

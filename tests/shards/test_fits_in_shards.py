@@ -199,6 +199,16 @@ def test_a_fit_keeps_its_features_as_memory_allows_and_says_so() -> None:
     model.set_params(n_components=fits).fit_data(data)
 
 
+def test_one_query_is_one_shard_that_keeps_its_features_as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_data(n_queries=1, documents_per_query=(2000, 2000), seed=0)
+    model = RankSVM("fourier", n_components=50, gamma=0.3, C=0.02)
+    one = clone(model).fit_data(data)
+    monkeypatch.setattr("rankviz.models.ranksvm.FeatureSpace", None)
+    model.set_params(memory_limit=one.memory_need_ - 1).fit_data(data)
+    assert model.plan_.words.startswith("1 shard, features in single")
+    assert model.objective_ == pytest.approx(one.objective_, rel=3e-6)
+
+
 def test_solvers_that_form_features_are_not_fitted_in_shards() -> None:
     model = RankSVM("nystroem", n_components=60, solver="sgd_pair", max_iter=1)
     enough = model.plan(DATA)
