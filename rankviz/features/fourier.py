@@ -220,8 +220,8 @@ _ANGLES = 2 * np.pi / STEPS * np.arange(STEPS)
 _COS, _SIN = np.cos(_ANGLES), np.sin(_ANGLES)
 _WHOLE = 1.5 * 2.0**52
 """Added to a number below 2^51, it leaves a whole number in the last bits."""
-LARGEST_ANGLE = 1e6
-"""Beyond it, NumPy's cosine is used."""
+LARGEST_ANGLE = 1e12
+"""Beyond it, NumPy's cosine is used: the number of steps would not stay below 2^51."""
 PIECE = 16_384
 """Entries per piece: all temporary arrays then stay in the inner caches."""
 
