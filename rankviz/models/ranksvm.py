@@ -313,7 +313,7 @@ class RankSVM(FeatureRanker):
         m = int(self.n_components)
         sizes = training_sizes(data, self.feature_map, self.kernel, m, self.loss, self.solver)
         refuse_long_lists(sizes.pairs, budget, self.loss, self.solver)
-        return plan_here(sizes, data.n_queries, self.solver, budget)
+        return plan_here(sizes, data.n_queries, self.solver, budget).of(data)
 
     def training_in(
         self, space: Space, data: RankingData, seed: int = 0, weights: FloatArray | None = None

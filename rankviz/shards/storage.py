@@ -20,7 +20,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rankviz.common.arrays import FloatArray, IntArray, release_pages
+from rankviz.common.arrays import FloatArray, IntArray, mapping_of, release_pages
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
@@ -128,9 +128,12 @@ class FeatureStorage(ABC):
     ----------
     words : str
         Stored features, in words.
+    reads_once : bool
+        True if the documents are not needed once their features are stored.
     """
 
     words: ClassVar[str]
+    reads_once: ClassVar[bool] = False
 
     @abstractmethod
     def base(self, X: FloatArray, fitted: FittedMap) -> Base:
@@ -154,6 +157,7 @@ class DoubleStorage(FeatureStorage):
     """Features in double precision, as a map computes them: 8nk bytes."""
 
     words: ClassVar[str] = "features in double precision"
+    reads_once: ClassVar[bool] = True
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Return all features."""
@@ -191,6 +195,7 @@ class SingleStorage(FeatureStorage):
     """Φ itself in single precision: 4nk bytes."""
 
     words: ClassVar[str] = "features in single precision"
+    reads_once: ClassVar[bool] = True
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Return Φ of all documents, computed in blocks."""
@@ -235,6 +240,7 @@ class DocumentStorage(DoubleStorage):
     """Documents as features."""
 
     words: ClassVar[str] = "the documents as features"
+    reads_once: ClassVar[bool] = False
 
 
 STORAGES: tuple[FeatureStorage, ...] = (DoubleStorage(), SingleStorage(), NoStorage())
@@ -263,7 +269,7 @@ class Plan:
     spare : int
         Bytes of a copy of the features in single precision; 0 if it does not pay or has no room.
     documents : int
-        Bytes of the documents.
+        Bytes of the documents; 0 if they are mapped from a file and need not stay in memory.
     """
 
     shards: int
@@ -283,11 +289,17 @@ class Plan:
         """Bytes of memory at the peak, with the documents."""
         return self.documents + self.need + self.spare
 
+    def of(self, data: RankingData) -> Plan:
+        """Return the plan of these documents, which may be mapped from a file."""
+        once = self.storage.reads_once and not self.in_one_piece and mapping_of(data.X) is not None
+        return replace(self, documents=0) if once else self
+
     @property
     def words(self) -> str:
         """The plan as a sentence."""
         pieces = "one piece" if self.in_one_piece else f"{self.shards} shard{'s' * (self.shards > 1)}"
         parts = f"{megabytes(self.documents)} of it for the documents"
+        parts = parts if self.documents else "the documents stay in their file"
         return f"{pieces}, {self.storage.words}: about {megabytes(self.total)} of memory, {parts}."
 
 
@@ -312,7 +324,7 @@ def plan_for(
     budget = backend.budget() if limit is None else limit
     plan, fits = _fastest(lambda one: _in_shards(one, backend, data.n_queries, budget, storages), sizes)
     if plan.left >= 0:
-        return plan
+        return plan.of(data)
     pairs = sizes.pairs
     listed = f", {megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs" if pairs else ""
     raise DataError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,6 +209,16 @@ def test_one_query_is_one_shard_that_keeps_its_features_as_planned(monkeypatch: 
     model.set_params(memory_limit=one.memory_need_ - 1).fit_data(data)
     assert model.plan_.words.startswith("1 shard, features in single")
     assert model.objective_ == pytest.approx(one.objective_, rel=3e-6)
+
+
+def test_mapped_documents_take_memory_only_while_they_are_needed(tmp_path: Path) -> None:
+    DATA.X.tofile(tmp_path / "X.bin")
+    mapped = replace(DATA, X=np.memmap(tmp_path / "X.bin", np.float64, "r", shape=DATA.X.shape))
+    wide, linear, where = RankSVM("fourier", n_components=50), RankSVM(), Here(4)
+    assert wide.shard_plan(mapped, where).documents == 0
+    assert "stay in their file" in wide.shard_plan(mapped, where).words
+    for plan in (wide.plan(mapped), linear.shard_plan(mapped, where), wide.shard_plan(DATA, where)):
+        assert plan.documents == DATA.X.nbytes
 
 
 def test_solvers_that_form_features_are_not_fitted_in_shards() -> None:
