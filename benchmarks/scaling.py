@@ -146,7 +146,7 @@ def memory() -> None:
     worst = (table["stated / measured"] - 1).abs().max()
     notes = [
         f"fit(X, y, qid=...) in a new process each: the peak above what the process held before it had the "
-        f"documents, X among it, beside `plan_.total`. Largest difference: {worst:.0%}. 136 features, 100 "
+        f"documents, X among it, beside the stated one. Largest difference: {worst:.0%}. 136 features, 100 "
         "documents to a query."
     ]
     report.write("memory", "Memory that fits state, and take", table, notes)
@@ -172,7 +172,7 @@ def _fit_with_peak(n: int, settings: dict[str, Any], word: str) -> dict[str, Any
     return_freed_memory()
     reset_peak_memory()
     _, seconds = timed(lambda: model.fit(X, y, qid=qid))
-    found = {"plan": model.plan_.words, "stated GB": model.plan_.total / 1e9}
+    found = {"plan": model.memory_plan_, "stated GB": plan.total / 1e9}
     return found | {"measured GB": (peak_memory() - before) / 1e9, "seconds": seconds}
 
 

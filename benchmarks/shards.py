@@ -83,7 +83,7 @@ def fit(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:
     return found | {
         "objective": model.objective_,
         "status": model.status_.name.lower(),
-        "plan": model.plan_.words,
+        "plan": model.memory_plan_,
     }
 
 

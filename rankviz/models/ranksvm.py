@@ -142,8 +142,8 @@ class RankSVM(FeatureRanker):
     memory_need_ : int
         Bytes counted for training before it started, besides the documents. Optional memory is not counted:
         the matrix of an exact kernel, and a copy of wide features in single precision.
-    plan_ : Plan
-        How features were stored, and the memory at the peak with the documents; `plan_.words` says both.
+    memory_plan_ : str
+        How features were stored, and the memory at the peak with the documents, in words.
     query_weights_ : (Q,) float64 or None
         Weights of the training queries, if `fit` was given `sample_weight`.
     weighed_digest_ : str
@@ -233,8 +233,8 @@ class RankSVM(FeatureRanker):
 
     def training_in_shards(self, data: RankingData, where: Backend, report: Report = silent) -> Training:
         """Return the same as `training`, on shards."""
-        self.plan_ = plan = self.shard_plan(data, where)
-        self.memory_need_ = plan.need
+        plan = self.shard_plan(data, where)
+        self.memory_need_, self.memory_plan_ = plan.need, plan.words
         seed = self.seed()
         with single_blas():
             family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
@@ -286,8 +286,8 @@ class RankSVM(FeatureRanker):
 
         `weights` (Q,) are query weights.
         """
-        self.plan_ = plan = self.plan(data)
-        self.memory_need_ = plan.need
+        plan = self.plan(data)
+        self.memory_need_, self.memory_plan_ = plan.need, plan.words
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
         if not plan.in_one_piece:

@@ -185,7 +185,7 @@ def test_a_fit_keeps_its_features_as_memory_allows_and_says_so() -> None:
         model.set_params(memory_limit=limit)
         planned = model.plan(data).words
         model.fit_data(data)
-        assert model.plan_.words == planned
+        assert model.memory_plan_ == planned
         assert limit is None or model.memory_need_ <= limit
         limit = model.memory_need_ - 1
         objectives.append(model.objective_)
@@ -207,7 +207,7 @@ def test_one_query_is_one_shard_that_keeps_its_features_as_planned(monkeypatch: 
     one = clone(model).fit_data(data)
     monkeypatch.setattr("rankviz.models.ranksvm.FeatureSpace", None)
     model.set_params(memory_limit=one.memory_need_ - 1).fit_data(data)
-    assert model.plan_.words.startswith("1 shard, features in single")
+    assert model.memory_plan_.startswith("1 shard, features in single")
     assert model.objective_ == pytest.approx(one.objective_, rel=3e-6)
 
 
@@ -251,13 +251,13 @@ def test_many_documents_are_fitted_in_shards_with_the_same_result(
     given, weights = MANY[name]
     asked = {"qid": DATA.qid, "sample_weight": weights}
     one = clone(given).fit(DATA.X, DATA.y, **asked)
-    assert one.plan_.shards == 1
+    assert one.memory_plan_.startswith("one piece")
     monkeypatch.setattr(storage, "IN_SHARDS", 10)
     found = []
     for threads in (1, 2, 4):
         monkeypatch.setattr("rankviz.shards.backend.cores", lambda n=threads: n)
         many = clone(given).fit(DATA.X, DATA.y, **asked)
-        assert many.plan_.shards == storage.FEWEST
+        assert many.memory_plan_.startswith(f"{storage.FEWEST} shards")
         found.append(many.coef_.tobytes())
     assert len(set(found)) == 1
     assert many.objective_ == pytest.approx(one.objective_, rel=3e-6)
