@@ -1,4 +1,4 @@
-"""Fits in shards beside fits in one piece: seconds, peak memory, and the cost of a Dask cluster.
+"""Fits in shards beside `fit`, which plans its shards itself: seconds, peak memory, a Dask cluster's cost.
 
 Synthetic documents like those of MSLR-WEB30K: 136 features, 120 documents to a query, its shares of grades.
 They are written to a file once and mapped, so that no way holds a copy. Every fit has its own process, and
@@ -37,7 +37,7 @@ WIDE: dict[str, dict[str, Any]] = {
     "Nyström, m = 2,000": {"feature_map": "nystroem", "n_components": 2000, "gamma": 2.0**-6, "C": 2.0**-11},
 }
 """Fits that take long at size: each once, by threads of this process."""
-WAYS = ("one piece", HERE, "local:1", "local:2")
+WAYS = ("fit", HERE, "local:1", "local:2")
 
 
 def write_documents(folder: Path, n_queries: int, seed: int = 0) -> None:
@@ -74,14 +74,17 @@ def fit(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:
     """Fit once; return the measurements."""
     data, model = open_documents(folder), RankSVM(**settings)
     with ExitStack() as stack:
-        where = None if way == "one piece" else stack.enter_context(place_of(way))
-        plan = "" if where is None else model.shard_plan(data, where).words
+        where = None if way == "fit" else stack.enter_context(place_of(way))
         work = model.fit_data if where is None else partial(model.fit_in_shards, where=where)
         model, took = timed(lambda: work(data))
     found = {"seconds": took, "features, s": model.seconds_["features"]}
     found["newton, s"] = model.seconds_["newton"] + model.seconds_.get("start", 0.0)
     found |= {"products": model.trace_["products"].sum(), "peak GB": peak_memory() / 1e9}
-    return found | {"objective": model.objective_, "status": model.status_.name.lower(), "plan": plan}
+    return found | {
+        "objective": model.objective_,
+        "status": model.status_.name.lower(),
+        "plan": model.memory_plan_,
+    }
 
 
 def measured(folder: Path, settings: dict[str, Any], way: str) -> dict[str, Any]:

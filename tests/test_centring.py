@@ -10,7 +10,7 @@ from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import DataError
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, MapSettings
-from rankviz.features.operator import FAR, centred, far_columns
+from rankviz.features.operator import FAR, centred, far_columns, sizes
 from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.solvers import SOLVERS
 
@@ -128,3 +128,11 @@ def test_other_awkward_features_have_the_optimum_too(what: str) -> None:
         RankSVM(C=C, tol=1e-10, solver=s).fit_data(data_with(X)).objective_ for s in ("newton", "newton_yuan")
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 1024, 1040, 3000])
+def test_sizes_of_columns(n: int) -> None:
+    X = np.random.default_rng(n).normal(size=(n, 7)) * 10.0 ** np.arange(7)
+    expected = [max((abs(v) for v in column), default=0.0) for column in X.T.tolist()]
+    for given in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
+        np.testing.assert_array_equal(sizes(given), expected)

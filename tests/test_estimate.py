@@ -31,6 +31,7 @@ from rankviz.runs.estimate import (
     total_in_words,
     total_seconds,
 )
+from rankviz.shards.storage import STORAGES
 
 RATES = Rates(flops=5e10, exp=1e9, cos=1e8, memory=1e10)
 SHAPE = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000)
@@ -115,6 +116,27 @@ def test_an_exact_kernel_is_stored_as_memory_allows() -> None:
     assert estimate(SPEC, SHAPE, RATES).storage == ""
     with pytest.raises(DataError, match="Choose the Nyström approximation"):
         check_budget(estimate(spec, SHAPE, RATES), 1e6)
+
+
+def test_features_are_kept_as_memory_allows() -> None:
+    """The estimate has the plan of the fit, and says how features are kept if not as usual."""
+    shape = replace(SHAPE, queries=100)
+    usual = estimate(SPEC, shape, RATES, 1e9)
+    assert usual.storage == ""
+    words, budget = [], usual.need
+    for _ in range(3):
+        predicted = estimate(SPEC, shape, RATES, budget)
+        check_budget(predicted, predicted.bytes)
+        words.append(predicted.storage)
+        assert predicted.need <= budget
+        assert predicted.storage in str(predicted)
+        budget = predicted.need - 1
+    assert words == ["", *(storage.words for storage in STORAGES[1:])]
+    with pytest.raises(DataError, match="needs about"):
+        check_budget(predicted, predicted.bytes - 1)
+    many = estimate(SPEC, replace(SHAPE, n=10**6, queries=10**4, documents=10**6), RATES, 1e12)
+    assert many.bytes == 8 * 10**6 * SHAPE.d + many.need + many.spare
+    assert many.spare == 4 * 10**6 * many.sizes.width
 
 
 def test_plain_conjugate_gradients_cost_more() -> None:
@@ -253,7 +275,7 @@ def test_a_refusal_where_no_m_helps() -> None:
 def test_the_default_budget_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     predicted = estimate(SPEC, SHAPE, RATES)
     check_budget(predicted)
-    monkeypatch.setattr("rankviz.learning.memory.free_memory", lambda: predicted.bytes)
+    monkeypatch.setattr("rankviz.learning.memory.free_memory", lambda: predicted.bytes // 10)
     with pytest.raises(DataError, match="70%"):
         check_budget(predicted)
 

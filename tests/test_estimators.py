@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 import rankviz
 from rankviz import DataError, Progress, RankSVM, StopRequested
-from rankviz.datasets import make_data
+from rankviz.datasets import RankingData, make_data
+from rankviz.features import FEATURE_MAPS
 from rankviz.learning.objective import Status
 
 # --- scikit-learn's conventions ---------------------------------------------------------------------------
@@ -44,6 +46,30 @@ def test_fit_leaves_parameters_and_data_alone() -> None:
     np.testing.assert_array_equal(ours, X)
     assert ours.flags.writeable
     assert not hasattr(clone(svm), "coef_")
+
+
+def test_documents_are_copied_only_for_a_model_that_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared: list[bool] = []
+    training = RankSVM.training
+
+    def noted(self: RankSVM, data: RankingData, *given: Any, **named: Any) -> Any:
+        shared.append(np.shares_memory(data.X, ours))
+        assert not data.X.flags.writeable
+        return training(self, data, *given, **named)
+
+    monkeypatch.setattr(RankSVM, "training", noted)
+    for name in FEATURE_MAPS:
+        ours = X.copy()
+        before = (RankSVM(name) if name in ("linear", "exact") else model(name)).fit(ours, Y, qid=QID)
+        scores = before.predict(X)
+        ours[:] = 0.0  # the caller's array is the caller's again
+        np.testing.assert_array_equal(before.predict(X), scores)
+    assert dict(zip(FEATURE_MAPS, shared, strict=True)) == {name: name != "exact" for name in FEATURE_MAPS}
+    apart = np.argsort(np.arange(len(Y)) % 2, kind="stable")  # every query in two runs
+    ours = X[apart]
+    found = model("nystroem").fit(ours, Y[apart], qid=QID[apart])
+    assert not shared[-1]
+    assert np.isfinite(found.objective_)
 
 
 def test_not_fitted() -> None:
@@ -253,7 +279,7 @@ def test_a_fit_counts_its_memory_before_it_starts() -> None:
     told: list[Progress] = []
     fit = model("nystroem").fit(X, Y, qid=QID)
     assert 0 < fit.memory_need_ < 1e9
-    small = model("nystroem").set_params(memory_limit=fit.memory_need_ - 1)
+    small = model("nystroem").set_params(memory_limit=fit.memory_need_ * 0.6)
     with pytest.raises(DataError, match="needs about"):
         small.fit(X, Y, qid=QID, callback=told.append)
     assert not told

@@ -22,6 +22,7 @@ from rankviz.features import (
     rbf_kernel,
     scale_gamma,
 )
+from rankviz.features.fourier import cosines
 from rankviz.features.operator import CholeskyBasis, DenseBasis, IdentityBasis
 
 # --- kernel -----------------------------------------------------------------------------------------------
@@ -140,6 +141,22 @@ def test_fourier_features_by_the_formula() -> None:
     fitted = RandomFourier(6, RBF(0.7), seed=1).fit(DOCUMENTS)
     expected = np.sqrt(2 / 6) * np.cos(DOCUMENTS @ fitted.frequencies + fitted.phases)
     np.testing.assert_allclose(fitted.operator(DOCUMENTS).dense(), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0, 1e5, 1e11, 1e13, 1e14, 1e300])
+def test_cosines_are_as_good_as_those_of_the_c_library(scale: float) -> None:
+    angles = scale * RNG.normal(size=(700, 60))
+    angles[::50, 3] = 0.0
+    found = angles.copy()
+    cosines(found)
+    assert (np.abs(found - np.cos(angles)) <= 2.0**-51 * (1 + np.abs(angles))).all()
+    assert np.abs(found).max() <= 1 + 2.0**-50
+
+
+def test_cosines_of_numbers_that_are_none() -> None:
+    angles = np.array([[0.5, np.nan, np.pi]])
+    cosines(angles)
+    np.testing.assert_allclose(angles, np.cos([[0.5, np.nan, np.pi]]))
 
 
 @pytest.mark.parametrize("m", [1, 3, 50])

@@ -12,6 +12,7 @@ from rankviz.command.values import base_spec, chosen_roots, with_digests
 from rankviz.common.progress import Progress
 from rankviz.datasets.types import Fold
 from rankviz.runs.description import describe
+from rankviz.runs.estimate import estimate
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import execute, open_named, plan_in_shards
 from rankviz.runs.spec import RunSpec
@@ -59,6 +60,8 @@ def _trained(spec: RunSpec, chosen: Namespace, bar: Bar, number: int, where: Bac
     fold = open_named(spec, [str(root) for root in chosen_roots(chosen)])
     if where is not None:
         _print_plan(spec, fold, where)
+    elif (predicted := estimate(spec, fold)).storage:
+        note(f"{spec.fold}: {predicted}.")
 
     def report(progress: Progress) -> None:
         bar.update(number, f"{spec.fold}: {progress.stage}")

@@ -26,11 +26,14 @@ PIECES = 4
 
 ROWS = 4096
 """Rows of features per block; a copy of them fits in the cache."""
+CACHED, SEVERAL = 1 << 17, 16
+"""Entries of a matrix that fit in the cache (1 MB); and how many such slices a thread takes at a time."""
 SMALL_ENTRIES = 100_000
 """Entries below which threads do not pay."""
 SMALL_PRODUCT = 5e7
 """Multiplications below which threads do not pay: some milliseconds."""
-_THREADS = "rankviz-blocks"
+WORKERS = "rankviz-blocks"
+"""Beginning of the names of threads that share work; such a thread does its own work alone."""
 PIECE_ENTRIES = 32_768
 """Entries per piece of an operation with several passes: 256 kB, which fits in the inner caches with a
 copy."""
@@ -120,6 +123,21 @@ def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         return list(_shared_out(work, items))
 
 
+def for_rows(work: Callable[[slice], object], n: int, m: int) -> None:
+    """Call work(rows) for slices of the n rows of an (n, m) matrix, on all cores if there are many.
+
+    A slice fits in the cache, so `work` may read it several times.
+    """
+    step = max(1, CACHED // max(m, 1))
+
+    def several(rows: slice) -> None:
+        for own in _slices(rows.start, rows.stop, step):
+            work(own)
+
+    for _ in _shared_out(several, _slices(0, n, SEVERAL * step)):
+        pass
+
+
 def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
     """Return the work's result for each item, in parallel if this helps."""
     parallel = cores() > 1 and len(items) > 1 and not _is_shared()
@@ -128,12 +146,12 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cores(), thread_name_prefix=_THREADS)
+    return ThreadPoolExecutor(cores(), thread_name_prefix=WORKERS)
 
 
 def _is_shared() -> bool:
-    """Return True in a thread of the pool, which would wait forever for another one."""
-    return threading.current_thread().name.startswith(_THREADS)
+    """Return True in a thread that shares work already; one of the pool would wait forever for another."""
+    return threading.current_thread().name.startswith(WORKERS)
 
 
 if hasattr(os, "register_at_fork"):

@@ -86,6 +86,7 @@ class RankingData:
         qid: ArrayLike,
         *,
         regroup: bool = False,
+        copy: bool = True,
         document_ids: Sequence[str] | NDArray[np.str_] | None = None,
         feature_names: Sequence[str] | None = None,
         name: str = "",
@@ -94,7 +95,8 @@ class RankingData:
 
         Query ids are whole numbers, or texts or other objects of one type, which are numbered. `regroup=True`
         brings separated documents of a query together: queries keep the order of their first documents,
-        documents their order within the query, and `rows` states the original positions.
+        documents their order within the query, and `rows` states the original positions. `copy=False` may
+        refer to the memory of X, which must then not change.
         Raises `DataError` for separated documents without `regroup`, shapes that do not match, features that
         are not finite real numbers, negative or fractional grades, missing ids, and ids that a float type may
         have rounded.
@@ -115,7 +117,7 @@ class RankingData:
             X_, y_ = X_[order], y_[order]
             docs = None if docs is None else docs[order]
         elif X_ is X or not X_.flags.owndata:
-            X_ = X_.copy()  # frozen below; the caller's array stays writable
+            X_ = X_.copy() if copy else X_.view()  # frozen below; the caller's array stays writable
         return cls(X_, y_, ptr, ids, docs, names, order, name, query_names)
 
     def __post_init__(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from rankviz.common.errors import DataError
 from rankviz.common.memory import BUDGET_SHARE, free_memory
@@ -113,23 +112,23 @@ class TrainingSizes:
         return scratch * block + (min(self.n, ROWS) + 2 * columns) * (self.d + 2)
 
 
-def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0, otherwise: str = "") -> None:
-    """Raise `DataError` if training needs more than `budget` bytes, naming the largest m that fits.
+def check_fits(sizes: TrainingSizes, budget: float, extra: float = 0.0) -> None:
+    """Raise `DataError` if training needs more than `budget` bytes; `extra` bytes are needed for every m."""
+    if sizes.bytes + extra > budget:
+        fits = largest_fitting(sizes, lambda narrower: narrower.bytes + extra <= budget)
+        raise too_large(sizes, sizes.bytes + extra, budget, fits)
 
-    `extra` bytes are needed for every m; `otherwise` is a sentence with an alternative.
-    """
-    need = sizes.bytes + extra
-    if need <= budget:
-        return
-    fits = largest_fitting(sizes, lambda narrower: narrower.bytes + extra <= budget)
+
+def too_large(sizes: TrainingSizes, need: float, budget: float, fits: int) -> DataError:
+    """Return the error for training beyond `budget` bytes; `fits` is the largest m that can."""
     remedy = f"Choose m = {fits} or fewer features." if fits else "Choose a smaller data set."
     if sizes.kind.is_exact:
         remedy = f"Choose {_approximation(sizes.kernel)}, or a smaller data set."
     with_m = f" with m = {sizes.m:,}" if sizes.kind.has_components else ""
-    raise DataError(
+    return DataError(
         f"training on {sizes.n:,} documents{with_m} needs about {megabytes(need)} of memory",
         expected=f"at most {megabytes(budget)} (by default {BUDGET_SHARE:.0%} of what is free)",
-        remedy=f"{remedy} {otherwise}".strip(),
+        remedy=remedy,
     )
 
 
@@ -169,45 +168,17 @@ MEMORY_LIMIT = Setting(
 )
 
 
-class Room(NamedTuple):
-    """Bytes for training, and bytes left for the matrix of an exact kernel."""
-
-    need: int
-    left: float
-
-
-def room_for(
-    data: RankingData,
-    feature_map: str,
-    kernel: str | Kernel,
-    m: int,
-    loss: str | Loss,
-    solver: str,
-    limit: float | None,
-) -> Room:
-    """Return the bytes for training out of `limit` (default: the free memory), and the bytes left.
-
-    Raises `DataError`, with a remedy, if it does not fit even without the matrix of an exact kernel.
-    """
-    budget, listed = default_budget() if limit is None else limit, SOLVERS[solver].lists_pairs
+def training_sizes(
+    data: RankingData, feature_map: str, kernel: str | Kernel, m: int, loss: str | Loss, solver: str = USUAL
+) -> TrainingSizes:
+    """Return the sizes that determine the memory of training a RankSVM on data."""
     pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
-    if listed:
+    if SOLVERS[solver].lists_pairs:
         pairs = int(count_pairs(data.y, data.ptr).sum())
-    _refuse_long_lists(pairs, budget, loss, solver)
-    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
-    formed = 8.0 * sizes.n * sizes.width if listed and sizes.kind.memory.base else 0.0
-    check_fits(sizes, budget, formed, "" if listed else _in_shards(sizes, budget))
-    return Room(sizes.bytes + int(formed), budget - sizes.bytes)
+    return TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
 
 
-def _in_shards(sizes: TrainingSizes, budget: float) -> str:
-    """Suggest shards if they would fit: they store features in single precision, or not at all."""
-    if not sizes.base_bytes or sizes.kind.is_exact or sizes.bytes - sizes.base_bytes > budget:
-        return ""
-    return "Or fit in shards, which need not keep them: fit_in_shards(data, Here()), or --where here."
-
-
-def _refuse_long_lists(pairs: int, budget: float, loss: str | Loss, solver: str) -> None:
+def refuse_long_lists(pairs: int, budget: float, loss: str | Loss, solver: str) -> None:
     """Raise `DataError` if the listed pairs alone do not fit, with an alternative that needs no list."""
     if pairs * PAIR_BYTES <= budget:
         return

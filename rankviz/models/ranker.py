@@ -26,6 +26,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, colu
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, DataWarning, SettingError
 from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.common.row_blocks import for_rows
 from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.parts import query_weights, weighted_queries
 from rankviz.datasets.types import RankingData, require_data
@@ -170,12 +171,16 @@ def refuse_unusable(data: RankingData) -> None:
 
 def refuse_huge(X: FloatArray) -> None:
     """Raise `DataError` for features whose squares overflow."""
-    if largest(X) > LARGEST_FEATURE:
-        raise DataError(
-            f"features beyond ±{LARGEST_FEATURE:g}",
-            expected="features whose squares are finite",
-            remedy="Normalise the features first.",
-        )
+
+    def check(rows: slice) -> None:
+        if largest(X[rows]) > LARGEST_FEATURE:
+            raise DataError(
+                f"features beyond ±{LARGEST_FEATURE:g}",
+                expected="features whose squares are finite",
+                remedy="Normalise the features first.",
+            )
+
+    for_rows(check, *X.shape)
 
 
 _NO_PAIRS = "no query has documents of different grades: no preference pair, every score is the same"
@@ -242,6 +247,11 @@ class Ranker(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    @property
+    def keeps_documents(self) -> bool:
+        """True if a fitted model may refer to training documents, so that `fit` copies them: by default."""
+        return True
 
     @abstractmethod
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
@@ -347,10 +357,14 @@ class Ranker(BaseEstimator):
         `SettingWarning` of settings that the current choices do not read. Warns with `DataWarning` if all
         scores are equal (no query has two grades, or all weights stayed 0). Warns with scikit-learn's
         `ConvergenceWarning` if the solver ended before its tolerance was met, unless it was stopped.
+        X is copied only if the model keeps documents, X is not a contiguous array of float64, or documents
+        of a query are apart; else it must not change during training.
         """
         columns = Columns.of(X)
         self.warn_of_settings()
-        data = RankingData.from_arrays(X, grades_of(y), query_ids_of(qid), regroup=True)
+        data = RankingData.from_arrays(
+            X, grades_of(y), query_ids_of(qid), regroup=True, copy=self.keeps_documents
+        )
         if sample_weight is None:
             self.fit_data(data, callback=callback)
         else:
@@ -386,7 +400,9 @@ class Ranker(BaseEstimator):
         `DataWarning` if every model would have the same score (NaN if no query counts), and if many documents
         share a score, so that their order in the file decides the mean (`NDCG.ties`).
         """
-        data = RankingData.from_arrays(self._checked(X), grades_of(y), query_ids_of(qid), regroup=True)
+        data = RankingData.from_arrays(
+            self._checked(X), grades_of(y), query_ids_of(qid), regroup=True, copy=False
+        )
         weights = None if sample_weight is None else query_weights(sample_weight, data, data.rows)
         return NDCG(at, definition).mean(self.scores(data.X, silent), data, weights)
 

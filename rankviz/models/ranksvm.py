@@ -26,10 +26,10 @@ from rankviz.common.threads import single_blas
 from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.kernel_base import Kernel
-from rankviz.features.registry import FEATURE_MAP
+from rankviz.features.registry import FEATURE_MAP, FEATURE_MAPS
 from rankviz.learning.kernel_space import KernelSpace
 from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, loss_of
-from rankviz.learning.memory import Room, room_for
+from rankviz.learning.memory import default_budget, refuse_long_lists, training_sizes
 from rankviz.learning.objective import Solver, Status
 from rankviz.learning.pairs import COSTS, Costs, PairCosts, frozen_costs, pair_costs
 from rankviz.learning.risk import Risk
@@ -52,9 +52,9 @@ from rankviz.models.feature_ranker import (
     refuse_long_documents,
 )
 from rankviz.models.ranker import refuse_unusable
-from rankviz.shards.backend import Backend
+from rankviz.shards.backend import Backend, Here
 from rankviz.shards.objective import ShardedSpace
-from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for
+from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for, plan_here
 
 
 @dataclass(eq=False, repr=False)
@@ -97,8 +97,9 @@ class RankSVM(FeatureRanker):
         "auto" solves the Newton systems with the map's preconditioner; "none" uses plain conjugate gradients,
         to show the preconditioner's effect.
     memory_limit : float or None
-        Bytes that training may use; a fit that needs more is refused before it starts. None: 70 % of the free
-        memory. The exact map stores its kernel as precisely as this allows.
+        Bytes that training may use besides the documents. None: 70 % of the free memory. Features are kept in
+        double precision, in single precision, or computed again for every product, as this allows; the exact
+        map stores its kernel likewise. A fit that needs more is refused before it starts.
     costs : None, "query", "grade", "grade_query", "slack", "margin", a table, ("query", a table) or CostRule
         Cost of a pair: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
@@ -142,8 +143,10 @@ class RankSVM(FeatureRanker):
     trace_ : DataFrame
         One row per iteration (see `rankviz.learning.objective.TraceRow`).
     memory_need_ : int
-        Bytes counted for training before it started. Optional memory is not counted: the matrix of an exact
-        kernel, and a copy of wide features in single precision.
+        Bytes counted for training before it started, besides the documents. Optional memory is not counted:
+        the matrix of an exact kernel, and a copy of wide features in single precision.
+    memory_plan_ : str
+        How features were stored, and the memory at the peak with the documents, in words.
     query_weights_ : (Q,) float64 or None
         Weights of the training queries, if `fit` was given `sample_weight`.
     weighed_digest_ : str
@@ -190,6 +193,12 @@ class RankSVM(FeatureRanker):
     degree: int = 3
     coef0: float = 1.0
 
+    @property
+    def keeps_documents(self) -> bool:
+        """True for the exact kernel, whose model is coefficients of documents."""
+        kind = FEATURE_MAPS.get(self.feature_map)
+        return kind is None or kind.is_exact
+
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a checked `RankingData`; see `fit`."""
         return self._fit(data, None, callback)
@@ -206,12 +215,24 @@ class RankSVM(FeatureRanker):
 
     def training_in_shards(self, data: RankingData, where: Backend, report: Report = silent) -> Training:
         """Return the same as `training`, on shards."""
-        plan, seed = self.shard_plan(data, where), self.seed()
-        self.memory_need_ = plan.need
+        plan = self.shard_plan(data, where)
+        self.memory_need_, self.memory_plan_ = plan.need, plan.words
+        seed = self.seed()
         with single_blas():
             family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
-        loss = loss_of(self.loss).surrogate()
-        space = ShardedSpace(family, data, loss, self._costs(data), where, plan)
+        return self._sharded(family, data, where, plan, seed)
+
+    def _sharded(
+        self,
+        family: MapFamily,
+        data: RankingData,
+        where: Backend,
+        plan: Plan,
+        seed: int,
+        weights: FloatArray | None = None,
+    ) -> Training:
+        loss, costs = loss_of(self.loss).surrogate(), self._costs(data, weights)
+        space = ShardedSpace(family, data, loss, costs, where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
 
     def shard_plan(self, data: RankingData, where: Backend) -> Plan:
@@ -247,26 +268,34 @@ class RankSVM(FeatureRanker):
 
         `weights` (Q,) are query weights.
         """
-        room = self.room(data)
-        self.memory_need_ = room.need
+        plan = self.plan(data)
+        self.memory_need_, self.memory_plan_ = plan.need, plan.words
         seed = self.seed()
         family = MapFamily(self.unfitted_map(1.0, seed), data.X, report)
+        if not plan.in_one_piece:
+            return self._sharded(family, data, Here(plan.shards), plan, seed, weights)
         space: Space
         if family.drawn.in_kernel_space:
             check_kernel_space(self.solver, data.n_documents)
-            space = KernelSpace(family, data.X, room.left)
+            space = KernelSpace(family, data.X, plan.left)
         else:
-            space = FeatureSpace(family, data.X, room.left, keep_arguments=keep_arguments)
+            space = FeatureSpace(family, data.X, plan.left, keep_arguments=keep_arguments)
         return self.training_in(space, data, seed, weights)
 
-    def room(self, data: RankingData) -> Room:
-        """Check settings; return the memory that training needs and leaves; DataError if it does not fit."""
+    def plan(self, data: RankingData) -> Plan:
+        """Return how `fit` stores features, and its memory; raise the same errors for settings and data.
+
+        Raises `DataError`, with a remedy, if training does not fit even if features are computed again for
+        every product.
+        """
         self.check_settings()
         refuse_unusable(data)
         refuse_long_documents(self.kernel_at(1.0), data)
-        limit = None if self.memory_limit is None else float(self.memory_limit)
+        budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
         m = int(self.n_components)
-        return room_for(data, self.feature_map, self.kernel, m, self.loss, self.solver, limit)
+        sizes = training_sizes(data, self.feature_map, self.kernel, m, self.loss, self.solver)
+        refuse_long_lists(sizes.pairs, budget, self.loss, self.solver)
+        return plan_here(sizes, data.n_queries, self.solver, budget).of(data)
 
     def training_in(
         self, space: Space, data: RankingData, seed: int = 0, weights: FloatArray | None = None

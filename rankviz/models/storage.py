@@ -28,6 +28,7 @@ from rankviz.models.ranksvm import RankSVM
 FORMAT = 1
 NUMBERS = ("gap", "primal", "dual", "n_iter", "memory_need")
 """Final results of training besides the objective; not every model has all of them."""
+WORDS = ("start", "memory_plan", "seconds")
 TRACE = "trace."
 """Prefix of the trace's columns among the arrays of the file."""
 
@@ -118,7 +119,7 @@ def _ended(model: FeatureRanker) -> dict[str, Any]:
     A model made from a stored run has fewer of them.
     """
     known = {name: getattr(model, f"{name}_") for name in NUMBERS if hasattr(model, f"{name}_")}
-    words = {name: getattr(model, f"{name}_") for name in ("start", "seconds") if hasattr(model, f"{name}_")}
+    words = {name: getattr(model, f"{name}_") for name in WORDS if hasattr(model, f"{name}_")}
     words |= {"status": model.status_.name} if hasattr(model, "status_") else {}
     return {**words, "numbers": {name: v if math.isfinite(v) else None for name, v in known.items()}}
 
@@ -127,8 +128,9 @@ def _keep_end(model: FeatureRanker, ended: dict[str, Any], arrays: Arrays) -> No
     """Set the results of `_ended` and the trace; KeyError, TypeError or ValueError for other values."""
     if "status" in ended:
         model.status_ = Status[ended["status"]]
-    if "start" in ended:
-        model.start_ = str(ended["start"])
+    for name in ("start", "memory_plan"):
+        if name in ended:
+            setattr(model, f"{name}_", str(ended[name]))
     if "seconds" in ended:
         model.seconds_ = {str(stage): float(seconds) for stage, seconds in dict(ended["seconds"]).items()}
     for name in NUMBERS:

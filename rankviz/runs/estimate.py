@@ -20,6 +20,7 @@ import numpy as np
 from rankviz.common.numbers import megabytes
 from rankviz.datasets.types import Fold
 from rankviz.features import LINEAR
+from rankviz.features.fourier import cosines
 from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
 from rankviz.features.kernels import usual_kernel
 from rankviz.features.registry import FEATURE_MAP, KERNEL, N_COMPONENTS
@@ -28,12 +29,13 @@ from rankviz.learning.kernel_space import first_landmarks
 from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
 from rankviz.learning.pairs import count_pairs, grade_codes
-from rankviz.learning.solvers import SOLVER, START, Sizes, Work
+from rankviz.learning.solvers import SOLVER, START, Sizes, SolverChoice, Work
 from rankviz.learning.sorted_risk import sorting_pays
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.low_rank_blocks import rectangle_entries
 from rankviz.runs.families import families
 from rankviz.runs.spec import DataSpec, RunSpec
+from rankviz.shards.storage import STORAGES, fastest_here, plan_here
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ def _measure() -> Rates:
     return Rates(
         flops=2 * 256**3 / _fastest(lambda: A @ A),
         exp=len(x) / _fastest(lambda: np.exp(x, out=out)),
-        cos=len(x) / _fastest(lambda: np.cos(x, out=out)),
+        cos=len(x) / _fastest(lambda: cosines(x.copy()[:, None])),
         memory=B.nbytes / _fastest(lambda: B @ v),
     )
 
@@ -203,11 +205,13 @@ class Estimate:
     bytes : int
         Largest memory in use at a time, beyond that of the program itself.
     storage : str
-        How the exact kernel's matrix is kept in the free memory, in words; "" for other maps.
+        How an exact kernel's matrix, or features that do not fit in double precision, are kept; else "".
     spare : int
         The part of `bytes` that only makes the run faster; it is used if it is free.
     guess : bool
         True if the method or solver declares nothing about its work.
+    need : int
+        The part of `bytes` that training cannot do without.
     """
 
     spec: RunSpec
@@ -218,6 +222,7 @@ class Estimate:
     storage: str = ""
     spare: int = 0
     guess: bool = False
+    need: int = 0
 
     @property
     def seconds(self) -> float:
@@ -227,7 +232,7 @@ class Estimate:
     @property
     def overhead(self) -> float:
         """Seconds, divided by the counted ones."""
-        return KERNEL_OVERHEAD if self.storage else OVERHEAD
+        return KERNEL_OVERHEAD if self.sizes.kind.is_exact else OVERHEAD
 
     def __str__(self) -> str:
         notes = ", ".join(filter(None, (self.storage, GUESS if self.guess else "")))
@@ -249,17 +254,28 @@ def estimate(
     data += work.memory
     budget = default_budget() if budget is None else budget
     if not sizes.in_kernel_space:
-        copy = sizes.copy_bytes if sizes.copy_bytes <= budget - sizes.bytes else 0
-        size = data + max(sizes.bytes + copy, 8 * evaluation)
-        storage = "kernel factored" if sizes.kind.is_exact else ""
+        need, copy, storage = _planned(spec, shape, sizes, budget)
+        storage = "kernel factored" if sizes.kind.is_exact else storage
+        size = data + max(need + copy, 8 * evaluation)
         stages = _stages(spec, shape, sizes, work, rates)
         stages = {name: s * (spec.share if name in LEARNED else 1.0) for name, s in stages.items()}
-        return Estimate(spec, shape, sizes, stages, size, storage, copy, work.guess)
+        return Estimate(spec, shape, sizes, stages, size, storage, copy, work.guess, need)
     dtype = storage_dtype(shape.n, budget - sizes.bytes)
     matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
     stages = _kernel_stages(shape, sizes, work, rates, matrix)
     size = data + max(sizes.bytes + matrix, 8 * evaluation)
-    return Estimate(spec, shape, sizes, stages, size, storage_words(dtype), guess=work.guess)
+    words, need = storage_words(dtype), sizes.bytes
+    return Estimate(spec, shape, sizes, stages, size, words, guess=work.guess, need=need)
+
+
+def _planned(spec: RunSpec, shape: Shape, sizes: TrainingSizes, budget: float) -> tuple[int, int, str]:
+    """Return the bytes of training, those of a copy of its features, and their storage in words."""
+    if not isinstance(spec.option(SOLVER.name), SolverChoice):  # a low-rank method, which plans its own
+        copy = sizes.copy_bytes if sizes.copy_bytes <= budget - sizes.bytes else 0
+        return sizes.bytes, copy, ""
+    plan, _ = fastest_here(sizes, shape.queries, spec.get(SOLVER.name), budget)
+    unusual = sizes.base_bytes > 0 and plan.storage != STORAGES[0]
+    return plan.need, plan.spare, plan.storage.words if unusual else ""
 
 
 def budget_now() -> float:
@@ -286,7 +302,7 @@ def total_in_words(estimates: Sequence[Estimate]) -> str:
     words = f"about {in_words(total_seconds(estimates))} and "
     words += megabytes(max((e.bytes for e in estimates), default=0))
     notes = [GUESS] if any(e.guess for e in estimates) else []
-    exact = [e for e in estimates if e.storage]
+    exact = [e for e in estimates if e.sizes.kind.is_exact]
     if exact:
         part = f"{in_words(total_seconds(exact))} for the exact kernel, "
         notes = [(part if len(exact) < len(estimates) else "") + exact[0].storage, *notes]
@@ -319,8 +335,13 @@ def check_budget(predicted: Estimate, budget: float | None = None) -> None:
 
     The default budget is 70 % of the free memory.
     """
-    beside = predicted.bytes - predicted.spare - predicted.sizes.bytes
-    check_fits(predicted.sizes, default_budget() if budget is None else budget, beside)
+    budget = default_budget() if budget is None else budget
+    beside = predicted.bytes - predicted.spare - predicted.need
+    if not isinstance(predicted.spec.option(SOLVER.name), SolverChoice):
+        check_fits(predicted.sizes, budget, beside)
+    else:
+        solver = predicted.spec.get(SOLVER.name)
+        plan_here(predicted.sizes, predicted.shape.queries, solver, budget, beside=beside)
 
 
 def _stages(spec: RunSpec, shape: Shape, sizes: TrainingSizes, work: Work, rates: Rates) -> dict[str, float]:

@@ -217,7 +217,7 @@ class SampledRuns:
     def __init__(self, model: RankSVM, fold: Fold, report: Report) -> None:
         self._fold, clock = fold, Stopwatch()
         self._end: _End | None = None
-        model.room(fold.train)  # refuse too large problems before computing features
+        model.plan(fold.train)  # refuse too large problems before computing features
         gamma = model.gamma_for(fold.train.X)
         fitted = model.unfitted_map(gamma, model.seed()).fit(fold.train.X, report)
         clock.lap("draw")

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rankviz.common.errors import SettingError
+from rankviz.common.row_blocks import WORKERS
 from rankviz.common.settings import Whole, instance
 from rankviz.common.threads import cores, single_blas
 from rankviz.learning.memory import default_budget
@@ -124,7 +125,7 @@ class Here:
                 found.append(work(*row))
                 tell(len(found), len(rows))
             return PerShard(tuple(found))
-        with single_blas(), ThreadPoolExecutor(self.threads, thread_name_prefix="rankviz-shards") as pool:
+        with single_blas(), ThreadPoolExecutor(self.threads, f"{WORKERS}-shards") as pool:
             futures = [pool.submit(work, *row) for row in rows]
             try:
                 left = set(futures)

@@ -383,9 +383,7 @@ class ShardedSpace(Space):
         fitted = self.map(task, report)
         shards, basis = self._featured(task.gamma, report), self.plan.storage.basis(fitted.basis)
         n, k = len(self.X), basis.shape[0]
-        # a single-precision copy pays if features are stored in double precision, and memory allows
-        kept = self.plan.storage.bytes(n, k) == 8 * n * k and fitted.basis.nested
-        copies = kept and 0 < copy_bytes(n, k) <= self.plan.left
+        copies = self.plan.spare > 0 and copy_bytes(n, k) > 0 and fitted.basis.nested
         largest = max(1.0, largest_value(fitted.kernel, self.X))
         return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
 

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rankviz.common.arrays import FloatArray, IntArray, release_pages
+from rankviz.common.arrays import FloatArray, IntArray, mapping_of, release_pages
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.memory import BUDGET_SHARE
 from rankviz.common.numbers import megabytes
@@ -30,13 +31,14 @@ from rankviz.features.kernel_base import Kernel
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
 from rankviz.learning.losses import Loss, loss_of
-from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting
+from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting, too_large, training_sizes
 from rankviz.learning.solvers import SOLVERS, USUAL
-from rankviz.learning.sorted_risk import risk_sizes
-from rankviz.shards.backend import Backend
+from rankviz.shards.backend import DOCUMENTS, Backend, Here
 
-ROWS = 4096
+ROWS = 1024
 """Rows of features to compute before they are rounded."""
+COLUMNS = 64
+"""Columns of Φ to form at a time: about half of a triangular T is then skipped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +128,12 @@ class FeatureStorage(ABC):
     ----------
     words : str
         Stored features, in words.
+    reads_once : bool
+        True if the documents are not needed once their features are stored.
     """
 
     words: ClassVar[str]
+    reads_once: ClassVar[bool] = False
 
     @abstractmethod
     def base(self, X: FloatArray, fitted: FittedMap) -> Base:
@@ -152,6 +157,7 @@ class DoubleStorage(FeatureStorage):
     """Features in double precision, as a map computes them: 8nk bytes."""
 
     words: ClassVar[str] = "features in double precision"
+    reads_once: ClassVar[bool] = True
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Return all features."""
@@ -164,19 +170,40 @@ class DoubleStorage(FeatureStorage):
         return 8 * n * k
 
 
+def _forming(basis: Basis) -> Callable[[FloatArray, NDArray[np.float32]], None]:
+    """Return a function that writes base·T into an array, without the parts of T that are 0."""
+    T = basis.expand(np.eye(basis.shape[1]))
+    used = T != 0
+    if np.array_equal(used, np.diag(np.diag(used))):
+        return lambda base, out: np.copyto(out, base * np.diag(T), casting="same_kind")
+    parts = []
+    for start in range(0, T.shape[1], COLUMNS):
+        columns = slice(start, start + COLUMNS)
+        rows = np.flatnonzero(used[:, columns].any(axis=1))
+        own = slice(int(rows.min(initial=len(T))), int(rows.max(initial=-1)) + 1)
+        parts.append((columns, own, np.ascontiguousarray(T[own, columns])))
+
+    def form(base: FloatArray, out: NDArray[np.float32]) -> None:
+        for columns, own, part in parts:
+            out[:, columns] = base[:, own] @ part
+
+    return form
+
+
 @dataclass(frozen=True)
 class SingleStorage(FeatureStorage):
     """Φ itself in single precision: 4nk bytes."""
 
     words: ClassVar[str] = "features in single precision"
+    reads_once: ClassVar[bool] = True
 
     def base(self, X: FloatArray, fitted: FittedMap) -> Stored:
         """Return Φ of all documents, computed in blocks."""
         out = np.empty((len(X), fitted.n_components), np.float32)
-        T = fitted.basis.expand(np.eye(fitted.n_components))
+        form = _forming(fitted.basis)
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
-            out[rows] = fitted.operator(X[rows]).base @ T
+            form(fitted.operator(X[rows]).base, out[rows])
         release_pages(X)
         return Stored(cast(FloatArray, out))
 
@@ -208,6 +235,14 @@ class NoStorage(FeatureStorage):
         return 8 * n * k
 
 
+@dataclass(frozen=True)
+class DocumentStorage(DoubleStorage):
+    """Documents as features."""
+
+    words: ClassVar[str] = "the documents as features"
+    reads_once: ClassVar[bool] = False
+
+
 STORAGES: tuple[FeatureStorage, ...] = (DoubleStorage(), SingleStorage(), NoStorage())
 """The fastest first."""
 
@@ -220,27 +255,52 @@ WORKER = 16e9
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a fit in shards.
+    """The plan of a fit.
 
     Attributes
     ----------
     shards : int
+        1 for one piece.
     storage : FeatureStorage
     need : int
         Bytes needed where the shards are, besides the documents.
     left : float
         Remaining bytes there.
+    spare : int
+        Bytes of a copy of the features in single precision; 0 if it does not pay or has no room.
+    documents : int
+        Bytes of the documents; 0 if they are mapped from a file and need not stay in memory.
     """
 
     shards: int
     storage: FeatureStorage
     need: int
     left: float
+    spare: int = 0
+    documents: int = 0
+
+    @property
+    def in_one_piece(self) -> bool:
+        """True if nothing is left of shards: there is one, with features in double precision."""
+        return self.shards == 1 and isinstance(self.storage, DoubleStorage)
+
+    @property
+    def total(self) -> int:
+        """Bytes of memory at the peak, with the documents."""
+        return self.documents + self.need + self.spare
+
+    def of(self, data: RankingData) -> Plan:
+        """Return the plan of these documents, which may be mapped from a file."""
+        once = self.storage.reads_once and not self.in_one_piece and mapping_of(data.X) is not None
+        return replace(self, documents=0) if once else self
 
     @property
     def words(self) -> str:
         """The plan as a sentence."""
-        return f"{self.shards} shards, {self.storage.words}: about {megabytes(self.need)} of memory."
+        pieces = "one piece" if self.in_one_piece else f"{self.shards} shard{'s' * (self.shards > 1)}"
+        parts = f"{megabytes(self.documents)} of it for the documents"
+        parts = parts if self.documents else "the documents stay in their file"
+        return f"{pieces}, {self.storage.words}: about {megabytes(self.total)} of memory, {parts}."
 
 
 def plan_for(
@@ -259,26 +319,81 @@ def plan_for(
     if no plan fits.
     """
     instance("where", backend, Backend, "a place to train, such as rankviz.shards.Here()")
-    pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
-    sizes = TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
+    sizes = training_sizes(data, feature_map, kernel, m, loss)
     refuse_coefficients(sizes)
     budget = backend.budget() if limit is None else limit
-    ways = list(storages) if sizes.base_bytes else [DoubleStorage()]
-    found = [_plan(sizes, storage, backend, data.n_queries, budget) for storage in ways]
-    for plan in found:
-        if plan.left >= 0:
-            return plan
-    need = min(plan.need for plan in found)
-    fits = largest_fitting(
-        sizes,
-        lambda less: any(_plan(less, storage, backend, data.n_queries, budget).left >= 0 for storage in ways),
-    )
+    plan, fits = _fastest(lambda one: _in_shards(one, backend, data.n_queries, budget, storages), sizes)
+    if plan.left >= 0:
+        return plan.of(data)
+    pairs = sizes.pairs
     listed = f", {megabytes(pairs * PAIR_BYTES)} of it for {pairs:,} listed pairs" if pairs else ""
     raise DataError(
-        f"training on {sizes.n:,} documents in shards needs about {megabytes(need)} of memory{listed}",
+        f"training on {sizes.n:,} documents in shards needs about {megabytes(plan.need)} of memory{listed}",
         expected=f"at most {megabytes(budget)}",
-        remedy=_remedy(loss, fits, need),
+        remedy=_remedy(loss, fits, plan.need),
     )
+
+
+IN_SHARDS = 2 * DOCUMENTS
+"""Documents from which training in this process works in shards, whose sums and sorts fit in the caches."""
+FEWEST = 16
+"""Least number of these shards."""
+
+
+def plan_here(
+    sizes: TrainingSizes, n_queries: int, solver: str, budget: float, *, beside: float = 0.0
+) -> Plan:
+    """Return the fastest plan of training in this process; `DataError` with a remedy if none fits.
+
+    `beside` are bytes of other things, also out of `budget`.
+    """
+    plan, fits = fastest_here(sizes, n_queries, solver, budget - beside)
+    if plan.left < 0:
+        raise too_large(sizes, plan.need + beside, budget, fits)
+    return plan
+
+
+def fastest_here(sizes: TrainingSizes, n_queries: int, solver: str, budget: float) -> tuple[Plan, int]:
+    """Return the fastest plan that fits, or the smallest if none does; and the largest m that fits."""
+    return _fastest(lambda one: _here(one, n_queries, solver, budget), sizes)
+
+
+def _here(sizes: TrainingSizes, n_queries: int, solver: str, budget: float) -> list[Plan]:
+    """Return the plans of training in this process, the fastest first.
+
+    The number of shards does not depend on the number of threads, so neither does the model.
+    """
+    forms = SOLVERS[solver].lists_pairs  # such solvers form Φ
+    formed = 8 * sizes.n * sizes.width if forms and sizes.kind.memory.base else 0
+    storage = DoubleStorage() if sizes.base_bytes else DocumentStorage()
+    one = _with_copy(sizes, Plan(1, storage, sizes.bytes + formed, budget - sizes.bytes - formed))
+    if forms or sizes.kind.is_exact or sizes.width > sizes.n:
+        return [one]
+    shards = Here(max(FEWEST, round(sizes.n / DOCUMENTS)))
+    more = _in_shards(sizes, shards, n_queries, budget, STORAGES)
+    return more if sizes.n >= IN_SHARDS else [one, *more[1:]]
+
+
+def _fastest(plans: Callable[[TrainingSizes], Sequence[Plan]], sizes: TrainingSizes) -> tuple[Plan, int]:
+    """Return the first plan that fits; if none does, the smallest, and the largest m for which one would."""
+    found = plans(sizes)
+    for plan in found:
+        if plan.left >= 0:
+            return plan, sizes.m
+    fits = largest_fitting(sizes, lambda less: any(plan.left >= 0 for plan in plans(less)))
+    return min(found, key=lambda plan: plan.need), fits
+
+
+def _in_shards(
+    sizes: TrainingSizes,
+    backend: Backend,
+    n_queries: int,
+    budget: float,
+    storages: Sequence[FeatureStorage],
+) -> list[Plan]:
+    """Return the plans with features stored in these ways, also those that do not fit."""
+    ways = list(storages) if sizes.base_bytes else [DocumentStorage()]
+    return [_plan(sizes, storage, backend, n_queries, budget) for storage in ways]
 
 
 def _plan(
@@ -292,7 +407,13 @@ def _plan(
     if sizes.width > sizes.n:  # all features are brought together for the preconditioner
         at_once += 8 * sizes.n * sizes.width
     need = sizes.bytes - sizes.base_bytes + storage.bytes(*stored) + at_once
-    return Plan(shards, storage, need, budget - need)
+    return _with_copy(sizes, Plan(shards, storage, need, budget - need))
+
+
+def _with_copy(sizes: TrainingSizes, plan: Plan) -> Plan:
+    """Return the plan with the bytes of the documents, and of a copy in single precision if there is room."""
+    pays = isinstance(plan.storage, DoubleStorage) and 0 < sizes.copy_bytes <= plan.left
+    return replace(plan, spare=sizes.copy_bytes if pays else 0, documents=8 * sizes.n * sizes.d)
 
 
 def _remedy(loss: str | Loss, fits: int, need: float) -> str:

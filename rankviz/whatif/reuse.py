@@ -272,7 +272,7 @@ class Retraining:
     def __init__(
         self, settings: RankSVM, data: RankingData, fitted: FittedMap, report: Report = silent
     ) -> None:
-        self._settings, self._budget = _at_gamma_of(settings, fitted), settings.room(data).left
+        self._settings, self._budget = _at_gamma_of(settings, fitted), settings.plan(data).left
         exact = FEATURE_MAPS[settings.feature_map].is_exact
         clock = Stopwatch()
         self.state = state_of(fitted, data.X, self._budget, exact=exact, report=report)

@@ -29,6 +29,7 @@ from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.parts import take_queries
 from rankviz.learning.pairs import check_costs
 from rankviz.metrics.significance import interval
+from rankviz.models.ranker import refuse_huge
 
 VALUES = np.array([[0.5, 0.0, -2.0], [0.0, 0.25, 1.0]])
 
@@ -337,3 +338,16 @@ def test_score_files_of_regrouped_arrays(tmp_path: Any) -> None:
 def test_dates_as_objects_are_names() -> None:
     day = datetime.date(2020, 1, 1)
     assert make(np.array([day, day], dtype=object)).query_names == (day,)
+
+
+@pytest.mark.parametrize("row", [0, 131_071, 131_072, 2_500_000, 2_600_000])
+@pytest.mark.parametrize("value", [np.nan, -np.inf, -1e200])
+def test_every_block_of_rows_is_checked(row: int, value: float) -> None:
+    X = np.zeros((2_600_001, 1))
+    X[[row, -1]] = value
+    if np.isfinite(value):
+        with pytest.raises(DataError, match="beyond"):
+            refuse_huge(X)
+    else:
+        with pytest.raises(DataError, match=f"feature 1 of document {row + 1} is"):
+            dense_features(X)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest_shards import awkward_data
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from rankviz import DataError, Progress, RankSVM, StopRequested, evaluate
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import megabytes
 from rankviz.datasets import make_data
+from rankviz.features.fourier import FittedFourier
+from rankviz.features.operator import CholeskyBasis, DenseBasis
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import TrainingSizes
 from rankviz.shards import Backend, Here, storage
-from rankviz.shards.storage import NoStorage
+from rankviz.shards.storage import NoStorage, SingleStorage
 
 DATA = awkward_data()
 SETTINGS: list[dict[str, Any]] = [
@@ -170,22 +177,104 @@ def test_memory_decides_how_features_are_kept_and_says_so_before() -> None:
     model.set_params(n_components=fits).fit_in_shards(DATA, where)
 
 
-def test_a_fit_in_one_piece_that_memory_refuses_says_that_shards_would_do() -> None:
+def test_a_fit_keeps_its_features_as_memory_allows_and_says_so() -> None:
     data = make_data(n_queries=100, documents_per_query=(90, 110), seed=0)
     model = RankSVM("nystroem", n_components=300, gamma=0.3, C=0.02)
-    enough = model.shard_plan(data, Here(16, threads=2)).need
-    model.set_params(memory_limit=0.7 * enough)
-    with pytest.raises(DataError, match=r"fit_in_shards\(data, Here\(\)\), or --where here"):
+    limit, objectives, words = None, [], []
+    for _ in range(3):
+        model.set_params(memory_limit=limit)
+        planned = model.plan(data).words
         model.fit_data(data)
-    assert "double" not in model.shard_plan(data, Here(16, threads=2)).words
-    for hopeless in (
-        model.set_params(memory_limit=1e5),
-        RankSVM("exact", memory_limit=1e7),
-        RankSVM("nystroem", n_components=300, solver="sgd_pair", memory_limit=0.7 * enough),
-    ):
-        with pytest.raises(DataError) as refused:
-            hopeless.fit_data(data)
-        assert "shards" not in str(refused.value)
+        assert model.memory_plan_ == planned
+        assert limit is None or model.memory_need_ <= limit
+        limit = model.memory_need_ - 1
+        objectives.append(model.objective_)
+        words.append(planned)
+    kept = ("one piece, features in double", "features in single", "features computed again")
+    for text, expected in zip(words, kept, strict=True):
+        assert expected in text
+        assert f"{megabytes(data.X.nbytes)} of it for the documents" in text
+    np.testing.assert_allclose(objectives, objectives[0], rtol=3e-6)
+    with pytest.raises(DataError, match=r"Choose m = \d+ or fewer") as refused:
+        model.set_params(memory_limit=limit).fit_data(data)
+    fits = int(re.search(r"m = (\d+)", str(refused.value).partition("Choose")[2])[1])
+    model.set_params(n_components=fits).fit_data(data)
+
+
+def test_one_query_is_one_shard_that_keeps_its_features_as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_data(n_queries=1, documents_per_query=(2000, 2000), seed=0)
+    model = RankSVM("fourier", n_components=50, gamma=0.3, C=0.02)
+    one = clone(model).fit_data(data)
+    monkeypatch.setattr("rankviz.models.ranksvm.FeatureSpace", None)
+    model.set_params(memory_limit=one.memory_need_ - 1).fit_data(data)
+    assert model.memory_plan_.startswith("1 shard, features in single")
+    assert model.objective_ == pytest.approx(one.objective_, rel=3e-6)
+
+
+def test_mapped_documents_take_memory_only_while_they_are_needed(tmp_path: Path) -> None:
+    DATA.X.tofile(tmp_path / "X.bin")
+    mapped = replace(DATA, X=np.memmap(tmp_path / "X.bin", np.float64, "r", shape=DATA.X.shape))
+    wide, linear, where = RankSVM("fourier", n_components=50), RankSVM(), Here(4)
+    assert wide.shard_plan(mapped, where).documents == 0
+    assert "stay in their file" in wide.shard_plan(mapped, where).words
+    for plan in (wide.plan(mapped), linear.shard_plan(mapped, where), wide.shard_plan(DATA, where)):
+        assert plan.documents == DATA.X.nbytes
+
+
+def test_solvers_that_form_features_are_not_fitted_in_shards() -> None:
+    model = RankSVM("nystroem", n_components=60, solver="sgd_pair", max_iter=1)
+    enough = model.plan(DATA)
+    assert enough.shards == 1
+    with pytest.raises(DataError, match="needs about"):
+        model.set_params(memory_limit=enough.need - 1).plan(DATA)
+
+
+WEIGHTS = np.random.default_rng(3).integers(1, 4, DATA.n_queries).repeat(np.diff(DATA.ptr))
+MANY: dict[str, tuple[RankSVM, ArrayLike | None]] = {
+    "linear": (RankSVM(C=0.1), None),
+    "weighted": (RankSVM(C=0.1), WEIGHTS),
+    "costs": (RankSVM(C=0.1, costs="grade_query"), WEIGHTS),
+    "hinge": (RankSVM(C=0.01, loss="hinge"), None),
+    "logistic": (RankSVM(C=0.1, loss="logistic"), None),
+    "nystroem": (RankSVM("nystroem", n_components=60, gamma=0.3, C=0.1), None),
+    "truncated": (RankSVM("nystroem", n_components=60, rank=20, gamma=0.3, C=0.1), None),
+    "fourier": (RankSVM("fourier", n_components=60, gamma=0.3, C=0.1), None),
+    "lbfgs": (RankSVM(C=0.1, solver="lbfgs"), None),
+    "newton_yuan": (RankSVM(C=0.1, solver="newton_yuan"), None),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_documents_are_fitted_in_shards_with_the_same_result(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, weights = MANY[name]
+    asked = {"qid": DATA.qid, "sample_weight": weights}
+    one = clone(given).fit(DATA.X, DATA.y, **asked)
+    assert one.memory_plan_.startswith("one piece")
+    monkeypatch.setattr(storage, "IN_SHARDS", 10)
+    found = []
+    for threads in (1, 2, 4):
+        monkeypatch.setattr("rankviz.shards.backend.cores", lambda n=threads: n)
+        many = clone(given).fit(DATA.X, DATA.y, **asked)
+        assert many.memory_plan_.startswith(f"{storage.FEWEST} shards")
+        found.append(many.coef_.tobytes())
+    assert len(set(found)) == 1
+    assert many.objective_ == pytest.approx(one.objective_, rel=3e-6)
+    assert many.n_pairs_ == one.n_pairs_
+
+
+@pytest.mark.parametrize("made", [FittedFourier, DenseBasis, CholeskyBasis])
+def test_features_in_single_precision_skip_only_zeros(made: type) -> None:
+    kind, rank = (
+        ("fourier", None) if made is FittedFourier else ("nystroem", 30 if made is DenseBasis else None)
+    )
+    unfitted = RankSVM(kind, n_components=150, rank=rank, gamma=2.0).unfitted_map(2.0, 0)
+    fitted = unfitted.fit(DATA.X)
+    assert made in (type(fitted), type(fitted.basis))
+    base = SingleStorage().base(DATA.X, fitted).base
+    assert base.dtype == np.float32
+    np.testing.assert_allclose(base, fitted.operator(DATA.X).dense(), rtol=1e-6, atol=1e-7)
 
 
 def test_features_that_pass_are_cut_into_smaller_shards(monkeypatch: pytest.MonkeyPatch) -> None:
