@@ -19,7 +19,7 @@ def test_numbers_of_a_column_have_as_many_decimals() -> None:
     assert alike([0.985, 0.23, -0.0068, 0.0]) == ["+0.985", "+0.230", "−0.007", "0.000"]
     assert alike([-12.34, 0.5]) == ["−12.3", "+0.5"]
     assert alike([1234.5, 2.0]) == ["+1234", "+2"]
-    assert alike([1e-9, -2e-10]) == ["+1.00e−09", "−2.00e−10"]
+    assert alike([1e-9, -2e-10]) == ["+1.00 × 10⁻⁹", "−2.00 × 10⁻¹⁰"]
     assert alike([0.0]) == ["0"]
     assert alike([]) == []
 

@@ -77,7 +77,7 @@ def test_differences_are_full_where_they_hold(found: Comparison) -> None:
     assert [trace.marker.symbol for trace in drawn] == FIRST_FULL
     assert drawn[0].x[0] == pytest.approx(0.1)
     assert figure.layout.xaxis.tickformat.startswith("+")
-    assert figure.layout.xaxis.labelalias["+0"] == "0"
+    assert figure.layout.xaxis.labelalias["+0.00"] == "0"
     assert (
         "better on 12 of 12 queries, worse on 0<br>paired randomisation test p = 4.9"
         in drawn[0].hovertemplate

@@ -108,7 +108,7 @@ def check_shared_queries(parts: Mapping[str, RankingData]) -> None:
         if len(shared):
             more = f" and {len(shared) - 1} more are" if len(shared) > 1 else " is"
             raise DataError(
-                f"query {shared[0]}{more} also also in {first.name}",
+                f"query {shared[0]}{more} also in {first.name}",
                 expected="every query in one part only",
                 remedy="Move all documents of a query to one part, or renumber the queries.",
                 path=second.name,

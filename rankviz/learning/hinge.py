@@ -59,6 +59,7 @@ class HingeContinuation:
         whose width is in the last row of the trace.
         """
         h, inner_tol, rows = WIDEST, LOOSEST, list[TraceRow]()
+        best: tuple[float, SolverResult] | None = None
         while True:
             steps = self.max_iter - sum(row.step > 0 for row in rows)
             newton = TruncatedNewton(tol=inner_tol, max_iter=steps, preconditioned=self.preconditioned)
@@ -68,8 +69,15 @@ class HingeContinuation:
             rows = _joined(rows, result.trace, h)
             proved = certificate(smooth, result.point)
             status = self._status(result.status, proved.gap, h)
+            found = SolverResult(
+                result.point.with_value(proved.value), result.status, tuple(rows), precondition
+            )
+            if best is None or proved.gap < best[0]:
+                best = proved.gap, found
+            if status is Status.STALLED:  # rounding may spoil the last width: return the best one, to its row
+                return replace(best[1], status=status)
             if status is not None:
-                return SolverResult(result.point.with_value(proved.value), status, tuple(rows), precondition)
+                return replace(found, status=status)
             # Two parts of the gap: ½‖∇‖² falls with inner_tol, and the rest with h. Reduce the larger one.
             unsolved = 0.5 * smooth.inner(result.point.gradient, result.point.gradient) / proved.value
             smoothing = proved.gap - unsolved

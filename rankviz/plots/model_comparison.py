@@ -69,10 +69,11 @@ def dot_intervals(table: pd.DataFrame, title: str, hover: pd.Series, **layout: A
     return finished(figure, height=height, showlegend=False, margin=margin, **axes, **layout)
 
 
-def _signed(table: pd.DataFrame) -> dict[str, str]:
-    """Return the format of an axis of differences: signed, with equal decimals."""
+def _signed(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the format of an axis of differences: signed but for zero, with equal decimals."""
     span = float(max(table["high"].max(), 0.0) - min(table["low"].min(), 0.0))
-    return {"tickformat": f"+.{max(math.ceil(-math.log10(span / 6)), 1) if span > 0 else 2}f"}
+    decimals = max(math.ceil(-math.log10(span / 6)), 1) if span > 0 else 2
+    return {"tickformat": f"+.{decimals}f", "labelalias": {f"+{0:.{decimals}f}": "0"}}
 
 
 def _domains(rows: list[int]) -> list[tuple[float, float]]:

@@ -88,7 +88,7 @@ CENTRAL, END = b"PK\x01\x02", b"PK\x05\x06"
         (zipped(fold_at("A/") | fold_at("B/")), "2 data sets: A and B"),
         (zipped({"train.txt": TEXTS["train.txt"], "test.txt": TEXTS["test.txt"]}), "no vali.txt in Fold1"),
         (zipped(fold_at("Fold1/") | {"Fold2/train.txt": WHOLE}), "no vali.txt and no test.txt in Fold2"),
-        (zipped(fold_at("") | {"vali.txt": TEXTS["train.txt"]}), "is also in up.zip: train.txt"),
+        (zipped(fold_at("") | {"vali.txt": TEXTS["train.txt"]}), "also in up.zip: train.txt"),
         (
             zipped(fold_at("Fold1/") | {"Fold1/vali.txt": b"0 qid:1 1:x\n"}),
             "up.zip: Fold1/vali.txt, line 1: ",
@@ -124,7 +124,7 @@ def test_broken_archives(tmp_path, archive, words):
         ([(f"{k}.txt", b"") for k in range(21)], "21 files"),
         ([("a.zip", GOOD_ZIP), ("train.txt", WHOLE)], "a.zip: a zip archive among 2 files"),
         ([("train.txt", WHOLE), ("vali.txt", WHOLE)], "no test.txt"),
-        ([("train.txt", WHOLE), ("vali.txt", WHOLE), ("test.txt", WHOLE)], "is also in train.txt"),
+        ([("train.txt", WHOLE), ("vali.txt", WHOLE), ("test.txt", WHOLE)], "also in train.txt"),
         ([("train.txt", WHOLE), ("training.txt", WHOLE)], "a second file for train"),
         ([("one.txt", WHOLE), ("two.txt", WHOLE)], "one.txt, two.txt"),
         ([("a\u202e\x1b.txt", b"")], "a??.txt: no documents"),

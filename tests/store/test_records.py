@@ -168,7 +168,7 @@ def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord]
     store.marks.note("me", digests[:1], "=1+1")
     store.marks.star("me", digests[:1])
     assert export_runs(store, digests, "me", tmp_path / "some.rankviz") == 3
-    with pytest.raises(DataError, match="no run"):
+    with pytest.raises(DataError, match="no finished run"):
         export_runs(store, digests, "you", tmp_path / "none.rankviz")
     other = RunStore(tmp_path / "other.sqlite")
     assert import_runs(other, tmp_path / "some.rankviz", "you") == 3
