@@ -39,16 +39,16 @@ def test_what_a_tab_asks_for_is_kept_while_another_is_open(open_page: Callable[.
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
-def test_no_closed_expander_has_a_table_or_code(open_link: Callable[..., AppTest], entry: Entry) -> None:
+def test_no_closed_expander_has_a_table_or_code(open_page: Callable[..., AppTest], entry: Entry) -> None:
     """The browser would load large scripts for them before the first figure."""
-    app = open_link(entry.file, m=10)
+    app = open_page(entry.file, m=10)
     assert app.sidebar.expander
     for box in app.expander:
         assert not (box.dataframe or box.code) or box.proto.expanded, box.label
 
 
-def test_the_link_comes_when_its_place_is_opened(open_link: Callable[..., AppTest]) -> None:
-    app = open_link("train", m=10)
+def test_the_link_comes_when_its_place_is_opened(open_page: Callable[..., AppTest]) -> None:
+    app = open_page("train", m=10)
     assert not app.sidebar.get("code")
     assert "m=10" in opened(app, "share-and-presets").sidebar.code[0].value
 

@@ -84,7 +84,8 @@ def address() -> str:
     if os.environ.get(PROXY):
         found = str(st.context.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
     else:
-        found = st.context.ip_address or ""  # None for this machine's own, where a proxy may run
+        seen = st.context.ip_address  # None for this machine's own, where a proxy may run
+        found = seen if isinstance(seen, str) else ""
     return hashlib.blake2b(found.encode(), digest_size=8).hexdigest() if found else ""
 
 
