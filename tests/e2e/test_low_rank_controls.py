@@ -9,6 +9,7 @@ from tools.browser import Server, open_page, wait_settled
 
 _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .flatMap(kind => Array.from(page.querySelectorAll(`[data-testid=${kind}] *`)))
+    .filter(part => !part.closest('details:not([open])') || page.localName === 'details')
     .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
     .map(part => part.textContent || part.value)"""
 _BOTTOM = "parts => Math.max(...parts.map(part => part.getBoundingClientRect().bottom))"

@@ -51,8 +51,7 @@ def saved(page: Page, key: str, size: str, kind: str) -> bytes:
     place = box_of(page, key)
     if place.get_attribute("open") is None:
         _opener(page, key).click()
-    place.get_by_role("combobox", name="Picture").click()
-    page.get_by_role("option", name=size).click()
+    choose_picture(page, place, size)
     wait_settled(page)
     with page.expect_download() as download:
         place.get_by_role("button", name=kind, exact=True).click()
@@ -60,6 +59,15 @@ def saved(page: Page, key: str, size: str, kind: str) -> bytes:
     assert download.value.suggested_filename == name
     expect(place.get_by_role("status")).to_have_text(f"Saved as {name}.")
     return Path(download.value.path()).read_bytes()
+
+
+def choose_picture(page: Page, place: Locator, size: str) -> None:
+    """Choose the size of a picture, after the box has opened and the page has scrolled: both close a menu."""
+    menu = place.get_by_role("combobox", name="Picture")
+    menu.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    menu.click()
+    page.get_by_role("option", name=size).click()
 
 
 def _opener(page: Page, key: str) -> Locator:
@@ -217,8 +225,7 @@ def test_print_gives_a_pdf_with_lines_and_letters_of_the_size_of_paper(server: S
     open_page(page, f"{server.url}/train?m=25")
     _opener(page, "ndcg-at-k").click()
     place = box_of(page, "ndcg-at-k")
-    place.get_by_role("combobox", name="Picture").click()
-    page.get_by_role("option", name="paper, one column, 85 mm").click()
+    choose_picture(page, place, PAPER)
     wait_settled(page)
     place.get_by_role("button", name="Print", exact=True).click()
     page.wait_for_function("window.asked")
