@@ -228,12 +228,13 @@ def test_print_gives_a_pdf_with_lines_and_letters_of_the_size_of_paper(server: S
     choose_picture(page, place, PAPER)
     wait_settled(page)
     place.get_by_role("button", name="Print", exact=True).click()
-    page.wait_for_function("window.asked")
+    expect(page.locator("#printed")).to_have_count(1)
+    assert page.evaluate("() => window.asked")
     printed = page.pdf(prefer_css_page_size=True)
     width = float(re.search(rb"/MediaBox \[0 0 ([0-9.]+) ", printed)[1])  # type: ignore[index]
     assert width == pytest.approx(85 / 25.4 * 72, abs=2)
     assert printed.count(b"/Type /Page\n") == 1
-    assert b"/FontFile2" in printed
+    assert b"/Type3" in printed or b"/FontFile" in printed  # letters, of a font with variable weight
     assert b"/Subtype /Image" not in printed
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(page.locator("#printed")).to_have_count(0)
