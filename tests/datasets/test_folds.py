@@ -119,7 +119,7 @@ def test_missing_parts_are_named(tmp_path):
 def test_a_query_in_two_parts_is_refused(tmp_path):
     write_fold(tmp_path / "SET" / "Fold1")
     shutil.copy(tmp_path / "SET" / "Fold1" / "test.txt", tmp_path / "SET" / "Fold1" / "vali.txt")
-    with pytest.raises(DataError, match=r"query \d+ and 2 more are also also in SET fold 1, vali"):
+    with pytest.raises(DataError, match=r"query \d+ and 2 more are also in SET fold 1, vali"):
         load_fold(tmp_path / "SET")
 
 
