@@ -1,14 +1,13 @@
-"""Damaged rows of a run store: find them, set them right or remove them.
+"""Damaged rows of a run store in SQLite: find them, set them right or remove them.
 
 A bad disk, a cut copy or another program may leave a value that no version of rankviz writes: text in a
 column of numbers, text that is not UTF-8, JSON that cannot be parsed, a reference to no row. One such value
-may cost its row, but no other one.
+may cost its row, but no other one. PostgreSQL checks types, texts and references itself.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -32,10 +31,10 @@ from sqlalchemy import (
 from rankviz.common.numbers import counted
 from rankviz.store.tables import MOST_BYTES, metadata, runs
 
-YEAR = 365 * 86400.0
-"""Longest time into the future that a row may name, in seconds."""
-_ROW = {"sqlite": "rowid", "postgresql": "ctid"}
-"""Dialect -> name of a row, whatever its key holds."""
+LATEST = 1e11
+"""Largest number that a row may hold: a time, in seconds, of the year 5138."""
+_ROW: Any = literal_column("rowid")
+"""SQLite's number of a row, whatever its key holds."""
 
 
 def mend(connection: Connection) -> str:
@@ -56,7 +55,7 @@ def mend(connection: Connection) -> str:
                 removed[table.name] += 1
             else:
                 values = {name: _default(table.columns[name]) for name in names}
-                connection.execute(update(table).where(_row(connection) == row).values(values))
+                connection.execute(update(table).where(row == _ROW).values(values))
                 reset[table.name] += 1
     said = [_said(found, verb) for found, verb in ((removed, "removed"), (reset, "set right")) if found]
     return f"The database of runs was damaged: {'; '.join(said)}." if said else ""
@@ -65,10 +64,6 @@ def mend(connection: Connection) -> str:
 def _said(found: Counter[str], verb: str) -> str:
     rows = ", ".join(f"{counted(number, 'row')} of {name}" for name, number in found.items())
     return f"{rows} {verb}"
-
-
-def _row(connection: Connection) -> Any:
-    return literal_column(_ROW[connection.dialect.name])
 
 
 def _has_default(column: Column[Any]) -> bool:
@@ -89,30 +84,25 @@ def _default(column: Column[Any]) -> Any:
 
 def _unreadable(connection: Connection, column: Column[Any]) -> Iterator[Any]:
     """Yield the rows whose value in this column is none that rankviz writes."""
-    raw = cast(column, LargeBinary) if _is_text(column) and connection.dialect.name == "sqlite" else column
-    kind: Any = literal_column(f'typeof("{column.table.name}"."{column.name}")')
-    if connection.dialect.name == "postgresql":  # which checks types itself
-        kind = literal_column("'any'")
+    kind: Any = literal_column(f'typeof("{column.name}")')
     readable = _readable(column)
-    # conversion would fail at the first damaged value: values are read as they are stored
-    asked = select(
-        _row(connection), kind, raw.label("value") if _is_text(column) else _plain(connection, column)
-    )
-    for row, found, value in connection.execute(asked.select_from(column.table)):
-        if found == "null" or (found == "any" and value is None):
+    asked = select(_ROW, kind, _as_stored(column)).select_from(column.table)
+    for row, found, value in connection.execute(asked):
+        if found == "null":
             if not column.nullable:
                 yield row
-        elif found not in (*_KINDS[_family(column)], "any") or not readable(value):
+        elif found not in _KINDS[_family(column)] or not readable(value):
             yield row
 
 
-def _plain(connection: Connection, column: Column[Any]) -> Any:
-    """Return a column of numbers without conversion of its values; bytes are not read at all."""
-    name = f'"{column.table.name}"."{column.name}"'
+def _as_stored(column: Column[Any]) -> Any:
+    """Return a column without conversion, which would fail at the first damaged value; bytes are not read."""
+    if _is_text(column):
+        return cast(column, LargeBinary)
     if _family(column) == "blob":
         return literal_column("1")
-    numeric = f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END"
-    return literal_column(numeric if connection.dialect.name == "sqlite" else name)
+    name = f'"{column.name}"'
+    return literal_column(f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END")
 
 
 _KINDS = {"text": ("text",), "number": ("real", "integer"), "whole": ("integer",), "blob": ("blob",)}
@@ -141,19 +131,18 @@ def _readable(column: Column[Any]) -> Callable[[Any], bool]:
     if column is runs.c.size:
         return lambda value: 0 <= value <= MOST_BYTES
     if isinstance(column.type, Double):
-        latest = time.time() + YEAR
-        return lambda value: 0 <= value <= latest
+        return lambda value: 0 <= value <= LATEST
     return lambda _: True
 
 
-def _is_utf8(value: bytes | str) -> bool:
+def _is_utf8(value: bytes) -> bool:
     try:
-        return isinstance(value, str) or value.decode() is not None
+        return value.decode() is not None
     except UnicodeDecodeError:
         return False
 
 
-def _is_json(value: bytes | str, shape: type) -> bool:
+def _is_json(value: bytes, shape: type) -> bool:
     try:
         return not value or isinstance(json.loads(value), shape)
     except (ValueError, RecursionError):
@@ -164,12 +153,8 @@ def _orphans(connection: Connection, column: Column[Any]) -> Iterator[Any]:
     """Yield the rows that refer to a row that is not there."""
     for key in column.foreign_keys:
         there = exists().where(key.column == column).correlate(column.table)
-        asked = select(_qualified(connection, column.table)).select_from(column.table)
+        asked: Any = select(literal_column(f'"{column.table.name}".rowid')).select_from(column.table)
         yield from connection.execute(asked.where(column.is_not(None), ~there)).scalars()
-
-
-def _qualified(connection: Connection, table: Table) -> Any:
-    return literal_column(f'"{table.name}".{_ROW[connection.dialect.name]}')
 
 
 def _remove(connection: Connection, table: Table, row: Any) -> None:
@@ -178,9 +163,9 @@ def _remove(connection: Connection, table: Table, row: Any) -> None:
         for key in child.foreign_keys:
             if key.column.table is not table or key.ondelete is not None:
                 continue
-            named = select(key.column).where(_row(connection) == row).scalar_subquery()
+            named = select(key.column).where(row == _ROW).scalar_subquery()
             if key.parent.nullable:
                 connection.execute(update(child).where(key.parent == named).values({key.parent.name: None}))
             else:
                 connection.execute(delete(child).where(key.parent == named))
-    connection.execute(delete(table).where(_row(connection) == row))
+    connection.execute(delete(table).where(row == _ROW))

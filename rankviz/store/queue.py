@@ -275,7 +275,7 @@ def _longest_waiting(connection: Connection, study: str) -> Any | None:
     ).first()
 
 
-def _parse_roots(text: str) -> tuple[str, ...]:
+def parse_roots(text: str) -> tuple[str, ...]:
     """Parse a study's data roots; () if unreadable, and then no data set is found."""
     with suppress(ValueError, TypeError, RecursionError):
         return tuple(map(str, json.loads(text)))
@@ -300,7 +300,7 @@ def _lease_family(connection: Connection, study: Any, family: int, worker: str) 
     connection.execute(update(runs).where(runs.c.id.in_(unread)).values(**failed))
     found = tuple(spec for spec in specs.values() if spec is not None)
     most = math.inf if study.seconds is None else study.seconds
-    about = study.owner, found, _parse_roots(study.roots), study.threads, worker, study.background
+    about = study.owner, found, parse_roots(study.roots), study.threads, worker, study.background
     return LeasedFamily(family, study.id, *about, most, most - study.worked, study.place)
 
 

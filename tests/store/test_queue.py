@@ -14,7 +14,7 @@ from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.tables import workers
+from rankviz.store.tables import studies, workers
 
 
 def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> None:
@@ -218,3 +218,15 @@ def test_addresses_take_turns_before_visitors(store: RunStore, specs: list[RunSp
     store.studies.submit(Study("honest", "mine", address="another place"), [specs[4]])
     owners = [take_lease(store, f"w{number}").owner for number in range(3)]
     assert owners == ["made up 0", "honest", "made up 1"]
+
+
+@pytest.mark.parametrize(("roots", "design"), [("7", "["), ("", "[1]"), ("{", "null")])
+def test_a_study_that_cannot_be_read_whole_is_still_listed(
+    store: RunStore, specs: list[RunSpec], roots: str, design: str
+) -> None:
+    damaged, sound = (store.studies.submit(GRID, [spec]) for spec in specs[:2])
+    with store.database.writing() as connection:
+        connection.execute(update(studies).where(studies.c.id == damaged).values(roots=roots, design=design))
+    found = {status.id: status.study for status in store.studies.of(GRID.owner)}
+    assert found.keys() == {damaged, sound}
+    assert (found[damaged].roots, found[damaged].design) == ((), {})
