@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.report import timed
 from rankviz.common.memory import peak_memory, reset_peak_memory, resident_memory
-from rankviz.common.threads import cores, limit_threads
+from rankviz.common.parallel import cores, limit_threads
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 

@@ -32,7 +32,7 @@ from benchmarks.report import fold_of, letor, synthetic, timed
 from rankviz import Fold, RankSVM, evaluate
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import small
-from rankviz.common.threads import cores
+from rankviz.common.parallel import cores
 from rankviz.datasets import RankingData, make_fold
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES

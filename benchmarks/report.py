@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_info
 
 from rankviz import Fold, RankingData, load_fold
 from rankviz.common.numbers import small
-from rankviz.common.threads import cores
+from rankviz.common.parallel import cores
 from rankviz.datasets import make_data
 
 T = TypeVar("T")

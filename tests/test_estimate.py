@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from rankviz import DataError, Fold, RunSpec, execute
-from rankviz.common.memory import free_memory
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import free_memory, megabytes
 from rankviz.datasets import make_fold
 from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.solvers import SOLVERS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from naive_kernels import DOCUMENTS, OTHERS, RNG, approximation, kernel
 
-from rankviz.common import row_blocks
+from rankviz.common import parallel
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import (
     FEATURE_MAPS,
@@ -48,7 +48,7 @@ def test_identical_rows_have_kernel_one(scale: float) -> None:
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rbf_kernel(DOCUMENTS, OTHERS, 0.3)
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 7 * len(OTHERS))
+    monkeypatch.setattr(parallel, "BLOCK_ENTRIES", 7 * len(OTHERS))
     told: list[Progress] = []
     np.testing.assert_allclose(rbf_kernel(DOCUMENTS, OTHERS, 0.3, told.append), whole, rtol=1e-14)
     assert [p.stage for p in told] == ["features"] * 9
@@ -56,7 +56,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_blocks_are_shared_among_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "cores", lambda: 3)
+    monkeypatch.setattr(parallel, "cores", lambda: 3)
     X = RNG.normal(size=(700, 4))
     np.testing.assert_allclose(rbf_kernel(X, X[:300], 0.5), kernel(X, X[:300], 0.5), atol=1e-13)
 
@@ -75,7 +75,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     """The pool's threads do not survive a fork; a child that waited for them would never end."""
     code = """
 import os, signal, numpy as np
-from rankviz.common import row_blocks as blocks
+from rankviz.common import parallel as blocks
 blocks.cores = lambda: 2
 block = np.ones((1000, 200))
 blocks.in_place(np.exp, block)

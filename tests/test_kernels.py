@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from naive_kernels import KERNELS, KNOWN, InverseDistance, Matern, slow_kernel
 
-from rankviz.common import row_blocks
+from rankviz.common import parallel
 from rankviz.common.progress import Progress
 from rankviz.features import KERNELS as KINDS
 from rankviz.features import RBF, Kernel, Laplacian, LinearKernel, Polynomial
@@ -42,9 +42,9 @@ def test_a_kernel_is_scikit_learns_or_the_same_row_by_row(kernel: Kernel) -> Non
 def test_blocks_and_cores_change_nothing(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     many = RNG.normal(size=(900, 5))
     expected = slow_kernel(kernel, many, many[:301])
-    monkeypatch.setattr(row_blocks, "cores", lambda: 3)  # blocks are large enough to be shared out
+    monkeypatch.setattr(parallel, "cores", lambda: 3)  # blocks are large enough to be shared out
     np.testing.assert_allclose(kernel.matrix(many, many[:301]), expected, rtol=1e-11, atol=1e-12)
-    monkeypatch.setattr(row_blocks, "BLOCK_ENTRIES", 7 * len(Z) * (1 + kernel.scratch(5)))
+    monkeypatch.setattr(parallel, "BLOCK_ENTRIES", 7 * len(Z) * (1 + kernel.scratch(5)))
     told: list[Progress] = []
     np.testing.assert_allclose(kernel.matrix(X, Z, told.append), slow_kernel(kernel, X, Z), rtol=1e-11)
     assert [p.fraction for p in told] == [*(7 * i / 60 for i in range(1, 9)), 1.0]
@@ -135,13 +135,13 @@ def test_degree_one_without_a_constant_is_linear() -> None:
 
 @pytest.mark.parametrize("degree", range(1, 18))
 def test_powers_by_squares(degree: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "PIECE_ENTRIES", 40)
+    monkeypatch.setattr(parallel, "PIECE_ENTRIES", 40)
     block = RNG.normal(size=(9, 17))
     expected = block**degree
-    row_blocks.powers(block, degree)
+    parallel.powers(block, degree)
     np.testing.assert_allclose(block, expected, rtol=1e-13)
     vector = np.linspace(-1, 1, 90)
-    row_blocks.powers(vector, degree)
+    parallel.powers(vector, degree)
     np.testing.assert_allclose(vector, np.linspace(-1, 1, 90) ** degree, rtol=1e-13)
 
 
@@ -171,8 +171,8 @@ def test_a_kernel_takes_no_more_memory_than_it_says(kernel: Kernel, *, kept: boo
     finally:
         tracemalloc.stop()
     scratch = kernel.scratch(d)
-    block = scratch * min(n * m, row_blocks.BLOCK_ENTRIES // (1 + scratch))
-    pieces = 8 * row_blocks.PIECE_ENTRIES
-    assert peak <= 8 * (n * m + block + (row_blocks.ROWS + 2 * m) * (d + 2) + pieces)
+    block = scratch * min(n * m, parallel.BLOCK_ENTRIES // (1 + scratch))
+    pieces = 8 * parallel.PIECE_ENTRIES
+    assert peak <= 8 * (n * m + block + (parallel.ROWS + 2 * m) * (d + 2) + pieces)
     if scratch and not kept:
-        assert peak > 8 * (n * m + 0.4 * block / row_blocks.PIECES)  # one thread has one piece at a time
+        assert peak > 8 * (n * m + 0.4 * block / parallel.PIECES)  # one thread has one piece at a time

@@ -20,7 +20,7 @@ from conftest_jobs import MANY, SPEC, end_workers, ended, wait_for
 from filelock import SoftFileLock
 
 from rankviz import RunSpec, execute
-from rankviz.common import files, memory, processes, row_blocks, threads
+from rankviz.common import files, memory, parallel, processes
 from rankviz.common.processes import ProcessId
 from rankviz.datasets import Fold, make_fold
 from rankviz.runs.record import RunRecord
@@ -155,13 +155,13 @@ def test_nothing_is_shared_out_where_there_are_no_threads(monkeypatch: pytest.Mo
     def refuse() -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads, "IN_BROWSER", True)
-    monkeypatch.setattr(row_blocks, "_pool", refuse)
-    assert threads.cores() == 1
-    assert row_blocks.each(abs, [-1, 2]) == [1, 2]
-    block = row_blocks.np.full((600, 600), 4.0)
-    row_blocks.in_place(row_blocks.np.sqrt, block)
-    assert (row_blocks.rounded(block) == 2).all()
+    monkeypatch.setattr(parallel, "IN_BROWSER", True)
+    monkeypatch.setattr(parallel, "_pool", refuse)
+    assert parallel.cores() == 1
+    assert parallel.each(abs, [-1, 2]) == [1, 2]
+    block = parallel.np.full((600, 600), 4.0)
+    parallel.in_place(parallel.np.sqrt, block)
+    assert (parallel.rounded(block) == 2).all()
 
 
 # --- jobs ---------------------------------------------------------------------------------------------------

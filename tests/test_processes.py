@@ -90,7 +90,7 @@ def test_processes_where_the_system_does_not_list_them(
 
 def test_threads_are_limited() -> None:
     code = (
-        "import numpy, threadpoolctl; from rankviz.common.threads import cores, limit_threads; "
+        "import numpy, threadpoolctl; from rankviz.common.parallel import cores, limit_threads; "
         "limit_threads(1); "
         "print(cores(), {pool['num_threads'] for pool in threadpoolctl.threadpool_info()})"
     )

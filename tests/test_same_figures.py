@@ -13,7 +13,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
-from rankviz.common.threads import ENVIRONMENT
+from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import make_data
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.solvers import SOLVERS

@@ -7,8 +7,7 @@ import threading
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rankviz.common.row_blocks import each
-from rankviz.common.threads import single_blas
+from rankviz.common.parallel import each, single_blas
 
 
 def blas_threads() -> set[int]:

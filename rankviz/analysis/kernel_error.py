@@ -18,8 +18,8 @@ import pandas as pd
 from scipy.sparse.linalg import eigsh
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.parallel import BLOCK_ENTRIES
 from rankviz.common.progress import Progress, Report, Stopwatch, silent
-from rankviz.common.row_blocks import BLOCK_ENTRIES
 from rankviz.features import FEATURE_MAPS, Drawn, FeatureMap, Kernel, MapSettings
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.nystroem import distinct_rows

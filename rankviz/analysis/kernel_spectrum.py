@@ -13,8 +13,8 @@ import numpy as np
 
 from rankviz.analysis.kernel_error import ALL_UP_TO
 from rankviz.common.arrays import FloatArray
+from rankviz.common.parallel import BLOCK_ENTRIES
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.row_blocks import BLOCK_ENTRIES
 from rankviz.features import FittedMap, Kernel, Nystroem
 from rankviz.features.nystroem import LandmarkChoice, UniformLandmarks
 

@@ -23,8 +23,8 @@ from rankviz.command.values import (
     with_digests,
 )
 from rankviz.common.errors import SettingError
+from rankviz.common.parallel import cores
 from rankviz.common.settings import one_of
-from rankviz.common.threads import cores
 from rankviz.datasets.folds import find_datasets, open_fold
 from rankviz.runs import cost, select
 from rankviz.runs.axes import KINDS, Axis, Range, axis_setting

@@ -183,3 +183,10 @@ def _text(path: Path) -> str:
         return path.read_text()
     except OSError:
         return ""
+
+
+def megabytes(size: float) -> str:
+    """Format a size in MB or GB."""
+    if size >= 1e24:  # a whole number may be too large for a float
+        return "more than 10¹⁵ GB"
+    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"

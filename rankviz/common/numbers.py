@@ -79,13 +79,6 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{100 * share:.{decimals}f}\N{NO-BREAK SPACE}%"
 
 
-def megabytes(size: float) -> str:
-    """Format a size in MB or GB."""
-    if size >= 1e24:  # a whole number may be too large for a float
-        return "more than 10¹⁵ GB"
-    return f"{max(size / 1e6, 1):.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
-
-
 def counted(n: int, one: str) -> str:
     """Format a number of things: "1 job", "3,000 jobs"."""
     return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
-from rankviz.common.memory import BUDGET_SHARE, free_memory
-from rankviz.common.numbers import megabytes
-from rankviz.common.row_blocks import for_rows
+from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
+from rankviz.common.parallel import for_rows
 
 _BYTES_OF_A_FEATURE = 9  # in float64, and whether it is finite
 _EXACT = 2**53  # float64 represents all whole numbers up to here

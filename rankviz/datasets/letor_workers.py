@@ -22,7 +22,7 @@ from queue import SimpleQueue
 from typing import IO
 
 from rankviz.common.errors import DataError
-from rankviz.common.threads import ENVIRONMENT, cores
+from rankviz.common.parallel import ENVIRONMENT, cores
 from rankviz.datasets import letor_lines
 from rankviz.datasets.letor_lines import (
     DOCUMENT_ID_BYTES,

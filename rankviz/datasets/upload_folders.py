@@ -23,7 +23,7 @@ import platformdirs
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import DataError
 from rankviz.common.files import NO_ROOM, locked
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import megabytes
 
 ENVIRONMENT = "RANKVIZ_UPLOADS"
 STALE_SECONDS = 3600

@@ -20,7 +20,7 @@ import numpy as np
 
 from rankviz.common.arrays import IntArray
 from rankviz.common.errors import DataError
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import megabytes
 from rankviz.datasets.archives import Limits, Member, Upload, list_members, shown_name, unpack
 from rankviz.datasets.array_checks import check_room
 from rankviz.datasets.folds import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem

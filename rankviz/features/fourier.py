@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, shaped
+from rankviz.common.parallel import fill_rows
 from rankviz.common.progress import Report, silent
-from rankviz.common.row_blocks import fill_rows
 from rankviz.features.kernel_base import (
     Kernel,
     KernelFacts,

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from rankviz.common import row_blocks
+from rankviz.common import parallel
 from rankviz.common.arrays import FloatArray
 from rankviz.common.progress import Report, silent
 
@@ -244,7 +244,7 @@ class Kernel(ABC):
         """Return K from the result of `arguments`: (n, m) -> (n, m), a new array."""
         n, m = arguments.shape
         scratch = self.scratch(1)  # for `apply`, which does not depend on features
-        return row_blocks.fill_rows(
+        return parallel.fill_rows(
             n, m, lambda rows, block: self.apply(arguments[rows], block), report, scratch
         )
 
@@ -268,7 +268,7 @@ class Kernel(ABC):
         return 4
 
     def _filled(self, fill: Fill, X: FloatArray, m: int, report: Report) -> FloatArray:
-        return row_blocks.fill_rows(
+        return parallel.fill_rows(
             len(X), m, lambda rows, block: fill(X[rows], block), report, self.scratch(X.shape[1])
         )
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.parallel import each
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.row_blocks import each
 from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
 PANEL_ROWS = 512  # panels are multiplied from both sides; fewer rows cost calls, more waste the diagonal

@@ -15,8 +15,8 @@ from scipy.spatial.distance import cdist
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
+from rankviz.common.parallel import ROWS, each, in_place, powers, shared
 from rankviz.common.progress import Report, silent
-from rankviz.common.row_blocks import ROWS, each, in_place, powers, shared
 from rankviz.common.settings import Positive, Powers, Real, Setting, Steps, Whole
 from rankviz.features.kernel_base import (
     ByFeature,

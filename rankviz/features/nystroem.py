@@ -17,8 +17,8 @@ from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.npz import Arrays, shaped
+from rankviz.common.parallel import ROWS
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.row_blocks import ROWS
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.maps import Expansion, Form, Move
 from rankviz.features.operator import Basis, CholeskyBasis, DenseBasis, FeatureOperator, landmark_basis

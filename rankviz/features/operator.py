@@ -20,7 +20,7 @@ from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.npz import Arrays, shaped
-from rankviz.common.row_blocks import BLOCK_ENTRIES, rounded
+from rankviz.common.parallel import BLOCK_ENTRIES, rounded
 
 
 class Basis(ABC):

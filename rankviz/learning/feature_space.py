@@ -24,8 +24,8 @@ from scipy.linalg import blas, lapack
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
+from rankviz.common.parallel import BLOCK_ENTRIES, summed
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.common.row_blocks import BLOCK_ENTRIES, summed
 from rankviz.features.operator import Basis, FeatureOperator
 from rankviz.learning.objective import Preconditioner, ScoredPoint, ScoreRay
 from rankviz.learning.risk import Risk, RiskPoint, limit_of

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rankviz.common.errors import DataError
-from rankviz.common.memory import BUDGET_SHARE, free_memory
-from rankviz.common.numbers import megabytes
-from rankviz.common.row_blocks import BLOCK_ENTRIES, ROWS
+from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
+from rankviz.common.parallel import BLOCK_ENTRIES, ROWS
 from rankviz.common.settings import Positive, Setting, one_of
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import SettingError
-from rankviz.common.row_blocks import summed
+from rankviz.common.parallel import summed
 from rankviz.common.settings import Setting
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.row_blocks import ROWS
+from rankviz.common.parallel import ROWS
 from rankviz.learning.losses import Loss, PiecewiseQuadratic, Zone
 from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, count_pairs, grade_codes, weighted_gram
 from rankviz.learning.risk import ActivePairs, PairRisk, Risk

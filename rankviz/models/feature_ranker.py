@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, SettingError, SettingWarning
 from rankviz.common.npz import Arrays
+from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Progress, Report
 from rankviz.common.settings import SEED, Setting, active, every
-from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
 from rankviz.features import (
     FEATURE_MAPS,

@@ -12,9 +12,9 @@ import numpy as np
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.npz import Arrays, shaped
+from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Callback, Progress, Report, Stopwatch, reporter
 from rankviz.common.settings import SEED
-from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import kernel_matrix

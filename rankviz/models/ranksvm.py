@@ -20,9 +20,9 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import reuse_freed_memory
 from rankviz.common.npz import Arrays, shaped
+from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Callback, Report, reporter, silent
 from rankviz.common.settings import Setting, instance, listed
-from rankviz.common.threads import single_blas
 from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.kernel_base import Kernel

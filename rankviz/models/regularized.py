@@ -21,8 +21,8 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.parallel import each
 from rankviz.common.progress import Progress, Report, StopRequested, silent
-from rankviz.common.row_blocks import each
 from rankviz.common.settings import SEED, Setting
 from rankviz.datasets.types import RankingData
 from rankviz.learning.feature_space import RankObjective

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import megabytes
 from rankviz.datasets.types import Fold
 from rankviz.features import LINEAR
 from rankviz.features.fourier import cosines

@@ -15,9 +15,8 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rankviz.common.errors import SettingError
-from rankviz.common.row_blocks import WORKERS
+from rankviz.common.parallel import WORKERS, cores, single_blas
 from rankviz.common.settings import Whole, instance
-from rankviz.common.threads import cores, single_blas
 from rankviz.learning.memory import default_budget
 
 DOCUMENTS = 100_000

@@ -34,8 +34,7 @@ from tornado.ioloop import IOLoop
 import rankviz
 from rankviz.common.arrays import FloatArray, mapping_of, offset_in
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.memory import BUDGET_SHARE
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import BUDGET_SHARE, megabytes
 from rankviz.common.settings import instance
 from rankviz.shards.backend import POLL_SECONDS, SHARDS, PerShard, Tell, arguments_by_shard, no_callback
 from rankviz.shards.part import Part

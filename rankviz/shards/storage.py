@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, cast
@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray, mapping_of, release_pages
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.memory import BUDGET_SHARE
-from rankviz.common.numbers import megabytes
-from rankviz.common.row_blocks import rounded
+from rankviz.common.memory import BUDGET_SHARE, megabytes
+from rankviz.common.parallel import rounded
 from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
@@ -358,8 +357,8 @@ def fastest_here(sizes: TrainingSizes, n_queries: int, solver: str, budget: floa
     return _fastest(lambda one: _here(one, n_queries, solver, budget), sizes)
 
 
-def _here(sizes: TrainingSizes, n_queries: int, solver: str, budget: float) -> list[Plan]:
-    """Return the plans of training in this process, the fastest first.
+def _here(sizes: TrainingSizes, n_queries: int, solver: str, budget: float) -> Iterator[Plan]:
+    """Yield the plans of training in this process, the fastest first.
 
     The number of shards does not depend on the number of threads, so neither does the model.
     """
@@ -367,19 +366,22 @@ def _here(sizes: TrainingSizes, n_queries: int, solver: str, budget: float) -> l
     formed = 8 * sizes.n * sizes.width if forms and sizes.kind.memory.base else 0
     storage = DoubleStorage() if sizes.base_bytes else DocumentStorage()
     one = _with_copy(sizes, Plan(1, storage, sizes.bytes + formed, budget - sizes.bytes - formed))
-    if forms or sizes.kind.is_exact or sizes.width > sizes.n:
-        return [one]
-    shards = Here(max(FEWEST, round(sizes.n / DOCUMENTS)))
-    more = _in_shards(sizes, shards, n_queries, budget, STORAGES)
-    return more if sizes.n >= IN_SHARDS else [one, *more[1:]]
+    in_one_piece = forms or sizes.kind.is_exact or sizes.width > sizes.n
+    if in_one_piece or sizes.n < IN_SHARDS:
+        yield one
+    if not in_one_piece:
+        shards = Here(max(FEWEST, round(sizes.n / DOCUMENTS)))
+        more = _in_shards(sizes, shards, n_queries, budget, STORAGES)
+        yield from more if sizes.n >= IN_SHARDS else more[1:]
 
 
-def _fastest(plans: Callable[[TrainingSizes], Sequence[Plan]], sizes: TrainingSizes) -> tuple[Plan, int]:
+def _fastest(plans: Callable[[TrainingSizes], Iterable[Plan]], sizes: TrainingSizes) -> tuple[Plan, int]:
     """Return the first plan that fits; if none does, the smallest, and the largest m for which one would."""
-    found = plans(sizes)
-    for plan in found:
+    found = []
+    for plan in plans(sizes):
         if plan.left >= 0:
             return plan, sizes.m
+        found.append(plan)
     fits = largest_fitting(sizes, lambda less: any(plan.left >= 0 for plan in plans(less)))
     return min(found, key=lambda plan: plan.need), fits
 

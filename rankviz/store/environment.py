@@ -10,9 +10,9 @@ from pathlib import Path
 
 import platformdirs
 
+from rankviz.common.parallel import ENVIRONMENT as THREADS_ENVIRONMENT
+from rankviz.common.parallel import cores
 from rankviz.common.processes import ProcessId
-from rankviz.common.threads import ENVIRONMENT as THREADS_ENVIRONMENT
-from rankviz.common.threads import cores
 
 FOLDER_ENVIRONMENT = "RANKVIZ_RUNS"
 WORKERS_ENVIRONMENT = "RANKVIZ_WORKERS"

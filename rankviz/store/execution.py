@@ -15,8 +15,8 @@ from threading import Lock
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from rankviz.common.parallel import cores
 from rankviz.common.processes import ProcessId, can_start, reap, start
-from rankviz.common.threads import cores
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import ENVIRONMENT
 from rankviz.store.environment import cluster_address, default_folder, default_workers, environment_of_worker

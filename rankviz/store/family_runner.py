@@ -13,8 +13,8 @@ from typing import Any, Self
 from sqlalchemy import Connection
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.parallel import limit_threads
 from rankviz.common.progress import Progress
-from rankviz.common.threads import limit_threads
 from rankviz.learning.solvers import TOL
 from rankviz.runs.estimate import Estimate, Remaining, Shape, budget_now, check_budget, estimate
 from rankviz.runs.families import families

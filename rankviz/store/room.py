@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, literal, or_, select
 
 from rankviz.common.bounds import bounds
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import megabytes
 from rankviz.store.study import OPEN, StoreError
 from rankviz.store.tables import (
     MOST_BYTES,

@@ -23,8 +23,8 @@ from sqlalchemy import ColumnElement, Connection, exists, select
 
 from rankviz.common.bounds import Bounds, bounds
 from rankviz.common.numbers import counted
+from rankviz.common.parallel import cores
 from rankviz.common.processes import can_start
-from rankviz.common.threads import cores
 from rankviz.datasets.folds import data_roots
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database

@@ -19,9 +19,9 @@ from scipy.optimize import brentq
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.parallel import single_blas
 from rankviz.common.progress import silent
 from rankviz.common.settings import as_float
-from rankviz.common.threads import single_blas
 from rankviz.features.kernel_base import Smooth, Straight, Tents
 from rankviz.features.maps import Form, ProductForm
 from rankviz.models.ranker import Ranker, check_width, features_of

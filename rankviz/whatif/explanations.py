@@ -23,9 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
+from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Callback, Progress, reporter, silent
 from rankviz.common.settings import Whole, instance
-from rankviz.common.threads import single_blas
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.maps import Form, ProductForm, SumForm
 from rankviz.models.ranker import Ranker, check_width, features_of

@@ -20,9 +20,9 @@ from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
+from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Callback, reporter, silent
 from rankviz.common.settings import instance, listed
-from rankviz.common.threads import single_blas
 from rankviz.datasets.parts import documents_digest
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.features import FEATURE_MAPS

@@ -16,7 +16,7 @@ from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 import app as served
-from rankviz.common.threads import _libraries, single_blas
+from rankviz.common.parallel import _libraries, single_blas
 from ui.model import data_serving
 from ui.shell import server
 from ui.shell.assets import Assets

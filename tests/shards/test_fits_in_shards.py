@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from rankviz import DataError, Progress, RankSVM, StopRequested, evaluate
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import megabytes
 from rankviz.datasets import make_data
 from rankviz.features.fourier import FittedFourier
 from rankviz.features.operator import CholeskyBasis, DenseBasis

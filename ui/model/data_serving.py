@@ -18,7 +18,7 @@ from streamlit import runtime
 from streamlit.starlette import App
 
 from rankviz.common.memory import return_freed_memory
-from rankviz.common.threads import single_blas
+from rankviz.common.parallel import single_blas
 from ui.model.upload_memory import UPLOADS
 from ui.model.what_if_models import memory
 from ui.shell.server import look_up_single_values, raise_file_limit, send_at_once

@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from rankviz.common.bounds import bounds
-from rankviz.common.numbers import megabytes
+from rankviz.common.memory import megabytes
 from rankviz.datasets.archives import Upload
 from rankviz.datasets.uploads import LIMITS
 from ui.model import data_words as words

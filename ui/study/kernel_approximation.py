@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
 from rankviz.common.numbers import percent, power_of_two, small, with_minus
-from rankviz.common.threads import cores
+from rankviz.common.parallel import cores
 from rankviz.features import EXACT, FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import KERNEL, needs_of

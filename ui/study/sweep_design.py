@@ -11,8 +11,8 @@ import streamlit as st
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted, exact
+from rankviz.common.parallel import cores
 from rankviz.common.settings import Powers, Setting, Steps
-from rankviz.common.threads import cores
 from rankviz.learning.pairs import COSTS
 from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.axes import KINDS, Axis, Range, Values, powers, usual_axes

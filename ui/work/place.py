@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.numbers import counted, megabytes
+from rankviz.common.memory import megabytes
+from rankviz.common.numbers import counted
 from rankviz.store.environment import cluster_address
 from rankviz.store.execution import cluster_seen
 from rankviz.store.study import HERE, SHARDS, TASKS
