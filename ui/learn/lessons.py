@@ -1,7 +1,7 @@
 """Lessons in the browser: their texts, and their state in the address.
 
-The browser does the work (ui/browser/lessons/lesson.js). Python sends a lesson's texts and keeps in the address
-which lesson and step is shown, and the reader's prediction.
+The browser does the work (ui/browser/lessons/lesson.js). Python sends a lesson's texts. It keeps in the
+address which lesson and step is shown, and the reader's prediction.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _OF = "lesson-of-state"
 
 
 def _state(name: str) -> tuple[int, str]:
-    """Return step and prediction, from the session or at first from the address; another lesson begins anew."""
+    """Return step and prediction: at first from the address, then from the session; 0 for another lesson."""
     state, asked = st.session_state, st.query_params
     if _OF not in state:
         step, guess = asked.get(STEP, ""), asked.get(GUESS, "")
