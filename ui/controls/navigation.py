@@ -150,6 +150,15 @@ class Entry:
 ENTRIES = (
     Entry("Home", "", "home", "home"),
     Entry(
+        "Lessons",
+        "Learn",
+        "school",
+        "lessons",
+        "How does learning to rank work?",
+        not_used,
+        own=True,
+    ),
+    Entry(
         "Playground",
         "Learn",
         "grid_4x4",

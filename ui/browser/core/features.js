@@ -1,0 +1,181 @@
+// Feature maps φ of documents, a Float64Array with `dim` numbers for each. κ(x, z) = exp(−γ‖x − z‖²).
+//
+// A map has m, transform(x) → Φ (n × m), and coefficients(w): w·φ(x) = Σ_k coefficients[k]·(its k-th wave or
+// kernel function). For documents in the plane, surface(w, xs, ys) gives w·φ on a grid, row by row.
+
+import { dot, solveLower, solveUpper } from "./numbers.js";
+
+// Return K (n × k), K_ij = κ(x_i, z_j).
+export function kernelMatrix(x, z, dim, gamma) {
+  const n = x.length / dim, k = z.length / dim, out = new Float64Array(n * k);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < k; j++) out[i * k + j] = Math.exp(-gamma * squaredDistance(x, i, z, j, dim));
+  }
+  return out;
+}
+
+function squaredDistance(x, i, z, j, dim) {
+  let sum = 0;
+  for (let l = 0; l < dim; l++) {
+    const difference = x[i * dim + l] - z[j * dim + l];
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+// Return the linear map φ(x) = x.
+export function linear(dim) {
+  return {
+    kind: "linear", dim, m: dim,
+    transform: (x) => Float64Array.from(x),
+    coefficients: (w) => Float64Array.from(w),
+    surface: (w, xs, ys) => onGrid(xs, ys, (x, y) => w[0] * x + w[1] * y),
+  };
+}
+
+function onGrid(xs, ys, value) {
+  const out = new Float64Array(xs.length * ys.length);
+  ys.forEach((y, i) => xs.forEach((x, j) => { out[i * xs.length + j] = value(x, y); }));
+  return out;
+}
+
+const JITTER = 1e-10;
+
+// Return the Nyström map of landmarks z: φ(x) = L⁻¹ κ(z, x), where K_zz + 10⁻¹⁰ I = L Lᵀ
+// (rankviz/features/nystroem.py; chen2017 eq. 18 up to a rotation). Landmarks that earlier ones span to
+// rounding are left out: their squared pivot is at most 2·10⁻¹⁰. `kept` has the positions of the others.
+export function nystroem(landmarks, dim, gamma) {
+  const { kept, l } = pivoted(kernelMatrix(landmarks, landmarks, dim, gamma), landmarks.length / dim);
+  const m = kept.length, own = new Float64Array(m * dim);
+  kept.forEach((from, k) => own.set(landmarks.subarray(from * dim, (from + 1) * dim), k * dim));
+  function transform(x) {
+    const phi = kernelMatrix(x, own, dim, gamma);
+    for (let at = 0; at < phi.length; at += m) phi.set(solveLower(l, m, phi.subarray(at, at + m)), at);
+    return phi;
+  }
+  const coefficients = (w) => solveUpper(l, m, w);
+  return {
+    kind: "nystroem", dim, m, gamma, landmarks: own, kept, transform, coefficients,
+    surface: (w, xs, ys) => bumps(own, coefficients(w), gamma, xs, ys),
+  };
+}
+
+function pivoted(k, n) {
+  const rows = [], kept = [];
+  for (let i = 0; i < n; i++) {
+    const row = new Float64Array(kept.length + 1);
+    kept.forEach((from, j) => {
+      let sum = k[i * n + from];
+      for (let c = 0; c < j; c++) sum -= row[c] * rows[j][c];
+      row[j] = sum / rows[j][j];
+    });
+    const pivot = k[i * n + i] + JITTER - dot(row, row);
+    if (!(pivot > 2 * JITTER || kept.length === 0)) continue;
+    row[kept.length] = Math.sqrt(pivot);
+    rows.push(row);
+    kept.push(i);
+  }
+  const m = kept.length, l = new Float64Array(m * m);
+  rows.forEach((row, i) => l.set(row, i * m));
+  return { kept, l };
+}
+
+// Return Σ_k c_k κ(z_k, ·) on a grid: κ is a product of a function of x and one of y.
+function bumps(landmarks, c, gamma, xs, ys) {
+  const across = xs.length, out = new Float64Array(across * ys.length), row = new Float64Array(across);
+  for (let k = 0; k < c.length; k++) {
+    const [u, v] = [landmarks[2 * k], landmarks[2 * k + 1]];
+    for (let j = 0; j < across; j++) row[j] = c[k] * Math.exp(-gamma * (xs[j] - u) ** 2);
+    for (let i = 0; i < ys.length; i++) {
+      const height = Math.exp(-gamma * (ys[i] - v) ** 2);
+      for (let j = 0, at = i * across; j < across; j++) out[at++] += height * row[j];
+    }
+  }
+  return out;
+}
+
+// Return the random Fourier map φ(x) = √(2/m) cos(Ωᵀx + b) of frequencies Ω (dim × m) and phases b (m)
+// (rankviz/features/fourier.py; chen2017 eq. 21).
+export function fourier(omega, phase) {
+  const m = phase.length, dim = omega.length / m, scale = Math.sqrt(2 / m);
+  function transform(x) {
+    const n = x.length / dim, phi = new Float64Array(n * m);
+    for (let i = 0; i < n; i++) {
+      for (let k = 0; k < m; k++) {
+        let angle = phase[k];
+        for (let l = 0; l < dim; l++) angle += x[i * dim + l] * omega[l * m + k];
+        phi[i * m + k] = scale * Math.cos(angle);
+      }
+    }
+    return phi;
+  }
+  const coefficients = (w) => Float64Array.from(w, (v) => scale * v);
+  return {
+    kind: "fourier", dim, m, omega, phase, transform, coefficients,
+    surface: (w, xs, ys) => waves(omega, phase, coefficients(w), xs, ys),
+  };
+}
+
+// Return Σ_k c_k cos(ω_k·x + b_k) on a grid, by cos(a + b) = cos a cos b − sin a sin b.
+function waves(omega, phase, c, xs, ys) {
+  const m = phase.length, across = xs.length, out = new Float64Array(across * ys.length);
+  const cosine = new Float64Array(across), sine = new Float64Array(across);
+  for (let k = 0; k < m; k++) {
+    for (let j = 0; j < across; j++) {
+      const angle = omega[k] * xs[j] + phase[k];
+      cosine[j] = c[k] * Math.cos(angle);
+      sine[j] = c[k] * Math.sin(angle);
+    }
+    for (let i = 0; i < ys.length; i++) {
+      const up = Math.cos(omega[m + k] * ys[i]), down = Math.sin(omega[m + k] * ys[i]);
+      for (let j = 0, at = i * across; j < across; j++) out[at++] += up * cosine[j] - down * sine[j];
+    }
+  }
+  return out;
+}
+
+// Draw frequencies ω ~ N(0, 2γ I), the spectral density of κ, and phases b ~ U[0, 2π) (rahimi2007).
+// For one seed, the first m of more are the same.
+export function drawFrequencies(rng, dim, m, gamma) {
+  const omega = new Float64Array(dim * m), phase = new Float64Array(m), scale = Math.sqrt(2 * gamma);
+  for (let k = 0; k < m; k++) {
+    for (let l = 0; l < dim; l++) omega[l * m + k] = scale * rng.normal();
+    phase[k] = 2 * Math.PI * rng.uniform();
+  }
+  return { omega, phase };
+}
+
+// Return positions of the first of each group of equal documents.
+function distinct(x, dim) {
+  const first = new Map();
+  for (let i = 0; i < x.length / dim; i++) {
+    const key = x.subarray(i * dim, (i + 1) * dim).map((v) => v + 0).join(" ");
+    if (!first.has(key)) first.set(key, i);
+  }
+  return [...first.values()];
+}
+
+// Draw the positions of m documents, uniformly among different ones. For one seed they are nested.
+export function landmarksUniform(rng, x, dim, m) {
+  const rows = distinct(x, dim);
+  return Array.from(rng.permutation(rows.length).subarray(0, m), (k) => rows[k]);
+}
+
+// Draw positions by k-means++ (arthur2007): each with probability ∝ D², its squared distance to the nearest
+// landmark so far.
+export function landmarksKMeansPP(rng, x, dim, m) {
+  const rows = distinct(x, dim), squared = new Float64Array(rows.length).fill(Infinity), chosen = [];
+  let next = Math.floor(rng.uniform() * rows.length);
+  while (chosen.length < Math.min(m, rows.length)) {
+    chosen.push(rows[next]);
+    let total = 0;
+    rows.forEach((row, k) => {
+      squared[k] = Math.min(squared[k], squaredDistance(x, row, x, rows[next], dim));
+      total += squared[k];
+    });
+    let left = rng.uniform() * total;
+    next = squared.findIndex((v) => v > 0 && (left -= v) < 0);
+    if (next < 0) next = squared.findLastIndex((v) => v > 0); // rounding of the sum
+  }
+  return chosen;
+}

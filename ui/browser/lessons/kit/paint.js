@@ -1,0 +1,113 @@
+// Draw marks of an SVG figure from a state, as often as it changes: an element keeps its identity, and its focus,
+// as long as each drawing puts it under the same key.
+//
+//   const paint = new Paint(stage.svg, ["lines", "marks", "labels"]);   // layers, the lowest first
+//   paint.draw(() => {
+//     paint.put("lines", "axis", "line", { x1: 0, y1: 9, x2: 99, y2: 9, class: "axis" });
+//     paint.put("labels", "name", "text", { x: 4, y: 9 }, "w");
+//     paint.grip("marks", "w", "circle", { cx: 5, cy: 5, r: 12, "aria-label": "…" }, { drag, nudge, press, value });
+//   });
+//
+// A grip can be dragged, and is reached by Tab: drag(x, y) gets pixels of the figure, at the pointer;
+// nudge(right, up) gets −1, 0 or 1 from the arrow keys, 5 times that with Shift; press() is a click, Enter or space;
+// drop() follows a drag. value is { now, low, high, text } of a slider.
+
+import { shape } from "../../shell/elements.js";
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const FAR = 5;
+
+export class Paint {
+  constructor(svg, layers) {
+    this.svg = svg;
+    this.layers = Object.fromEntries(layers.map((name) => [name, shape("g", { class: `layer-${name}` })]));
+    svg.replaceChildren(...Object.values(this.layers));
+    this.known = new Map();
+    this.grips = new Map();
+    svg.onpointerdown = (event) => this.down(event);
+    svg.onpointermove = (event) => this.held?.drag?.(...this.at(event));
+    svg.onpointerup = svg.onpointercancel = (event) => this.up(event);
+    svg.onkeydown = (event) => this.key(event);
+  }
+
+  draw(all) {
+    this.seen = new Set();
+    this.grips.clear();
+    all();
+    for (const [key, element] of this.known) {
+      if (this.seen.has(key)) continue;
+      element.remove();
+      this.known.delete(key);
+    }
+  }
+
+  put(layer, key, tag, attributes = {}, text = null) {
+    const id = `${layer} ${key}`;
+    let element = this.known.get(id);
+    if (!element) {
+      element = shape(tag);
+      this.known.set(id, element);
+      this.layers[layer].append(element);
+    }
+    this.seen.add(id);
+    for (const [name, value] of Object.entries(attributes)) write(element, name, value);
+    if (text !== null && element.textContent !== text) element.textContent = text;
+    return element;
+  }
+
+  grip(layer, key, tag, attributes, does) {
+    const { value } = does, slider = value && {
+      role: "slider", "aria-valuenow": value.now, "aria-valuemin": value.low, "aria-valuemax": value.high,
+      "aria-valuetext": value.text,
+    };
+    const name = `grip${does.drag ? " drags" : ""} ${attributes.class ?? ""}`;
+    const element = this.put(layer, key, tag,
+      { role: "button", tabindex: 0, ...slider, ...attributes, class: name, "data-grip": key });
+    this.grips.set(key, does);
+    return element;
+  }
+
+  focus(key) {
+    this.svg.querySelector(`[data-grip="${key}"]`)?.focus({ preventScroll: true });
+  }
+
+  at(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  // Take the pointer until it is lifted, also beyond the figure.
+  down(event) {
+    const element = event.target.closest("[data-grip]"), grip = element && this.grips.get(element.dataset.grip);
+    if (!grip || event.button > 0) return;
+    this.svg.setPointerCapture(event.pointerId);
+    element.focus({ preventScroll: true });
+    this.held = grip;
+    grip.press?.();
+    grip.drag?.(...this.at(event));
+    event.preventDefault();
+  }
+
+  up() {
+    this.held?.drop?.();
+    this.held = null;
+  }
+
+  key(event) {
+    const grip = this.grips.get(event.target.dataset?.grip);
+    if (!grip || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in ARROWS && grip.nudge) {
+      const by = event.shiftKey ? FAR : 1;
+      grip.nudge(...ARROWS[event.key].map((one) => one * by));
+    } else if ((event.key === "Enter" || event.key === " ") && grip.press) grip.press();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+// Write changes only; null removes an attribute.
+function write(element, name, value) {
+  if (value === null || value === false || value === undefined) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}

@@ -1,0 +1,19 @@
+// Numbers and templates in texts. Texts of lessons are data, so they are only ever shown as text.
+
+export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−");
+
+// Fill names in braces: "{wrong} of {all}".
+export const filled = (text, facts) => text.replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
+
+// A prediction is a list of numbers; in an address they are joined: "1_0_-0.5".
+export const SHOWN = "shown"; // the reader has asked for the answer instead
+
+export function asText(guess) {
+  return Array.isArray(guess) ? guess.map((one) => Number(one.toFixed(3))).join("_") : guess ?? "";
+}
+
+export function asGuess(text) {
+  if (!text || text === SHOWN) return text || null;
+  const found = text.split("_").map(Number);
+  return found.every(Number.isFinite) ? found : null;
+}

@@ -1,0 +1,259 @@
+// The frame of a lesson: five steps, the stepper, and the text beside a figure that a scene draws.
+//
+// `show(parent, { words, text, dark, state, onState, app, next })` shows a lesson, and changes it when it is called
+// again. It needs no Streamlit, so a file on a disk can call it.
+//   words    texts/frame.json: words of the frame; also the order of the lessons
+//   text     texts/NAME.json: all words of the lesson. text.scene names its scene in scenes.js
+//   dark     true on a dark page
+//   state    { lesson, step: 0 … 4, guess }; guess is "", "shown" (the reader asked for the answer), or the
+//            numbers of the prediction ("1_0_-0.5")
+//   onState  called with such a state when it changes; the address has it
+//   app      address of the app before the links to its pages, such as ""; without it there are no links
+//   next     { lesson, title } of the next lesson, or null
+//
+// A SCENE draws the figure of a lesson. scenes.js names the function that makes it: make(stage) => scene.
+//   stage = {
+//     svg, canvas     cover the figure; coordinates are pixels. Scenes with few marks use the svg (kit/paint.js)
+//     width, height   its size in pixels, at any time
+//     words           text.words
+//     dark            true on a dark page
+//     changed()       call it after the prediction, or anything that `facts` reads, has changed
+//     say(text)       announce a text
+//     point(term)     light up a term of the formula, or none (null)
+//   }
+//   scene = {
+//     show(step, guess, fresh)  draw step 0 … 4. guess: numbers, "shown", or null before the reader has committed.
+//                     fresh: the reader has just come forward, so the step may be animated (kit/motion.js);
+//                     otherwise show its end at once
+//     draw()          draw the present state again: size or colours have changed
+//     guess()         the prediction as a list of numbers; null until it is complete
+//     fits(guess)     true if these numbers, from an address, can be a prediction
+//     facts()         texts for the names in braces of the lesson's texts: { gap: "3", … }
+//     light(term)     light up the part of the figure that belongs to a term of the formula, or none (null)
+//     link()          address of the page with the same state, such as "playground?m=5"; "" without one
+//     stop()          end movements
+//   }
+// Steps: 0 question, 1 the reader predicts, 2 reveal with the gap, 3 formula, 4 free play.
+//
+// texts/NAME.json = { scene, title, about, steps: five of { head, text, … }, formula, terms, words }
+//   step.head, step.text (paragraphs)    step.shown: paragraphs instead of text if the reader asked for the answer
+//   step.gap = { value, label }          the reader's gap as a large number (step 2)
+//   step.help                            how to act by pointer and keys     step.ask: the open question (step 4)
+//   step.page                            words of the link (step 4)
+//   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
+
+import { made, shape } from "../shell/elements.js";
+import { formula } from "./formula.js";
+import { SHOWN, asGuess, asText, filled } from "./kit/words.js";
+import { SCENES } from "./scenes.js";
+
+export const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
+const STEPS = 5;
+const frames = new WeakMap();
+
+export default function lesson({ data, parentElement, setTriggerValue }) {
+  return show(parentElement, { ...data, onState: (state) => setTriggerValue("moved", state) });
+}
+
+export function show(parent, options) {
+  if (!frames.has(parent)) frames.set(parent, new Lesson(parent));
+  const frame = frames.get(parent);
+  frame.update(options);
+  return () => frame.close();
+}
+
+// The step that is shown: the reveal needs a prediction, or that the reader asked for the answer.
+export const allowed = (step, guess) => Math.min(Math.max(Math.trunc(step) || 0, 0), guess === null ? GUESS : FREE);
+
+class Lesson {
+  constructor(parent) {
+    this.svg = shape("svg", { class: "marks" });
+    this.canvas = made("canvas", { class: "many", "aria-hidden": "true" });
+    this.figure = made("div", { class: "figure", role: "group" }, this.canvas, this.svg);
+    this.head = made("h2", {});
+    this.dots = made("ol", { class: "steps" });
+    this.side = made("div", { class: "text" });
+    this.back = made("button", { type: "button", class: "quiet", onclick: () => this.go(this.step - 1) });
+    this.answer = made("button", { type: "button", class: "quiet", onclick: () => this.commit(SHOWN) });
+    this.on = made("button", { type: "button", class: "main", onclick: () => this.forward() });
+    this.status = made("p", { class: "status", role: "status" });
+    const ways = made("div", { class: "ways" }, this.back, this.answer, this.on);
+    this.root = made("section", { class: "lesson" }, made("div", { class: "top" }, this.dots, this.head), this.figure,
+      made("div", { class: "side" }, this.side, ways), this.status);
+    this.root.onkeydown = (event) => this.key(event);
+    parent.append(made("div", { class: "lesson-place" }, this.root));
+    this.seen = new ResizeObserver(() => this.resized());
+  }
+
+  // --- what it is told ------------------------------------------------------------------------------------
+
+  update({ onState, words, text, dark, state, app, next }) {
+    Object.assign(this, { onState, words, app, next });
+    const same = this.text && JSON.stringify(this.text) === JSON.stringify(text);
+    this.root.classList.toggle("dark", dark);
+    if (!same) this.begin(text, dark, state);
+    else if (dark !== this.stage.dark) {
+      this.stage.dark = dark;
+      this.scene.draw();
+    }
+    this.seen.observe(this.figure);
+  }
+
+  begin(text, dark, state) {
+    this.scene?.stop();
+    this.text = text;
+    this.svg.replaceChildren();
+    const { clientWidth: width, clientHeight: height } = this.figure;
+    this.stage = {
+      svg: this.svg, canvas: this.canvas, words: text.words, dark, width, height,
+      changed: () => this.facts(), point: (term) => this.light(term),
+      say: (what) => { this.status.textContent = what; },
+    };
+    this.scene = SCENES[text.scene](this.stage);
+    this.figure.setAttribute("aria-label", text.words.figure);
+    const guess = asGuess(state.guess);
+    this.guess = guess === null || guess === SHOWN || this.scene.fits(guess) ? guess : null;
+    this.draw(allowed(state.step, this.guess), false);
+  }
+
+  // Components are told to close before each change, so only what is gone ends.
+  close() {
+    this.seen.disconnect();
+    if (!this.root.isConnected) this.scene?.stop();
+  }
+
+  resized() {
+    const { clientWidth: width, clientHeight: height } = this.figure;
+    if (width === this.stage.width && height === this.stage.height) return;
+    Object.assign(this.stage, { width, height });
+    this.scene.draw();
+  }
+
+  // --- from step to step ----------------------------------------------------------------------------------
+
+  go(step) {
+    if (step < 0 || step >= STEPS) return;
+    if (step > allowed(step, this.guess)) {
+      this.stage.say(this.words.first);
+      return;
+    }
+    const fresh = step > this.step;
+    this.draw(step, fresh);
+    this.stage.say(`${filled(this.words.step, { step: step + 1, of: STEPS })} ${this.head.textContent}`);
+    this.tell();
+  }
+
+  forward() {
+    if (this.step === GUESS) this.commit(this.scene.guess());
+    else if (this.step < FREE) this.go(this.step + 1);
+    else if (this.next) this.onState({ lesson: this.next.lesson, step: 0, guess: "" });
+  }
+
+  commit(guess) {
+    if (guess === null) {
+      this.stage.say(this.words.first);
+      return;
+    }
+    this.guess = guess;
+    this.go(REVEAL);
+  }
+
+  tell() {
+    this.onState({ lesson: this.text.scene, step: this.step, guess: asText(this.guess) });
+  }
+
+  // Arrows and the keys of a presenter, unless something in the figure takes them.
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select")) return;
+    const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.go(this.step + by);
+  }
+
+  // --- drawing --------------------------------------------------------------------------------------------
+
+  draw(step, fresh) {
+    this.step = step;
+    this.root.dataset.step = step;
+    this.scene.show(step, this.guess, fresh);
+    this.makeDots();
+    this.makeText();
+    this.facts();
+  }
+
+  makeDots() {
+    this.dots.replaceChildren(...this.words.steps.map((name, k) => {
+      const there = k === this.step, open = k === allowed(k, this.guess);
+      const dot = made("button", { type: "button", "aria-current": there && "step", "aria-disabled": !open && "true",
+        onclick: () => this.go(k) }, made("span", {}, String(k + 1)), made("b", {}, name));
+      return made("li", { class: there ? "here" : "" }, dot);
+    }));
+  }
+
+  // The texts of a step as elements, whose templates `facts` fills.
+  makeText() {
+    const step = this.text.steps[this.step], shown = this.guess === SHOWN && step.shown;
+    this.templates = [[this.head, (shown && step.shownHead) || step.head]];
+    const told = (tag, text, attributes = {}) => {
+      const element = made(tag, attributes);
+      this.templates.push([element, text]);
+      return element;
+    };
+    const parts = (shown || step.text).map((text) => told("p", text));
+    if (step.gap && this.guess !== SHOWN) {
+      parts.unshift(made("p", { class: "gap" }, told("strong", step.gap.value), told("span", step.gap.label)));
+    }
+    if (this.step === FORMULA) parts.push(this.formula(told));
+    if (step.ask) parts.push(told("p", step.ask, { class: "ask" }));
+    if (step.help) parts.push(told("p", step.help, { class: "help" }));
+    this.link = null;
+    if (step.page && this.scene.link() && this.app !== undefined) {
+      this.link = made("a", { class: "page" }, step.page);
+      parts.push(made("p", {}, this.link));
+    }
+    this.side.replaceChildren(...parts);
+    this.side.scrollTop = 0;
+  }
+
+  formula(told) {
+    const drawn = formula(this.text.formula);
+    const list = Object.entries(this.text.terms).map(([term, means]) => {
+      const button = told("button", means, { type: "button", "data-term": term });
+      return made("li", {}, button);
+    });
+    const box = made("div", { class: "formula" }, drawn, made("ul", { class: "terms" }, ...list));
+    const term = (event) => event.target.closest("[data-term]")?.dataset.term ?? null;
+    box.onpointerover = box.onpointerdown = (event) => this.light(term(event));
+    box.onpointerleave = () => this.light(null);
+    box.addEventListener("focusin", (event) => this.light(term(event)));
+    box.addEventListener("focusout", () => this.light(null));
+    return box;
+  }
+
+  // Light up a term in the formula, in its list and in the figure.
+  light(term) {
+    if (term === this.lit) return;
+    this.lit = term;
+    for (const one of this.side.querySelectorAll("[data-term]")) one.classList.toggle("lit", one.dataset.term === term);
+    this.scene.light(term);
+  }
+
+  facts() {
+    const facts = this.scene.facts(), { words, step } = this, ready = step !== GUESS || this.scene.guess() !== null;
+    for (const [element, text] of this.templates ?? []) write(element, filled(text, facts));
+    if (this.link) this.link.href = this.app + this.scene.link();
+    write(this.back, words.back);
+    write(this.answer, words.answer);
+    write(this.on, step === GUESS ? words.commit : step < FREE ? words.next : filled(words.onward, this.next ?? {}));
+    this.back.hidden = step === QUESTION;
+    this.answer.hidden = step !== GUESS;
+    this.on.hidden = step === FREE && !this.next;
+    this.on.setAttribute("aria-disabled", String(!ready));
+  }
+}
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,5 @@
+// Scenes by name; a lesson's text names its own. lesson.js says what a scene is.
+
+import { pairsScene } from "./scenes/pairs.js";
+
+export const SCENES = { pairs: pairsScene };

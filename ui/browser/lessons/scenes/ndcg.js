@@ -1,0 +1,269 @@
+// Lesson "ndcg": one ranked list, its NDCG@10 summed rank by rank, and what two swaps cost.
+
+import { gradeColour, inkOn } from "../kit/look.js";
+import { Motion } from "../kit/motion.js";
+import { Paint } from "../kit/paint.js";
+import { filled, number } from "../kit/words.js";
+import { K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs } from "./lists.js";
+
+const SECONDS = 6, STEP = 0.01, EDGE = 14, HIGHEST = 3; // the largest gain
+const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
+const clamped = (value) => Math.min(Math.max(value, 0), 1);
+
+export const ndcgScene = (stage) => new List(stage);
+
+class List {
+  constructor(stage) {
+    this.stage = stage;
+    this.paint = new Paint(stage.svg, ["back", "marks", "over", "grips"]);
+    this.motion = new Motion();
+    this.placed = TRUTH.map(() => null);
+    this.order = LIST.map((_, at) => at);
+    this.tied = LIST.map(() => false);
+  }
+
+  // --- what the frame asks --------------------------------------------------------------------------------
+
+  show(step, guess, fresh) {
+    this.motion.stop();
+    Object.assign(this, { step, told: guess, lit: null, filled: step < 2 ? 0 : ROWS.length });
+    if (Array.isArray(guess)) this.placed = [...guess];
+    if (step < 4) {
+      this.order = LIST.map((_, at) => at);
+      this.tied.fill(false);
+    }
+    if (fresh && step === 2) {
+      this.filled = 0;
+      this.motion.play(SECONDS, (share) => {
+        this.filled = share * ROWS.length;
+        this.draw();
+      });
+    }
+    this.draw();
+  }
+
+  guess() {
+    return this.placed.every((one) => one !== null) ? [...this.placed] : null;
+  }
+
+  fits(guess) {
+    return guess.length === TRUTH.length && guess.every((one) => one >= 0 && one <= 1);
+  }
+
+  facts() {
+    const costs = TRUTH.slice(1).map((one) => TRUTH[0] - one), more = ROWS.map((row) => wrongPairs(row) - wrongPairs(LIST));
+    const list = this.grades, { dcg, idealDcg, value } = measured(list);
+    return {
+      ndcg: number(TRUTH[0]), top: number(costs[0], 3), bottom: number(costs[1], 3),
+      times: number(costs[0] / costs[1], 0), pairsTop: String(more[1]), pairsBottom: String(more[2]),
+      gap: this.guess() ? number(gapOf(this.placed)) : "", left: String(this.placed.filter((one) => one === null).length),
+      dcg: number(dcg), ideal: number(idealDcg), now: number(value), letor: number(quality(list, "letor"), 3),
+      textbook: number(quality(list, "textbook"), 3),
+    };
+  }
+
+  light(term) {
+    this.lit = term;
+    this.draw();
+  }
+
+  link() {
+    return "what_if";
+  }
+
+  stop() {
+    this.motion.stop();
+  }
+
+  get grades() {
+    return this.order.map((document) => LIST[document]);
+  }
+
+  // --- the figure -----------------------------------------------------------------------------------------
+
+  draw() {
+    const { width, height } = this.stage, pitch = Math.min((width - 2 * EDGE) / K, 76);
+    this.left = (width - K * pitch) / 2;
+    this.pitch = pitch;
+    this.tile = Math.min(pitch - 6, 46);
+    this.base = Math.max(0.42 * height, 120);
+    this.unit = (this.base - 26) / HIGHEST;
+    this.paint.draw(() => {
+      this.drawList();
+      if (this.step === 1 || this.step === 2) this.drawSwaps();
+      if (this.step === 3) this.drawFormula();
+      this.drawGauges();
+    });
+  }
+
+  middle(at) {
+    return this.left + (at + 0.5) * this.pitch;
+  }
+
+  drawList() {
+    const { terms } = measured(this.grades), grown = this.step < 2 ? 0 : clamped(this.filled);
+    terms.forEach(({ gain, product }, at) => {
+      const document = this.order[at], grade = LIST[document], colour = gradeColour(grade, this.stage.dark);
+      const [x, wide] = [this.middle(at), 0.62 * this.pitch], top = this.base - this.unit * gain;
+      const appears = clamped(grown * K - at);
+      if (gain > 0) {
+        const box = { x: x - wide / 2, y: top, width: wide, height: this.unit * gain };
+        this.paint.put("back", `gain${document}`, "rect", { ...box, class: `outline${this.lit === "gain" ? " lit" : ""}` });
+        const high = this.unit * product * appears;
+        this.paint.put("back", `part${document}`, "rect", {
+          ...box, y: this.base - high, height: high, fill: colour, class: "part",
+        });
+        const told = this.step < 2 ? number(gain, 0) : appears === 1 ? number(product) : "";
+        this.paint.put("over", `told${document}`, "text", { x, y: top - 11, class: "small" }, told);
+      }
+      this.drawTile(document, at, grade, colour);
+    });
+    this.paint.put("back", "base", "line", {
+      x1: this.left, x2: this.left + K * this.pitch, y1: this.base, y2: this.base, class: "scale",
+    });
+  }
+
+  drawTile(document, at, grade, colour) {
+    const x = this.held === document ? this.heldAt : this.middle(at), y = this.base + 8 + this.tile / 2, { words } = this.stage;
+    const box = { x: x - this.tile / 2, y: y - this.tile / 2, width: this.tile, height: this.tile, rx: 5 };
+    this.paint.put("marks", `tile${document}`, "rect", { ...box, fill: colour, class: "document" });
+    this.paint.put("marks", `grade${document}`, "text", { x, y, fill: inkOn(colour), class: "grade" }, String(grade));
+    this.paint.put("back", `rank${at}`, "text", { x: this.middle(at), y: y + this.tile / 2 + 14, class: "note" },
+      String(at + 1));
+    if (this.step !== 4) return;
+    if (this.tied[at]) {
+      const [x1, x2] = [x, this.middle(at + 1)];
+      this.paint.put("over", `tie${at}`, "line", { x1, x2, y1: y, y2: y, class: "tie" });
+    }
+    this.paint.grip("grips", `tile${document}`, "rect", {
+      ...box, class: "reach", "aria-label": filled(words.tile, { grade, rank: at + 1 }), "aria-roledescription": words.movable,
+    }, {
+      drag: (px) => this.slide(document, px),
+      drop: () => { this.held = null; this.changed(); },
+      nudge: (right, up) => this.put(document, at + Math.sign(right - up)),
+      enter: () => this.tie(at),
+    });
+  }
+
+  slide(document, x) {
+    this.held = document;
+    this.heldAt = Math.min(Math.max(x, this.left), this.left + K * this.pitch);
+    this.put(document, Math.floor((this.heldAt - this.left) / this.pitch));
+  }
+
+  put(document, to) {
+    const from = this.order.indexOf(document), place = Math.min(Math.max(to, 0), K - 1);
+    if (place !== from) {
+      this.order = moved(this.order, from, place);
+      this.tied.fill(false);
+    }
+    this.changed();
+  }
+
+  tie(at) {
+    if (at < K - 1) this.tied[at] = !this.tied[at];
+    this.changed();
+  }
+
+  changed() {
+    this.draw();
+    this.stage.changed();
+    this.stage.say(filled(this.stage.words.now, this.facts()));
+  }
+
+  // Arcs below the documents that change places.
+  drawSwaps() {
+    const y = this.base + 8 + this.tile + 30;
+    SWAPS.forEach(([a, b], k) => {
+      const [x1, x2] = [this.middle(a), this.middle(b)], middle = (x1 + x2) / 2;
+      this.paint.put("over", `swap${k}`, "path", { d: `M${x1} ${y - 6}Q${middle} ${y + 20} ${x2} ${y - 6}`, class: "swap" });
+    });
+  }
+
+  drawFormula() {
+    const { terms, ideal } = measured(LIST);
+    if (this.lit === "discount") {
+      const points = terms.map(({ discount }, at) => [this.middle(at), this.base - HIGHEST * this.unit * discount]);
+      this.paint.put("over", "curve", "polyline", { points: points.map((one) => one.join()).join(" "), class: "curve" });
+      terms.forEach(({ discount }, at) => this.paint.put("over", `discount${at}`, "text",
+        { x: points[at][0], y: points[at][1] - 13, class: "small lit" }, number(discount)));
+    }
+    if (this.lit !== "ideal") return;
+    ideal.forEach(({ product }, at) => {
+      const high = this.unit * product, wide = 0.62 * this.pitch;
+      this.paint.put("over", `ideal${at}`, "rect", {
+        x: this.middle(at) - wide / 2, y: this.base - high, width: wide, height: high, class: "outline lit",
+      });
+    });
+  }
+
+  // --- gauges from 0 to 1 ---------------------------------------------------------------------------------
+
+  drawGauges() {
+    const top = this.base + this.tile + (this.step === 1 || this.step === 2 ? 62 : 44), { words, height, width } = this.stage;
+    const rows = this.step === 4 ? KINDS : this.step === 1 || this.step === 2 ? ROWS : [LIST];
+    const names = this.step === 4 ? words.kinds : words.rows, high = Math.min((height - top - 6) / 3, 62);
+    const x = EDGE, length = width - 2 * EDGE;
+    if (this.step === 0) return;
+    rows.forEach((row, k) => {
+      const y = top + k * high + Math.min(high - 12, 34);
+      this.paint.put("back", `name${k}`, "text", { x, y: y - 20, class: "label start" }, names[k]);
+      this.paint.put("back", `gauge${k}`, "rect", { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" });
+      const grades = this.step === 4 ? this.grades : row, kind = this.step === 4 ? row : "letor";
+      if (this.step > 1) this.drawSum(k, grades, kind, { x, y, length });
+      if (this.step === 1 || (this.step === 2 && Array.isArray(this.told))) this.drawGuess(k, { x, y, length });
+    });
+  }
+
+  // The terms of NDCG one after the other, and the value.
+  drawSum(k, grades, kind, { x, y, length }) {
+    const { terms, idealDcg, value } = measured(grades, kind), grown = this.step === 2 ? clamped(this.filled - k) : 1;
+    let from = 0;
+    terms.forEach(({ product, grade }, at) => {
+      const share = (product / idealDcg) * clamped(grown * K - at);
+      if (product > 0) {
+        this.paint.put("back", `sum${k}.${at}`, "rect", {
+          x: x + length * from, y: y - 8, width: length * share, height: 16, fill: gradeColour(grade, this.stage.dark),
+          class: `part${this.lit === "sum" ? " lit" : ""}`,
+        });
+      }
+      from += share;
+    });
+    const [low, best] = this.step === 4 ? bounds(grades, this.tied, kind) : [value, value];
+    if (low < best) {
+      this.paint.put("over", `band${k}`, "rect", { x: x + length * low, y: y - 4, width: length * (best - low), height: 8, class: "band" });
+    }
+    const told = low < best ? `${number(low, 3)} – ${number(best, 3)}` : number(value, 3);
+    if (grown === 1) this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 20, class: "label end" }, told);
+  }
+
+  drawGuess(k, { x, y, length }) {
+    const at = this.placed[k] ?? 0.5, { words } = this.stage, now = x + length * at, done = this.step === 2;
+    if (done && this.filled > k + 0.99) {
+      const true_ = x + length * TRUTH[k];
+      this.paint.put("over", `gap${k}`, "line", { x1: now, x2: true_, y1: y, y2: y, class: "gap-line" });
+    }
+    const look = { d: `M${now} ${y - 14}L${now + 11} ${y}L${now} ${y + 14}L${now - 11} ${y}Z` };
+    if (done) {
+      this.paint.put("over", `guess${k}`, "path", { ...look, class: "handle set" });
+      return;
+    }
+    const told = this.placed[k] === null ? words.unset : number(at);
+    this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 20, class: "label end guess-text" },
+      this.placed[k] === null ? "?" : number(at));
+    this.paint.grip("grips", `guess${k}`, "path", {
+      ...look, class: `handle${this.placed[k] === null ? "" : " set"}`, "aria-label": words.rows[k],
+    }, {
+      value: { now: at, low: 0, high: 1, text: told },
+      drag: (px) => this.place(k, (px - x) / length),
+      nudge: (right, up) => this.place(k, at + STEP * (right + up)),
+      press: () => {},
+    });
+  }
+
+  place(k, value) {
+    this.placed[k] = Math.round(clamped(value) / STEP) * STEP;
+    this.draw();
+    this.stage.changed();
+  }
+}

@@ -1,0 +1,298 @@
+// Lesson "pairs": an arrow w ranks the documents of two queries. Which pairs does it misorder after a turn?
+
+import { SHAPES } from "../../playground/shapes.js";
+import { gradeColour, inkOn } from "../kit/look.js";
+import { Motion, mix } from "../kit/motion.js";
+import { Paint } from "../kit/paint.js";
+import { filled, number } from "../kit/words.js";
+import {
+  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, queryOf, score, turning, wrongAt,
+} from "./turning.js";
+
+const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
+const FORMULA_PAIR = [0, 2];
+const PLANE = ["back", "lines", "marks", "over", "grips"]; // layers
+export const pairsScene = (stage) => new Pairs(stage);
+
+class Pairs {
+  constructor(stage) {
+    this.stage = stage;
+    this.paint = new Paint(stage.svg, PLANE);
+    this.motion = new Motion();
+    this.lines = linesOf(GRADES, PTR, ACROSS);
+    this.places = PLACES.map((place) => [...place]);
+    this.marked = this.lines.map(() => false);
+    this.angle = FROM;
+  }
+
+  // --- what the frame asks --------------------------------------------------------------------------------
+
+  show(step, guess, fresh) {
+    this.motion.stop();
+    Object.assign(this, { step, told: guess, moving: false, lit: null, drops: step === 0 || step === 2 ? 1 : 0 });
+    if (Array.isArray(guess)) this.marked = guess.map(Boolean);
+    if (step < 4) this.places = PLACES.map((place) => [...place]);
+    if (step < 4) this.angle = step < 2 ? FROM : FROM + TURN;
+    if (fresh && step === 0) this.play(1.2, (share) => { this.drops = share; });
+    if (fresh && step === 2) this.turn();
+    this.draw();
+  }
+
+  turn() {
+    this.moving = true;
+    this.play(SECONDS, (share) => { this.angle = mix(FROM, FROM + TURN, share); }, () => { this.moving = false; });
+  }
+
+  play(seconds, change, done = () => {}) {
+    this.motion.play(seconds, (share) => {
+      change(share);
+      this.draw();
+      this.stage.changed();
+    }, () => {
+      done();
+      this.draw();
+    });
+  }
+
+  guess() {
+    return this.marked.some(Boolean) ? this.marked.map(Number) : null;
+  }
+
+  fits(guess) {
+    return guess.length === this.lines.length && guess.every((one) => one === 0 || one === 1);
+  }
+
+  facts() {
+    const w = direction(this.angle), wrong = wrongAt(this.lines, this.places, this.angle), [i, j] = FORMULA_PAIR;
+    const gap = gapOf(this.marked, wrongAt(this.lines, PLACES, FROM + TURN), this.lines);
+    return {
+      ...Object.fromEntries(Object.entries(gap).map(([name, value]) => [name, String(value)])),
+      lines: String(this.lines.length), turn: String(TURN),
+      chosen: String(this.marked.filter(Boolean).length),
+      wrong: String(wrong.filter(Boolean).length), pairs: String(this.lines.filter((one) => one.counts).length),
+      si: number(score(this.places[i], w)), sj: number(score(this.places[j], w)),
+      t: number(margin({ i, j }, this.places, w)),
+    };
+  }
+
+  light(term) {
+    this.lit = term;
+    this.draw();
+  }
+
+  // The documents of the Playground: number, hundredths, grade, query (ui/learn/playground_scene.py).
+  link() {
+    const docs = this.places.map(([x, y], k) => [k, Math.round(100 * x), Math.round(100 * y), GRADES[k], queryOf(k)]);
+    return `playground?peach=1&docs=${docs.map((one) => one.join(".")).join("_")}`;
+  }
+
+  stop() {
+    this.motion.stop();
+  }
+
+  // --- the figure -----------------------------------------------------------------------------------------
+
+  draw() {
+    const { width, height } = this.stage, sides = [Math.min(height, width - 170), Math.min(width, height - 120)];
+    const beside = sides[0] > sides[1], side = Math.max(...sides, 120);
+    const scale = side / 2 / (RIM + 0.08), left = beside ? Math.max((width - 170 - side) / 2, 0) : (width - side) / 2;
+    const cx = left + side / 2, cy = side / 2;
+    this.at = ([x, y]) => [cx + scale * x, cy - scale * y];
+    this.from = (px, py) => [(px - cx) / scale, (cy - py) / scale];
+    Object.assign(this, { scale, size: Math.max(1.4, Math.min(side / 260, 2)) });
+    const box = beside
+      ? { x: left + side + 30, y: 34, length: side - 68, across: 120, upright: true }
+      : { x: 54, y: side + 16, length: width - 90, across: 88, upright: false };
+    this.paint.draw(() => {
+      this.drawBack();
+      this.drawLines();
+      this.drawDocuments();
+      if (this.step === 3) this.drawMargin();
+      this.drawArrow();
+      this.drawScores(box);
+    });
+  }
+
+  segment(layer, key, from, to, attributes) {
+    const [[x1, y1], [x2, y2]] = [this.at(from), this.at(to)];
+    return this.paint.put(layer, key, "line", { x1, y1, x2, y2, ...attributes });
+  }
+
+  drawBack() {
+    const w = direction(this.angle), [cx, cy] = this.at([0, 0]);
+    this.paint.put("back", "rim", "circle", { cx, cy, r: RIM * this.scale, class: "rim" });
+    this.segment("back", "axis", w.map((one) => -RIM * one), w.map((one) => RIM * one), { class: "axis" });
+    if (this.step === 1) {
+      this.segment("back", "ghost", [0, 0], direction(FROM + TURN), { class: "ghost" });
+      const [x, y] = this.at(direction(FROM + TURN).map((one) => 1.1 * one));
+      this.paint.put("back", "to", "text", { x, y, class: "note" }, `+${TURN}°`);
+    }
+    this.places.forEach((place, k) => {
+      const dim = this.step === 3 && !FORMULA_PAIR.includes(k), shown = this.step === 3 ? 1 : this.drops;
+      if (!shown || dim) return;
+      const foot = w.map((one) => one * score(place, w));
+      const end = [0, 1].map((axis) => mix(place[axis], foot[axis], shown));
+      this.segment("back", `drop${k}`, place, end, { class: "drop" });
+      if (shown === 1) {
+        const [x, y] = this.at(foot);
+        this.paint.put("back", `foot${k}`, "circle", { cx: x, cy: y, r: 3, class: "foot" });
+      }
+    });
+    this.drawTicks();
+  }
+
+  // On the rim: the angles at which pairs turn.
+  drawTicks() {
+    if (this.step !== 2 && this.step !== 4) return;
+    this.lines.forEach((line, k) => {
+      if (!line.counts) return;
+      turning(line, this.places).forEach((degrees, which) => {
+        const within = degrees > FROM && degrees <= this.angle;
+        if (this.step === 2 && !within) return;
+        const out = direction(degrees), after = wrongAt([line], this.places, degrees + 0.01)[0];
+        const ends = [0.97, 1.04].map((far) => out.map((one) => far * RIM * one));
+        this.segment("back", `tick${k}.${which}`, ...ends,
+          { class: this.step === 4 ? "tick" : `tick ${after ? "wrong" : "right"}` });
+      });
+    });
+  }
+
+  drawLines() {
+    const wrong = wrongAt(this.lines, this.places, this.angle), judged = this.step === 2 && Array.isArray(this.told);
+    this.lines.forEach((line, k) => {
+      const { i, j, counts } = line, [a, b] = [this.places[i], this.places[j]];
+      if (!counts && this.step > 2) return;
+      const near = this.moving && counts
+        ? Math.max(0, 1 - Math.min(...turning(line, this.places).map((one) => Math.abs(one - this.angle))) / 2.5) : 0;
+      const dim = this.step === 3 && (i !== FORMULA_PAIR[0] || j !== FORMULA_PAIR[1]);
+      const kind = [wrong[k] ? "wrong" : "right", !counts && this.step === 2 && "across", dim && "dim"];
+      this.segment("lines", `pair${k}`, a, b, {
+        class: `pair ${kind.filter(Boolean).join(" ")}`, style: `--near:${near.toFixed(2)}`,
+      });
+      const [x, y] = this.at([mix(a[0], b[0], 0.5), mix(a[1], b[1], 0.5)]);
+      if (this.marked[k] && (this.step === 1 || judged)) {
+        this.paint.put("over", `mark${k}`, "path", { class: "guess", d: cross(x, y, 8) });
+      }
+      if (this.step === 1) this.lineGrip(k, x, y);
+    });
+  }
+
+  lineGrip(k, x, y) {
+    const { i, j } = this.lines[k], { words } = this.stage;
+    const [[x1, y1], [x2, y2]] = [i, j].map((one) => this.at(this.places[one]));
+    const [dx, dy] = [(x2 - x1) * 0.14, (y2 - y1) * 0.14];
+    const label = filled(words.line, { a: this.named(i), b: this.named(j) });
+    this.paint.grip("grips", `line${k}`, "path", {
+      d: `M${x1 + dx} ${y1 + dy}L${x2 - dx} ${y2 - dy}M${x - 9} ${y}a9 9 0 1 1 18 0a9 9 0 1 1 -18 0`, class: "reach",
+      "aria-label": label, "aria-pressed": String(this.marked[k]),
+    }, { press: () => this.mark(k) });
+  }
+
+  mark(k) {
+    this.marked[k] = !this.marked[k];
+    this.draw();
+    this.stage.changed();
+  }
+
+  named(k) {
+    const { words } = this.stage;
+    return filled(words.document, { shape: words.shapes[queryOf(k)], k: (k % PTR[1]) + 1, grade: GRADES[k] });
+  }
+
+  documentMark(layer, key, k, [x, y], size, more = "") {
+    const colour = gradeColour(GRADES[k], this.stage.dark);
+    const transform = `translate(${x} ${y}) scale(${size})`;
+    this.paint.put(layer, key, "path",
+      { d: SHAPES[queryOf(k)].path, transform, fill: colour, class: `document ${more}` });
+    this.paint.put(layer, `${key} grade`, "text", { x, y, fill: inkOn(colour), class: `grade ${more}` },
+      String(GRADES[k]));
+  }
+
+  drawDocuments() {
+    this.places.forEach((place, k) => {
+      const [x, y] = this.at(place), dim = this.step === 3 && !FORMULA_PAIR.includes(k);
+      const lit = this.step === 3 && !dim && this.lit === ["xi", "xj"][FORMULA_PAIR.indexOf(k)];
+      this.documentMark("marks", `doc${k}`, k, [x, y], this.size * (lit ? 1.35 : 1), dim ? "dim" : lit ? "lit" : "");
+      if (this.step !== 4) return;
+      const told = { "aria-label": this.named(k), "aria-roledescription": this.stage.words.movable };
+      this.paint.grip("grips", `doc${k}`, "circle", { cx: x, cy: y, r: 16, class: "reach", ...told }, {
+        drag: (px, py) => this.move(k, this.from(px, py)),
+        nudge: (right, up) => this.move(k, [place[0] + STEP * right, place[1] + STEP * up]),
+      });
+    });
+  }
+
+  move(k, [x, y]) {
+    const within = (value) => Math.min(Math.max(Math.round(100 * value) / 100, -EDGE), EDGE);
+    this.places[k] = [within(x), within(y)];
+    this.changed();
+  }
+
+  changed() {
+    this.draw();
+    this.stage.changed();
+    this.stage.say(filled(this.stage.words.now, this.facts()));
+  }
+
+  drawArrow() {
+    const w = direction(this.angle), [x, y] = this.at(w.map((one) => TIP * one));
+    const lit = this.lit === "w" ? " lit" : "", free = this.step >= 3;
+    this.segment("over", "w", [0, 0], w.map((one) => (TIP - 0.08) * one), { class: `arrow${lit}` });
+    this.paint.put("over", "tip", "path", {
+      d: "M4 0L-15 8L-15 -8Z", transform: `translate(${x} ${y}) rotate(${-this.angle})`, class: `tip${lit}`,
+    });
+    const [tx, ty] = this.at([w[0] * 0.9 - w[1] * 0.11, w[1] * 0.9 + w[0] * 0.11]);
+    this.paint.put("over", "name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
+    if (!free) return;
+    this.paint.grip("grips", "w", "circle", {
+      cx: x, cy: y, r: 20, class: "reach", "aria-label": this.stage.words.arrow,
+    }, {
+      value: { now: Math.round(this.angle), low: 0, high: 360, text: `${Math.round(this.angle)}°` },
+      drag: (px, py) => this.turnTo((Math.atan2(...this.from(px, py).reverse()) * 180) / Math.PI),
+      nudge: (right, up) => this.turnTo(this.angle - right + up),
+    });
+  }
+
+  turnTo(degrees) {
+    this.angle = ((Math.round(degrees) % 360) + 360) % 360;
+    this.changed();
+  }
+
+  // The two projections of a pair along the arrow, and what lies between them.
+  drawMargin() {
+    const w = direction(this.angle), off = [-w[1] * 0.07, w[0] * 0.07], lit = this.lit === "t" ? " lit" : "";
+    const [from, to] = FORMULA_PAIR.map((k) => w.map((one) => one * score(this.places[k], w)));
+    const beside = (point) => point.map((one, axis) => one - off[axis]);
+    const sign = margin({ i: FORMULA_PAIR[0], j: FORMULA_PAIR[1] }, this.places, w) > 0 ? "" : " wrong";
+    this.segment("over", "t", beside(from), beside(to), { class: `margin${lit}${sign}` });
+    const middle = [0, 1].map((axis) => mix(from[axis], to[axis], 0.5) - 2.2 * off[axis]), [x, y] = this.at(middle);
+    this.paint.put("over", "t name", "text", { x, y, class: `name${lit}${sign}` }, "t");
+    FORMULA_PAIR.forEach((k, which) => {
+      const [px, py] = this.at(this.places[k]);
+      const named = this.lit === ["xi", "xj"][which] ? "name lit" : "name";
+      this.paint.put("over", `x${which}`, "text", { x: px + 20, y: py - 16, class: named }, ["xᵢ", "xⱼ"][which]);
+    });
+  }
+
+  // The scores of each query along a line: first is at the top, or right.
+  drawScores({ x, y, length, across, upright }) {
+    const { words } = this.stage, w = direction(this.angle);
+    [0, 1].forEach((query) => {
+      const line = upright ? x + across * (0.25 + 0.5 * query) : y + across * (0.25 + 0.5 * query);
+      const [dx, dy] = upright ? [0, length] : [length, 0], [x1, y1] = upright ? [line, y] : [x, line];
+      const ends = { x1, y1, x2: x1 + dx, y2: y1 + dy };
+      this.paint.put("back", `scale${query}`, "line", { ...ends, class: "scale" });
+      for (let k = PTR[query]; k < PTR[query + 1]; k++) {
+        const share = (score(this.places[k], w) / RIM + 1) / 2;
+        const place = upright ? [line, y + length * (1 - share)] : [x + length * share, line];
+        this.documentMark("marks", `score${k}`, k, place, this.size * 0.85);
+      }
+    });
+    const middle = across / 2, ends = upright
+      ? [[x + middle, y - 14], [x + middle, y + length + 18]] : [[x + length + 20, y + middle], [x - 26, y + middle]];
+    this.paint.put("back", "first", "text", { x: ends[0][0], y: ends[0][1], class: "note" }, words.highest);
+    this.paint.put("back", "last", "text", { x: ends[1][0], y: ends[1][1], class: "note" }, words.lowest);
+  }
+}
+
+const cross = (x, y, r) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;

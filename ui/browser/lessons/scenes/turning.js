@@ -1,0 +1,50 @@
+// Pairs and the angles at which they turn, for the lesson "pairs". It uses no DOM.
+
+import { pairs } from "../../core/ranking.js";
+
+// Documents [x, y] of query 0, then of query 1, and their grades.
+export const PLACES = [
+  [0, 0.8], [0.68, -0.83], [0.35, -0.22], [-0.62, 0.6], [0.22, 0.24], [-0.08, -0.74], [0.83, -0.08], [-0.62, 0.17],
+];
+export const GRADES = [2, 1, 0, 0, 2, 1, 1, 0];
+export const PTR = [0, 4, 8];
+export const ACROSS = [[5, 2], [0, 6], [4, 1]]; // lines between queries, which are no pairs
+export const FROM = 20, TURN = 30; // degrees
+
+// All lines, the better document first; `counts` is false between queries.
+export function linesOf(grades, ptr, across) {
+  const { winner, loser } = pairs(grades, ptr);
+  return [
+    ...Array.from(winner, (i, k) => ({ i, j: loser[k], counts: true })),
+    ...across.map(([i, j]) => ({ i, j, counts: false })),
+  ];
+}
+
+const radians = (degrees) => (degrees * Math.PI) / 180;
+export const direction = (degrees) => [Math.cos(radians(degrees)), Math.sin(radians(degrees))];
+export const score = ([x, y], [u, v]) => x * u + y * v;
+export const margin = ({ i, j }, places, w) => score(places[i], w) - score(places[j], w);
+
+// Lines that are misordered pairs at this angle.
+export const wrongAt = (lines, places, degrees) => lines.map((line) => (
+  line.counts && margin(line, places, direction(degrees)) <= 0));
+
+// The two angles from 0 to 360 where a pair turns: there the projections of its documents cross.
+export function turning({ i, j }, places) {
+  const along = (Math.atan2(places[i][1] - places[j][1], places[i][0] - places[j][0]) * 180) / Math.PI;
+  return [along + 90, along + 270].map((one) => ((one % 360) + 360) % 360).sort((a, b) => a - b);
+}
+
+// Lines that the reader and the truth judge differently, by kind.
+export function gapOf(marked, wrong, lines) {
+  const count = (test) => lines.filter((line, k) => test(marked[k], wrong[k], line.counts)).length;
+  return {
+    gap: count((mine, truth) => mine !== truth),
+    hits: count((mine, truth) => mine && truth),
+    missed: count((mine, truth) => !mine && truth),
+    over: count((mine, truth, counts) => mine && !truth && counts),
+    across: count((mine, _, counts) => mine && !counts),
+  };
+}
+
+export const queryOf = (k) => (k < PTR[1] ? 0 : 1);
