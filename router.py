@@ -11,6 +11,7 @@ from ui.controls.link import (
     report_unread,
 )
 from ui.controls.navigation import configure, entry_of
+from ui.controls.sequence import show_bar
 from ui.controls.settings import switch_if_requested
 from ui.controls.sidebar import show_link, sidebar
 from ui.defaults import prepare
@@ -36,6 +37,7 @@ try:
         rejected = message_places()
         report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow
         add_frame()
+        show_bar()
         place = st.container()
         try:
             page.run()

@@ -137,12 +137,16 @@ def _controls() -> dict[str, Control]:
     return {key: control for control in controls for key in control.keys}
 
 
-def frozen_link() -> str:
-    """Return the page's address with every setting of the sidebar, including defaults."""
+def frozen_params() -> dict[str, str]:
+    """Return the parameters of the page's address with every setting of the sidebar, including defaults."""
     state = st.session_state
     drawn = {key: state[key] for key in ("data", "fold", *_controls()) if key in state}
-    told = st.query_params.to_dict() | query_params(drawn)
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
+    return st.query_params.to_dict() | query_params(drawn)
+
+
+def frozen_link() -> str:
+    """Return the page's address with these parameters."""
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(frozen_params())}"
 
 
 def link_as_opened() -> dict[str, str]:
@@ -189,8 +193,8 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
         place.caption(f":material/link_off: {text.format(named=named)}")
 
 
-OF_THE_APP = ("v", "job")
-"""Parameters without a value in any widget or page."""
+OF_THE_APP = ("v", "job", "seq", "class", "at")
+"""Parameters without a value in any widget or page; three of them belong to `ui/controls/sequence.py`."""
 
 
 _SCRIPT = (SCRIPTS / "shell" / "history.js").read_text(encoding="utf-8")

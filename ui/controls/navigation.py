@@ -169,6 +169,15 @@ ENTRIES = (
     ),
     Entry("Weights by hand", "Learn", "equalizer", "weights", "What does a weight do?", not_used_on_weights),
     Entry(
+        "Lecture",
+        "Learn",
+        "co_present",
+        "lecture",
+        "How do I lead a class through pages?",
+        not_used,
+        own=True,
+    ),
+    Entry(
         "Data",
         "One model",
         "dataset",

@@ -30,6 +30,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
 from ui.controls.link import frozen_link
+from ui.controls.sequence import LECTURE, add_view
 from ui.controls.setting_controls import STARTS, control_of, initial_value, value_from, widget_values
 from ui.controls.settings import (
     BASELINE_C,
@@ -44,7 +45,7 @@ from ui.controls.settings import (
 )
 from ui.controls.widgets import Bound
 from ui.shell import words
-from ui.shell.page import KEPT_ALONE
+from ui.shell.page import KEPT_ALONE, TITLE
 from ui.work.folds import fold_of
 
 MOST_BYTES = 32e6
@@ -239,6 +240,10 @@ def show_link() -> None:
     place.code(frozen_link(), language=None, wrap_lines=True)
     with place:
         send_button()
+        if st.session_state[TITLE] != LECTURE:
+            st.button(
+                words.ADD_VIEW, key="add-view", on_click=add_view, help=words.ADD_VIEW_HELP, width="stretch"
+            )
 
 
 def _apply(name: str) -> None:

@@ -30,6 +30,15 @@ def escaped(text: object) -> str:
     return _SIGNS.sub(lambda found: " " if found[0] in "\r\n" else f"&#{ord(found[0])};", broken)
 
 
+_NO_LINKS = re.compile(r"[\[\]<>]")
+
+
+def formatted(text: str) -> str:
+    """Escape a visitor's Markdown: emphasis, lists and formulas stay; links, pictures and HTML do not."""
+    broken = _ADDRESSES.sub(lambda found: found[0] + _JOINER, text)
+    return _NO_LINKS.sub(lambda found: f"&#{ord(found[0])};", broken)
+
+
 def plain(markdown: str) -> str:
     """Undo `escaped`, for a text that is no longer Markdown."""
     return html.unescape(markdown).replace(_JOINER, "")

@@ -89,3 +89,13 @@ def settings(changes: Iterable[tuple[str, str, str]]) -> str:
 
 OTHER_SEED = "Another seed alone: {difference}."
 KEEP_COMPARING = "Keep comparing with {settings} after further changes."
+# sequences of views (lectures)
+VIEW_ADDED = "Added as view {number}. Its order and text are on the Lecture page."
+ADD_VIEW = "Add this view to the lecture"
+ADD_VIEW_HELP = "Keeps this page with its settings. The Lecture page lists all views."
+STEPS, STEP_BACK, STEP_ON, STEP_END = "Steps of the lecture", "← Back", "Next →", "End →"
+BACK_TO_STEP = "Back to step {at} of {n}"
+CLASS_CLOSED = "The class is closed."
+LECTURER_AT = "The lecturer is at step {at}."
+PARTICIPANTS = "{all} in the class: {here} at this step, {before} before it, {beyond} beyond it."
+PREDICTIONS = "Predictions: {answers}."

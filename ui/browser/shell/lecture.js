@@ -1,0 +1,11 @@
+// Keys of a presenter: PageDown and PageUp follow the links of the sequence.
+if (!window.hasLectureKeys) {
+  window.hasLectureKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const way = { PageDown: "on", PageUp: "back" }[event.key];
+    const link = way && document.querySelector(`.st-key-sequence-bar a.${way}`);
+    if (!link || event.target.closest("input, textarea, [contenteditable]")) return;
+    event.preventDefault();
+    link.click();
+  });
+}

@@ -1,0 +1,313 @@
+"""A sequence of views: pages in given states, each with a text, for a lecture.
+
+A sequence is one small JSON file, or a parameter of the address: its JSON, compressed, in base64. The
+addresses of its views contain it, and the step, so a reload or a copied link stays at the step. A class has
+only its code there (`ui/work/classes.py`).
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from rankviz.common.errors import DataError
+from ui.controls.link import frozen_params
+from ui.controls.navigation import ENTRIES
+from ui.shell import words
+from ui.shell.components import SCRIPTS
+from ui.shell.page import ALONE, LARGE, TITLE, is_on
+from ui.shell.texts import formatted
+from ui.shell.visitors import visitor
+from ui.work.classes import CLASSES, Report
+
+PACKED, CODE, AT = "seq", "class", "at"
+"""Parameters of the address: a packed sequence or the code of a class, and the step from 1."""
+PAGE, LECTURE = "lecture", "Lecture"
+"""Script and title of the page that edits sequences."""
+MOST_VIEWS, MOST_PARAMETERS = 60, 60
+LONGEST_TEXT, LONGEST_VALUE = 1000, 2000
+"""Most letters of a text, and of a name or value in an address."""
+MOST_BYTES = 200_000
+"""Most bytes of a file, and of an unpacked link."""
+KEY, BEFORE = "sequence", "sequence-before"
+"""Session keys of the visitor's sequence, and of the one before the last change."""
+_FOLLOWED = "sequence-followed"
+_OWN = ("seq", "class", "at", "job", "large", "alone")
+FORMAT = "rankviz sequence"
+REFRESH = 4.0
+"""Seconds between looks at the progress of a class."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A page in a state.
+
+    Attributes
+    ----------
+    page : str
+        Its script, such as "train".
+    query : mapping of str to str
+        Parameters of its address.
+    text : str
+        The lecturer's text, in Markdown.
+    bare : bool
+        True if the sidebar is hidden.
+    """
+
+    page: str
+    query: Mapping[str, str]
+    text: str = ""
+    bare: bool = False
+
+    @property
+    def title(self) -> str:
+        """Title of the page."""
+        return next(entry.title for entry in ENTRIES if entry.file == self.page)
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Views in their order, with a title."""
+
+    title: str = ""
+    views: tuple[View, ...] = ()
+
+    def json(self) -> str:
+        """Return the text of its file."""
+        views = [
+            {"page": one.page, "query": dict(one.query), "text": one.text, "bare": one.bare}
+            for one in self.views
+        ]
+        return json.dumps(
+            {"format": FORMAT, "title": self.title, "views": views}, ensure_ascii=False, indent=1
+        )
+
+    def packed(self) -> str:
+        """Return the parameter of an address."""
+        short = json.dumps(json.loads(self.json()), ensure_ascii=False, separators=(",", ":"))
+        return urlsafe_b64encode(zlib.compress(short.encode(), 9)).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, text: str) -> Sequence:
+        """Return the sequence of a file's text; `DataError` names the first view that is wrong."""
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError("this is no sequence", expected="JSON, as saved on the Lecture page") from error
+        if not isinstance(found, dict) or found.get("format") != FORMAT or not _is_text(found.get("title")):
+            raise DataError("this is no sequence", expected=f'"format": "{FORMAT}" and a title')
+        views = found.get("views")
+        if not isinstance(views, list) or len(views) > MOST_VIEWS:
+            raise DataError("its views cannot be read", expected=f"a list of at most {MOST_VIEWS} views")
+        return cls(found["title"], tuple(_view(one, k) for k, one in enumerate(views, 1)))
+
+    @classmethod
+    def unpacked(cls, packed: str) -> Sequence:
+        """Return the sequence of a parameter; `DataError` if it is damaged."""
+        try:
+            raw = urlsafe_b64decode(packed.encode("ascii") + b"=" * (-len(packed) % 4))
+            unpacker = zlib.decompressobj()
+            text = unpacker.decompress(raw, MOST_BYTES)
+            if not unpacker.eof:
+                raise ValueError("too long or cut")
+            return cls.read(text.decode())
+        except (ValueError, zlib.error) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(
+                "the sequence of this link is damaged", remedy="Copy the whole link again."
+            ) from error
+
+
+def _is_text(value: Any, longest: int = LONGEST_TEXT) -> bool:
+    return isinstance(value, str) and len(value) <= longest
+
+
+def _view(one: Any, number: int) -> View:
+    """Check a view of a file."""
+    one = one if isinstance(one, dict) else {}
+    page, query, text, bare = (
+        one.get("page"),
+        one.get("query", {}),
+        one.get("text", ""),
+        one.get("bare", False),
+    )
+    if page not in [entry.file for entry in ENTRIES]:
+        raise DataError(f"view {number} has no page of this app", expected='such as "page": "train"')
+    if not isinstance(query, dict) or len(query) > MOST_PARAMETERS:
+        raise DataError(f"the query of view {number} cannot be read", expected='such as {"C": "-4"}')
+    if not all(_is_text(item, LONGEST_VALUE) for pair in query.items() for item in pair):
+        raise DataError(f"the query of view {number} has other values than short texts")
+    if not _is_text(text) or not isinstance(bare, bool):
+        raise DataError(
+            f"text or bare of view {number} cannot be read",
+            expected=f"a text of at most {LONGEST_TEXT:,} letters, and true or false",
+        )
+    return View(page, {key: value for key, value in query.items() if key not in _OWN}, text, bare)
+
+
+def own() -> Sequence:
+    """Return the visitor's sequence; empty at first."""
+    found: Sequence = st.session_state.get(KEY, Sequence())
+    return found
+
+
+def change(new: Sequence) -> None:
+    """Replace the visitor's sequence; the one before can be restored."""
+    st.session_state[BEFORE] = st.session_state.get(KEY)
+    st.session_state[KEY] = new
+
+
+def add_view() -> None:
+    """Add the current page in its state (a callback)."""
+    page = next(entry.file for entry in ENTRIES if entry.title == st.session_state[TITLE])
+    query = {key: text for key, text in frozen_params().items() if key not in _OWN}
+    sequence = own()
+    if len(sequence.views) < MOST_VIEWS:
+        change(replace(sequence, views=(*sequence.views, View(page, query))))
+        st.toast(
+            words.VIEW_ADDED.format(number=len(sequence.views) + 1), icon=":material/playlist_add_check:"
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A step of a sequence that a visitor follows.
+
+    Attributes
+    ----------
+    sequence : Sequence
+    parameter : tuple of str
+        Name and value of the address's parameter: a packed sequence, or the code of a class.
+    at : int
+        Step, from 1; 0 before the first.
+    """
+
+    sequence: Sequence
+    parameter: tuple[str, str]
+    at: int
+
+    @property
+    def code(self) -> str:
+        """Code of the class; "" without one."""
+        return self.parameter[1] if self.parameter[0] == CODE else ""
+
+    def address(self, step: int) -> str:
+        """Return the address of a step; 0 for the page that lists them."""
+        name, value = self.parameter
+        view = self.sequence.views[step - 1] if step else View(PAGE, {})
+        shown = {key: "true" for key in (LARGE, ALONE) if is_on(key)}
+        query = {**view.query, **shown, name: value, **({AT: str(step)} if step else {})}
+        return f"{app_address()}{'' if view.page == ENTRIES[0].file else view.page}?{urlencode(query)}"
+
+
+def app_address() -> str:
+    """Return the address of the app, to which names of pages are added."""
+    path = urlsplit(st.context.url or "")._replace(query="", fragment="").geturl()
+    here = next((e.file for e in ENTRIES if e.title == st.session_state.get(TITLE)), "")
+    return path.removesuffix(here).rstrip("/") + "/"
+
+
+def followed() -> Place | None:
+    """Return the step of the address, else the last one of this session; None if nothing is followed.
+
+    Raises `DataError` for a damaged link, and for a class that is closed.
+    """
+    asked = st.query_params
+    name = CODE if asked.get(CODE) else PACKED
+    if value := asked.get(name, ""):
+        packed = CLASSES.sequence(value.upper()) if name == CODE else value
+        if packed is None:
+            st.session_state.pop(_FOLLOWED, None)
+            raise DataError("this class is closed, or its code is wrong", remedy="Ask for the code again.")
+        sequence = Sequence.unpacked(packed)
+        text = asked.get(AT, "")
+        at = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+        value = value.upper() if name == CODE else value
+        st.session_state[_FOLLOWED] = Place(sequence, (name, value), min(at, len(sequence.views)))
+    return st.session_state.get(_FOLLOWED)
+
+
+def leave() -> None:
+    """Stop following (a callback)."""
+    st.session_state.pop(_FOLLOWED, None)
+    for key in (PACKED, CODE, AT):
+        if key in st.query_params:
+            del st.query_params[key]
+
+
+_BARE = "[data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; }"
+_SCRIPT = (SCRIPTS / "shell" / "lecture.js").read_text(encoding="utf-8")
+
+
+def show_bar() -> None:
+    """Draw the step's text and the ways back and on, above a page of a followed sequence."""
+    try:
+        place = followed()
+    except DataError as error:
+        st.warning(str(error), icon=":material/playlist_remove:")
+        leave()
+        return
+    if place is None or not place.at or st.session_state[TITLE] == LECTURE:
+        return
+    on_step = AT in st.query_params
+    if place.code and on_step:
+        CLASSES.arrive(place.code, visitor(), place.at)
+    view = place.sequence.views[place.at - 1]
+    style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
+    with st.container(key="sequence-bar"):
+        ways = f"{style}{_ways(place, on_step=on_step)}<script>{_SCRIPT}</script>"
+        st.html(ways, unsafe_allow_javascript=True)
+        if view.text and on_step:
+            st.markdown(formatted(view.text))
+        if place.code:
+            st.fragment(_progress, run_every=REFRESH)(place)
+
+
+def _ways(place: Place, *, on_step: bool) -> str:
+    """Return the links of the bar."""
+    n, at = len(place.sequence.views), place.at
+
+    def link(step: int, text: str, name: str) -> str:
+        address = html.escape(place.address(step), quote=True)
+        return f'<a class="{name}" target="_self" href="{address}">{text}</a>'
+
+    if not on_step:
+        return f"<nav>{link(at, words.BACK_TO_STEP.format(at=at, n=n), 'on')}</nav>"
+    back = link(at - 1, words.STEP_BACK, "back")
+    on = link(at + 1, words.STEP_ON, "on") if at < n else link(0, words.STEP_END, "on")
+    title = html.escape(place.sequence.title)
+    return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}<strong>{title}</strong></nav>'
+
+
+def _progress(place: Place) -> None:
+    """Say where the class is: all of it to the lecturer, the lecturer's step to others."""
+    report = CLASSES.report(place.code)
+    if report is None:
+        st.caption(words.CLASS_CLOSED)
+    elif CLASSES.leads(place.code, visitor()):
+        st.caption(in_words(report, place.at))
+    elif report.at != place.at:
+        st.caption(words.LECTURER_AT.format(at=report.at))
+
+
+def in_words(report: Report, at: int) -> str:
+    """Say how many participants are at a step, before and after it, and how they predicted there."""
+    steps = report.steps
+    here, before = steps[at], sum(n for step, n in steps.items() if step < at)
+    found = words.PARTICIPANTS.format(
+        all=sum(steps.values()), here=here, before=before, beyond=sum(steps.values()) - here - before
+    )
+    answers = report.answers.get(at)
+    if not answers:
+        return found
+    said = ", ".join(f"{formatted(text)} × {n}" for text, n in sorted(answers.items()))
+    return f"{found} {words.PREDICTIONS.format(answers=said)}"

@@ -1,0 +1,256 @@
+"""The Lecture page: a list of views to edit, to follow and to share; and classes that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import segno
+import streamlit as st
+
+from rankviz.common.errors import DataError
+from ui.controls.sequence import (
+    AT,
+    BEFORE,
+    CODE,
+    LONGEST_TEXT,
+    MOST_BYTES,
+    PACKED,
+    Place,
+    Sequence,
+    View,
+    change,
+    followed,
+    own,
+)
+from ui.learn import lecture_words as words
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import escaped, formatted
+from ui.shell.visitors import address, keep_visitor, visitor
+from ui.work.classes import CLASSES
+
+LONGEST_LINK = 6000
+"""Letters of a link that all browsers and most servers accept."""
+_FROM_LINK, _CLASS, _VERSION = "sequence-from-link", "lecture-class", "lecture-version"
+_LONGEST_TITLE = 100
+
+
+def show() -> None:
+    """Draw the page: for participants of a class its steps, else the editor."""
+    place = followed()
+    if place is not None and place.code and not CLASSES.leads(place.code, visitor()):
+        participant(place)
+        return
+    if place is not None and not place.code and st.session_state.get(_FROM_LINK) != place.parameter[1]:
+        st.session_state[_FROM_LINK] = place.parameter[1]
+        if place.sequence != own():
+            _replace(place.sequence)
+    editor, ways = st.columns([3, 2], gap="large")
+    with editor:
+        _editor(own())
+    with ways:
+        _ways(own())
+
+
+def participant(place: Place) -> None:
+    """Draw the steps of a class, with links."""
+    st.subheader(
+        escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False
+    )
+    st.link_button(words.START, place.address(1), type="primary", icon=":material/play_arrow:")
+    for number, view in enumerate(place.sequence.views, 1):
+        st.markdown(
+            f"{number}. {view.title}: {formatted(view.text)}" if view.text else f"{number}. {view.title}"
+        )
+
+
+def _replace(new: Sequence) -> None:
+    """Change the sequence, and draw its widgets anew."""
+    change(new)
+    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def _editor(sequence: Sequence) -> None:
+    version = st.session_state.get(_VERSION, 0)
+    if not sequence.views:
+        st.info(words.EMPTY, icon=":material/playlist_add:")
+        st.button(words.EXAMPLE, key="lecture-example", on_click=lambda: _replace(example()))
+        return
+    title = f"lecture-title-{version}"
+    st.text_input(words.TITLE, sequence.title, _LONGEST_TITLE, key=title, on_change=_set_title, args=(title,))
+    for k, view in enumerate(sequence.views):
+        _row(k, view, f"{k}-{version}", last=k == len(sequence.views) - 1)
+
+
+def _set_title(key: str) -> None:
+    change(replace(own(), title=st.session_state[key]))
+
+
+def _row(k: int, view: View, key: str, *, last: bool) -> None:
+    with st.container(border=True, key=f"lecture-view-{key}"):
+        row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+        row.markdown(f"**{k + 1}. {view.title}**", width="stretch")
+        row.toggle(words.BARE, view.bare, key=f"bare-{key}", on_change=_edit, args=(k, "bare", f"bare-{key}"))
+        act: Callable[..., Any] = row.button
+        act(
+            "",
+            key=f"up-{key}",
+            icon=":material/arrow_upward:",
+            help=words.UP,
+            disabled=k == 0,
+            on_click=_move,
+            args=(k, -1),
+        )
+        act(
+            "",
+            key=f"down-{key}",
+            icon=":material/arrow_downward:",
+            help=words.DOWN,
+            disabled=last,
+            on_click=_move,
+            args=(k, 1),
+        )
+        act("", key=f"remove-{key}", icon=":material/delete:", help=words.REMOVE, on_click=_remove, args=(k,))
+        st.text_area(
+            words.TEXT,
+            view.text,
+            height=68,
+            max_chars=LONGEST_TEXT,
+            key=f"text-{key}",
+            placeholder=words.TEXT,
+            label_visibility="collapsed",
+            help=words.TEXT_HELP,
+            on_change=_edit,
+            args=(k, "text", f"text-{key}"),
+        )
+
+
+def _edit(k: int, name: str, key: str) -> None:
+    views = list(own().views)
+    views[k] = replace(views[k], **{name: st.session_state[key]})
+    change(replace(own(), views=tuple(views)))
+
+
+def _move(k: int, by: int) -> None:
+    views = list(own().views)
+    views[k], views[k + by] = views[k + by], views[k]
+    _replace(replace(own(), views=tuple(views)))
+
+
+def _remove(k: int) -> None:
+    _replace(replace(own(), views=own().views[:k] + own().views[k + 1 :]))
+
+
+def example() -> Sequence:
+    """Return a lecture of four views on the bundled data."""
+    views = (
+        View("lessons", {"lesson": "pairs"}),
+        View("playground", {"pset": "ring"}),
+        View("kernel_approximation", {}),
+        View("ndcg_vs_m", {}),
+    )
+    texts = zip(views, words.EXAMPLE_TEXTS, strict=True)
+    return Sequence(words.EXAMPLE_TITLE, tuple(replace(view, text=text) for view, text in texts))
+
+
+def _ways(sequence: Sequence) -> None:
+    """Draw the ways to follow, keep and share the sequence."""
+    if sequence.views:
+        packed = sequence.packed()
+        place = Place(sequence, (PACKED, packed), 0)
+        st.html(_start(place.address(1)))
+        st.caption(words.PRESENT)
+        with st.expander(words.LINK):
+            if len(packed) > LONGEST_LINK:
+                st.warning(words.LONG_LINK.format(n=len(packed), most=LONGEST_LINK))
+            st.code(place.address(0), language=None, wrap_lines=True)
+        st.download_button(
+            words.SAVE,
+            sequence.json(),
+            "lecture.json",
+            "application/json",
+            key="lecture-save",
+            on_click="ignore",
+        )
+    if st.session_state.get(BEFORE) is not None:
+        st.button(words.UNDO, key="lecture-undo", icon=":material/undo:", type="tertiary", on_click=_undo)
+    with st.expander(words.LOAD):
+        _load()
+    if sequence.views:
+        st.subheader(words.CLASS, anchor=False)
+        with errors_as_sentences():
+            _class(sequence)
+    elif not st.query_params.get(CODE):
+        _join()
+
+
+def _start(link: str) -> str:
+    from html import escape
+
+    return f'<a class="lecture-start" target="_self" href="{escape(link, quote=True)}">{words.START}</a>'
+
+
+def _undo() -> None:
+    _replace(st.session_state[BEFORE])
+
+
+def _load() -> None:
+    """Draw the field for a file."""
+    key = f"lecture-file-{st.session_state.get(_VERSION, 0)}"
+    file = st.file_uploader(words.LOAD, "json", key=key, label_visibility="collapsed", max_upload_size=1)
+    if file is not None:
+        with errors_as_sentences():
+            raw = file.read(MOST_BYTES + 1)
+            if len(raw) > MOST_BYTES:
+                raise DataError(f"{file.name} is too large", expected=f"at most {MOST_BYTES:,} bytes")
+            _replace(Sequence.read(raw.decode("utf-8", "replace")))
+            st.rerun()
+
+
+def _class(sequence: Sequence) -> None:
+    """Draw the class: a button that opens it, or its code."""
+    code = st.session_state.get(_CLASS, "")
+    if not code or not CLASSES.leads(code, visitor()):
+        st.button(
+            words.OPEN_CLASS,
+            key="open-class",
+            icon=":material/groups:",
+            help=words.CLASS_HELP,
+            on_click=_open,
+        )
+        return
+    packed = str(CLASSES.sequence(code))
+    place = Place(Sequence.unpacked(packed), (CODE, code), 0)
+    link = place.address(0)
+    picture = segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff")
+    st.markdown(words.CODE.format(code=code))
+    st.html(f'<div class="class-code" role="img" aria-label="{words.CODE.format(code=code)}">{picture}</div>')
+    st.code(link, language=None, wrap_lines=True)
+    if packed != sequence.packed():
+        st.caption(words.CHANGED)
+    st.html(_start(place.address(1)))
+    st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
+
+
+@errors_as_sentences()
+def _open() -> None:
+    keep_visitor()
+    st.session_state[_CLASS] = CLASSES.open(own().packed(), visitor(), address())
+
+
+def _close(code: str) -> None:
+    CLASSES.close(code, visitor())
+    st.session_state.pop(_CLASS, None)
+
+
+def _join() -> None:
+    """Draw the field for the code of a class."""
+    code = st.text_input(words.JOIN, "", 12, key="join-class").strip().upper()
+    if code:
+        with errors_as_sentences():
+            if CLASSES.sequence(code) is None:
+                raise DataError("no class has this code", remedy="Ask for the code again.")
+            st.query_params[CODE] = code
+            st.query_params.pop(AT, None)
+            st.rerun()

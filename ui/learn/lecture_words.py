@@ -1,0 +1,41 @@
+"""Texts of the Lecture page."""
+
+ABOUT = "A list of pages and lessons, in states that you choose. Students follow it from one link."
+EMPTY = (
+    "No views yet. Open any page, set what it should show, and press *Add this view to the lecture* under "
+    "*Share and presets*. Or start from an example."
+)
+EXAMPLE = "Start from an example"
+TITLE = "Title"
+TEXT = "Text above the page"
+TEXT_HELP = "Markdown with emphasis, lists and formulas. Links and pictures are shown as text."
+BARE = "Hide the sidebar"
+UP, DOWN, REMOVE, OPEN = "Move up", "Move down", "Remove", "Open"
+UNDO = "Undo the last change"
+SAVE = "Save as a file"
+LOAD = "Open a file"
+LINK = "Link to this lecture"
+LONG_LINK = "The link has {n:,} letters. Some programs cut links beyond {most:,}: share the file instead."
+START = "Start"
+PRESENT = (
+    "For a projector, switch on *Large type* under *Presentation* first. PageDown and PageUp go on and back."
+)
+CLASS = "Class"
+OPEN_CLASS = "Open a class"
+CLOSE_CLASS = "Close the class"
+CLASS_HELP = (
+    "Students open the link or scan the code. You see how many are at which step, without names. "
+    "Closing the class, or restarting the server, deletes this."
+)
+CODE = "Code of the class: **{code}**"
+CHANGED = "The class follows the lecture as it was when you opened it."
+JOIN = "Code of a class"
+JOIN_BUTTON = "Join"
+STEPS = "{n} steps"
+EXAMPLE_TITLE = "How many features does a kernel need?"
+EXAMPLE_TEXTS = (
+    "Which pairs are in the wrong order?",
+    "Can a line rank a ring? How many landmarks does it need?",
+    "Which error is smaller at the same $m$? Does the ranking notice?",
+    "From which $m$ on do more features not help?",
+)

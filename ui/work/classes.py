@@ -1,0 +1,132 @@
+"""Classes that follow a sequence of views: who is at which step, and how they predicted.
+
+A class lives in this process only, until its lecturer closes it or `LONGEST` has passed. Participants are
+counted by their visitor's digest, without names. Nothing of a class is stored.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+
+from rankviz.common.errors import SettingError
+
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ"
+"""Letters of codes: none looks like another one or like a digit."""
+LENGTH = 6
+LONGEST = 6 * 3600.0
+"""Seconds after which a class ends by itself."""
+MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS = 100, 10, 1000
+"""Most open classes, most from one network address, and most participants of one class."""
+
+
+@dataclass
+class _Class:
+    sequence: str
+    lecturer: str
+    address: str
+    opened: float
+    at: int = 1
+    steps: dict[str, int] = field(default_factory=dict)
+    answers: dict[tuple[int, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Progress of a class.
+
+    Attributes
+    ----------
+    at : int
+        Step of the lecturer, from 1.
+    steps : Counter of int
+        Number of participants at each step.
+    answers : mapping from int to Counter of str
+        Predictions at each step, as counts.
+    """
+
+    at: int
+    steps: Counter[int]
+    answers: dict[int, Counter[str]]
+
+
+class Classes:
+    """The open classes of this process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._open, self._lock, self._clock = dict[str, _Class](), Lock(), clock
+
+    def open(self, sequence: str, lecturer: str, address: str) -> str:
+        """Open a class for a packed sequence; return its code. Raises `SettingError` beyond the limits."""
+        with self._lock:
+            self._expire()
+            near = [one for one in self._open.values() if address and one.address == address]
+            if len(self._open) >= MOST or len(near) >= MOST_OF_ADDRESS:
+                raise SettingError(
+                    f"{len(self._open)} classes are open here, {len(near)} from your network; close one first"
+                )
+            code = self._new_code()
+            self._open[code] = _Class(sequence, lecturer, address, self._clock())
+            return code
+
+    def _new_code(self) -> str:
+        while (code := "".join(secrets.choice(LETTERS) for _ in range(LENGTH))) in self._open:
+            pass
+        return code
+
+    def _expire(self) -> None:
+        old = [code for code, one in self._open.items() if self._clock() - one.opened > LONGEST]
+        for code in old:
+            del self._open[code]
+
+    def sequence(self, code: str) -> str | None:
+        """Return the packed sequence of a class; None if it is closed or unknown."""
+        with self._lock:
+            self._expire()
+            return self._open[code].sequence if code in self._open else None
+
+    def leads(self, code: str, visitor: str) -> bool:
+        """Return True if this visitor opened the class."""
+        with self._lock:
+            return code in self._open and self._open[code].lecturer == visitor
+
+    def arrive(self, code: str, visitor: str, step: int) -> None:
+        """Note that a visitor is at a step, the lecturer included."""
+        with self._lock:
+            if (one := self._open.get(code)) is None:
+                return
+            if visitor == one.lecturer:
+                one.at = step
+            elif visitor in one.steps or len(one.steps) < MOST_PARTICIPANTS:
+                one.steps[visitor] = step
+
+    def answer(self, code: str, visitor: str, step: int, text: str) -> None:
+        """Note a participant's prediction at a step; a later one replaces it."""
+        with self._lock:
+            one = self._open.get(code)
+            if one is not None and visitor in one.steps:
+                one.answers[step, visitor] = text
+
+    def report(self, code: str) -> Report | None:
+        """Return the progress of a class; None if it is closed or unknown."""
+        with self._lock:
+            self._expire()
+            if (one := self._open.get(code)) is None:
+                return None
+            answers: dict[int, Counter[str]] = {}
+            for (step, _), text in one.answers.items():
+                answers.setdefault(step, Counter())[text] += 1
+            return Report(one.at, Counter(one.steps.values()), answers)
+
+    def close(self, code: str, visitor: str) -> None:
+        """Forget a class and all that is known of it, if this visitor opened it."""
+        with self._lock:
+            if code in self._open and self._open[code].lecturer == visitor:
+                del self._open[code]
+
+
+CLASSES = Classes()
