@@ -6,11 +6,12 @@ import { Motion, mix } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
-  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, queryOf, score, turning, wrongAt,
+  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
+  wrongAt,
 } from "./turning.js";
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
-const FORMULA_PAIR = [0, 2];
+const FORMULA_PAIR = [0, 1];
 const PLANE = ["back", "lines", "marks", "over", "grips"]; // layers
 export const pairsScene = (stage) => new Pairs(stage);
 
@@ -80,10 +81,8 @@ class Pairs {
     this.draw();
   }
 
-  // The documents of the Playground: number, hundredths, grade, query (ui/learn/playground_scene.py).
   link() {
-    const docs = this.places.map(([x, y], k) => [k, Math.round(100 * x), Math.round(100 * y), GRADES[k], queryOf(k)]);
-    return `playground?peach=1&docs=${docs.map((one) => one.join(".")).join("_")}`;
+    return playground(this.places);
   }
 
   stop() {
