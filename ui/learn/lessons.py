@@ -20,8 +20,9 @@ from ui.shell.components import SCRIPTS, mount, record, text, whole
 FOLDER = SCRIPTS / "lessons"
 KEY, LESSON, STEP, GUESS = "lesson-figure", "lesson", "step", "guess"
 """Key of the component; keys of the state in the session and in the address."""
-_MENU = "lesson-menu"
-STEPS = 5
+STATE = (LESSON, STEP, GUESS)
+_MENU, _WRITTEN = "lesson-menu", "lesson-written"
+_STEPS = ("1", "2", "3", "4", "5")
 LONGEST = 600
 """Most letters of a prediction."""
 _PREDICTION = re.compile(r"shown|(-?\d{1,9}(\.\d{1,6})?(_-?\d{1,9}(\.\d{1,6})?)*)?")
@@ -70,9 +71,13 @@ def chosen() -> str:
 def lesson(name: str) -> None:
     """Draw a lesson at the session's step, and put its state into the address."""
     state = st.session_state
-    write_address(LESSON, name if name != order()[0] else "")
-    write_address(STEP, str(state[STEP] + 1) if state[STEP] else "")
-    write_address(GUESS, state[GUESS])
+    state[_WRITTEN] = (
+        name if name != order()[0] else "",
+        str(state[STEP] + 1) if state[STEP] else "",
+        state[GUESS],
+    )
+    for key, value in zip(STATE, state[_WRITTEN], strict=True):
+        write_address(key, value)
     following = order()[order().index(name) + 1 :][:1]
     data = {
         "words": texts("frame"),
@@ -86,19 +91,22 @@ def lesson(name: str) -> None:
 
 
 def _from_address() -> None:
-    """Take the state from the address in a session's first run; report what is unknown."""
-    state, asked = st.session_state, st.query_params
-    if LESSON in state:
+    """Take the state from the address if it is new; report what is unknown.
+
+    It is new in a session's first run, and after a link to a lesson from another page.
+    """
+    state = st.session_state
+    asked = tuple(st.query_params.get(key, "") for key in STATE)
+    if LESSON in state and (asked == state.get(_WRITTEN) or not any(asked)):
         return
-    steps = [str(k + 1) for k in range(STEPS)]
-    name, step, guess = asked.get(LESSON, order()[0]), asked.get(STEP, "1"), asked.get(GUESS, "")
-    known = ((LESSON, name, name in order()), (STEP, step, step in steps), (GUESS, guess, prediction(guess)))
-    for key, value, accepted in known:
+    name, step, guess = asked
+    known = (not name or name in order(), not step or step in _STEPS, prediction(guess))
+    for key, value, accepted in zip(STATE, asked, known, strict=True):
         if not accepted:
             report_invalid(key, value)
-    state[LESSON] = name if name in order() else order()[0]
-    state[STEP] = steps.index(step) if step in steps else 0
-    state[GUESS] = guess if prediction(guess) else ""
+    state[LESSON] = name if known[0] and name else order()[0]
+    state[STEP] = _STEPS.index(step) if known[1] and step else 0
+    state[GUESS] = guess if known[2] else ""
 
 
 def _choose() -> None:
@@ -109,5 +117,5 @@ def _choose() -> None:
 
 def _take(message: dict[str, Any]) -> None:
     """Keep the browser's state (a callback)."""
-    if message["lesson"] in order() and 0 <= message["step"] < STEPS:
-        st.session_state.update({key: message[key] for key in (LESSON, STEP, GUESS)})
+    if message["lesson"] in order() and 0 <= message["step"] < len(_STEPS):
+        st.session_state.update({key: message[key] for key in STATE})

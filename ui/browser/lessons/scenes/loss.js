@@ -1,8 +1,7 @@
 // Lesson "loss": what a pair costs, by its margin; and which pairs pull the weights.
 
 import { LOSSES } from "../../core/ranking.js";
-import { SHAPES } from "../../playground/shapes.js";
-import { gradeColour, inkOn } from "../kit/look.js";
+import { drawDocument } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import { Plot } from "../kit/plot.js";
@@ -129,7 +128,8 @@ class Loss {
     this.paint.put("back", "first", "text", { x: end, y: y - 18, class: "note end-note" }, words.first);
     const x = plot.x(t), bottom = plot.top + plot.height;
     this.paint.put("over", "at", "line", { x1: x, x2: x, y1: plot.top, y2: bottom, class: "guide" });
-    this.paint.grip("grips", "t", "circle", { cx: x, cy: bottom, r: 11, class: "handle set", "aria-label": words.move }, {
+    const look = { cx: x, cy: bottom, r: 11, class: "handle set", "aria-label": words.move };
+    this.paint.grip("grips", "t", "circle", look, {
       value: { now: t, low: LOW, high: HIGH, text: number(t) },
       drag: (px) => this.move(plot.from(px, 0)[0]),
       nudge: (right, up) => this.move(t + STEP * (right + up)),
@@ -137,10 +137,7 @@ class Loss {
   }
 
   document(key, x, y, grade, query, size) {
-    const colour = gradeColour(grade, this.stage.dark), transform = `translate(${x} ${y}) scale(${size})`;
-    this.paint.put("marks", key, "path", { d: SHAPES[query].path, transform, fill: colour, class: "document" });
-    if (size < 1.5) return;
-    this.paint.put("marks", `${key} grade`, "text", { x, y, fill: inkOn(colour), class: "grade" }, String(grade));
+    drawDocument(this.paint, "marks", key, { x, y, grade, query, size, dark: this.stage.dark });
   }
 
   move(t) {
@@ -173,9 +170,8 @@ class Loss {
 
   drawName(loss, kind) {
     const { plot, stage } = this, [t, dx, dy] = NAMES[loss], told = stage.words.losses[loss];
-    const look = {
-      x: plot.x(t) + dx, y: plot.y(Math.min(LOSSES[loss].value(t), TOP)) + dy, class: `label loss-name ${loss}${kind}`,
-    };
+    const y = plot.y(Math.min(LOSSES[loss].value(t), TOP)) + dy;
+    const look = { x: plot.x(t) + dx, y, class: `label loss-name ${loss}${kind}` };
     if (this.step === 2) {
       this.paint.put("over", `name ${loss}`, "text", look, told);
       return;

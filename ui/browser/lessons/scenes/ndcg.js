@@ -1,6 +1,6 @@
 // Lesson "ndcg": one ranked list, its NDCG@10 summed rank by rank, and what two swaps cost.
 
-import { gradeColour, inkOn } from "../kit/look.js";
+import { drawGrade, gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
@@ -131,7 +131,7 @@ class List {
     const x = this.held === document ? this.heldAt : this.middle(at);
     const box = { x: x - this.tile / 2, y: y - this.tile / 2, width: this.tile, height: this.tile, rx: 5 };
     this.paint.put("marks", `tile${document}`, "rect", { ...box, fill: colour, class: "document" });
-    this.paint.put("marks", `grade${document}`, "text", { x, y, fill: inkOn(colour), class: "grade" }, String(grade));
+    drawGrade(this.paint, "marks", `tile${document}`, { x, y, grade, dark: this.stage.dark });
     this.paint.put("back", `rank${at}`, "text", { x: this.middle(at), y: y + this.tile / 2 + 14, class: "note" },
       String(at + 1));
     if (this.step !== 4) return;
