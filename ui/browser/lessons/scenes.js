@@ -2,6 +2,7 @@
 
 import { lossScene } from "./scenes/loss.js";
 import { ndcgScene } from "./scenes/ndcg.js";
+import { newtonScene } from "./scenes/newton.js";
 import { pairsScene } from "./scenes/pairs.js";
 
-export const SCENES = { pairs: pairsScene, ndcg: ndcgScene, loss: lossScene };
+export const SCENES = { pairs: pairsScene, ndcg: ndcgScene, loss: lossScene, newton: newtonScene };

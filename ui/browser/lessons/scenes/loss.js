@@ -109,8 +109,8 @@ class Loss {
     const { plot } = this, { words } = this.stage, bottom = plot.top + plot.height;
     const zone = { x: plot.x(LOW), y: plot.top, width: plot.x(0) - plot.x(LOW), height: plot.height };
     this.paint.put("back", "zone", "rect", { ...zone, class: "zone" });
-    this.paint.put("back", "wrong", "text", { x: plot.x(-1), y: bottom - 14, class: "note" }, words.wrong);
-    this.paint.put("back", "right", "text", { x: plot.x(2), y: bottom - 14, class: "note" }, words.right);
+    [["wrong", -1.25], ["right", 2.25]].forEach(([side, t]) => (
+      this.paint.put("back", side, "text", { x: plot.x(t), y: bottom + 38, class: "note" }, words[side])));
   }
 
   // One pair on a line of scores, with its margin between them.
@@ -164,7 +164,7 @@ class Loss {
       const d = loss === "zeroOne" ? stepPath(plot) : plot.curve(LOSSES[loss].value);
       const style = share < 1 ? `opacity:${share}` : null;
       this.paint.put("lines", loss, "path", { d, class: `loss ${loss}${kind}${this.glow("loss")}`, style });
-      if (step !== 3) this.drawName(loss, kind);
+      if (step !== 3) this.drawName(loss, kind.replace(" dim", ""));
     });
   }
 

@@ -117,7 +117,9 @@ class List {
           ...box, y: this.base - high, height: high, fill: colour, class: "part",
         });
         const told = this.step < 2 ? number(gain, 0) : appears === 1 ? number(product) : "";
-        this.paint.put("over", `told${document}`, "text", { x, y: top - 11, class: "small" }, told);
+        if (this.lit !== "discount") {
+          this.paint.put("over", `told${document}`, "text", { x, y: top - 11, class: "small" }, told);
+        }
       }
       this.drawTile(document, at, grade, colour);
     });
