@@ -41,6 +41,11 @@
 //   step.help                            how to act by pointer and keys     step.ask: the open question (step 4)
 //   step.page                            words of the link (step 4)
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
+//
+// To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
+// mathematics into a file of its own without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
+// kit/paint.js has marks and grips (dragged, and moved by keys), kit/plot.js axes, kit/sketch.js a curve that the
+// reader draws, kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { formula } from "./formula.js";
@@ -137,8 +142,9 @@ class Lesson {
       this.stage.say(this.words.first);
       return;
     }
-    const fresh = step > this.step;
+    const fresh = step > this.step, focused = this.root.getRootNode().activeElement;
     this.draw(step, fresh);
+    if (focused?.hidden) this.on.focus({ preventScroll: true });
     this.stage.say(`${filled(this.words.step, { step: step + 1, of: STEPS })} ${this.head.textContent}`);
     this.tell();
   }
@@ -184,12 +190,15 @@ class Lesson {
   }
 
   makeDots() {
-    this.dots.replaceChildren(...this.words.steps.map((name, k) => {
-      const there = k === this.step, open = k === allowed(k, this.guess);
-      const dot = made("button", { type: "button", "aria-current": there && "step", "aria-disabled": !open && "true",
-        onclick: () => this.go(k) }, made("span", {}, String(k + 1)), made("b", {}, name));
-      return made("li", { class: there ? "here" : "" }, dot);
-    }));
+    if (this.dots.children.length === 0) {
+      this.dots.append(...this.words.steps.map((name, k) => made("li", {}, made("button",
+        { type: "button", onclick: () => this.go(k) }, made("span", {}, String(k + 1)), made("b", {}, name)))));
+    }
+    [...this.dots.children].forEach((item, k) => {
+      item.classList.toggle("here", k === this.step);
+      item.firstChild.ariaCurrent = k === this.step ? "step" : "false";
+      item.firstChild.ariaDisabled = String(k !== allowed(k, this.guess));
+    });
   }
 
   // The texts of a step as elements, whose templates `facts` fills.

@@ -10,7 +10,7 @@
 //
 // A grip can be dragged, and is reached by Tab: drag(x, y) gets pixels of the figure, at the pointer;
 // nudge(right, up) gets −1, 0 or 1 from the arrow keys, 5 times that with Shift; press() is a click, Enter or space;
-// drop() follows a drag. value is { now, low, high, text } of a slider.
+// enter() is a double click, Enter or space; drop() follows a drag. value is { now, low, high, text } of a slider.
 
 import { shape } from "../../shell/elements.js";
 
@@ -27,6 +27,7 @@ export class Paint {
     svg.onpointerdown = (event) => this.down(event);
     svg.onpointermove = (event) => this.held?.drag?.(...this.at(event));
     svg.onpointerup = svg.onpointercancel = (event) => this.up(event);
+    svg.ondblclick = (event) => this.grips.get(event.target.dataset.grip)?.enter?.();
     svg.onkeydown = (event) => this.key(event);
   }
 
@@ -55,14 +56,14 @@ export class Paint {
     return element;
   }
 
-  grip(layer, key, tag, attributes, does) {
+  grip(layer, key, tag, attributes, does, text = null) {
     const { value } = does, slider = value && {
       role: "slider", "aria-valuenow": value.now, "aria-valuemin": value.low, "aria-valuemax": value.high,
       "aria-valuetext": value.text,
     };
     const name = `grip${does.drag ? " drags" : ""} ${attributes.class ?? ""}`;
     const element = this.put(layer, key, tag,
-      { role: "button", tabindex: 0, ...slider, ...attributes, class: name, "data-grip": key });
+      { role: "button", tabindex: 0, ...slider, ...attributes, class: name, "data-grip": key }, text);
     this.grips.set(key, does);
     return element;
   }
@@ -99,7 +100,7 @@ export class Paint {
     if (event.key in ARROWS && grip.nudge) {
       const by = event.shiftKey ? FAR : 1;
       grip.nudge(...ARROWS[event.key].map((one) => one * by));
-    } else if ((event.key === "Enter" || event.key === " ") && grip.press) grip.press();
+    } else if ((event.key === "Enter" || event.key === " ") && (grip.enter ?? grip.press)) (grip.enter ?? grip.press)();
     else return;
     event.preventDefault();
     event.stopPropagation();

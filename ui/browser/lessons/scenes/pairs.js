@@ -1,16 +1,16 @@
 // Lesson "pairs": an arrow w ranks the documents of two queries. Which pairs does it misorder after a turn?
 
-import { SHAPES } from "../../playground/shapes.js";
-import { gradeColour, inkOn } from "../kit/look.js";
+import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
-  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, queryOf, score, turning, wrongAt,
+  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
+  wrongAt,
 } from "./turning.js";
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
-const FORMULA_PAIR = [0, 2];
+const FORMULA_PAIR = [0, 1];
 const PLANE = ["back", "lines", "marks", "over", "grips"]; // layers
 export const pairsScene = (stage) => new Pairs(stage);
 
@@ -80,10 +80,8 @@ class Pairs {
     this.draw();
   }
 
-  // The documents of the Playground: number, hundredths, grade, query (ui/learn/playground_scene.py).
   link() {
-    const docs = this.places.map(([x, y], k) => [k, Math.round(100 * x), Math.round(100 * y), GRADES[k], queryOf(k)]);
-    return `playground?peach=1&docs=${docs.map((one) => one.join(".")).join("_")}`;
+    return playground(this.places);
   }
 
   stop() {
@@ -96,12 +94,12 @@ class Pairs {
     const { width, height } = this.stage, sides = [Math.min(height, width - 170), Math.min(width, height - 120)];
     const beside = sides[0] > sides[1], side = Math.max(...sides, 120);
     const scale = side / 2 / (RIM + 0.08), left = beside ? Math.max((width - 170 - side) / 2, 0) : (width - side) / 2;
-    const cx = left + side / 2, cy = side / 2;
+    const cx = left + side / 2, above = beside ? Math.max((height - side) / 2, 0) : 0, cy = above + side / 2;
     this.at = ([x, y]) => [cx + scale * x, cy - scale * y];
     this.from = (px, py) => [(px - cx) / scale, (cy - py) / scale];
     Object.assign(this, { scale, size: Math.max(1.4, Math.min(side / 260, 2)) });
     const box = beside
-      ? { x: left + side + 30, y: 34, length: side - 68, across: 120, upright: true }
+      ? { x: left + side + 30, y: above + 34, length: side - 68, across: 120, upright: true }
       : { x: 54, y: side + 16, length: width - 90, across: 88, upright: false };
     this.paint.draw(() => {
       this.drawBack();
@@ -199,13 +197,9 @@ class Pairs {
     return filled(words.document, { shape: words.shapes[queryOf(k)], k: (k % PTR[1]) + 1, grade: GRADES[k] });
   }
 
-  documentMark(layer, key, k, [x, y], size, more = "") {
-    const colour = gradeColour(GRADES[k], this.stage.dark);
-    const transform = `translate(${x} ${y}) scale(${size})`;
-    this.paint.put(layer, key, "path",
-      { d: SHAPES[queryOf(k)].path, transform, fill: colour, class: `document ${more}` });
-    this.paint.put(layer, `${key} grade`, "text", { x, y, fill: inkOn(colour), class: `grade ${more}` },
-      String(GRADES[k]));
+  documentMark(layer, key, k, [x, y], size, kind = "") {
+    const { dark } = this.stage;
+    drawDocument(this.paint, layer, key, { x, y, grade: GRADES[k], query: queryOf(k), size, dark, kind });
   }
 
   drawDocuments() {
@@ -245,7 +239,7 @@ class Pairs {
     this.paint.put("over", "name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
     if (!free) return;
     this.paint.grip("grips", "w", "circle", {
-      cx: x, cy: y, r: 20, class: "reach", "aria-label": this.stage.words.arrow,
+      cx: x, cy: y, r: 13, class: "handle", "aria-label": this.stage.words.arrow,
     }, {
       value: { now: Math.round(this.angle), low: 0, high: 360, text: `${Math.round(this.angle)}°` },
       drag: (px, py) => this.turnTo((Math.atan2(...this.from(px, py).reverse()) * 180) / Math.PI),

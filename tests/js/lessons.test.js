@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+
+import { LOSSES } from "../../ui/browser/core/ranking.js";
+import { bridged, Sketch } from "../../ui/browser/lessons/kit/sketch.js";
+import { SHOWN as ANSWER, asGuess, asText, filled, number } from "../../ui/browser/lessons/kit/words.js";
+import { allowed } from "../../ui/browser/lessons/lesson.js";
+import { SCENES } from "../../ui/browser/lessons/scenes.js";
+import * as lists from "../../ui/browser/lessons/scenes/lists.js";
+import * as pulls from "../../ui/browser/lessons/scenes/pulls.js";
+import * as turning from "../../ui/browser/lessons/scenes/turning.js";
+
+const close = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
+const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
+const text = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS), "utf8"));
+const LINES = turning.linesOf(turning.GRADES, turning.PTR, turning.ACROSS);
+
+test("the reveal needs a prediction, or the wish to see the answer", () => {
+  assert.deepEqual([0, 1, 2, 4, 9, -3, NaN].map((step) => allowed(step, null)), [0, 1, 1, 1, 1, 0, 0]);
+  assert.deepEqual([0, 2, 4, 9].map((step) => allowed(step, ANSWER)), [0, 2, 4, 4]);
+  assert.equal(allowed(3, [0.5]), 3);
+});
+
+test("predictions survive an address", () => {
+  for (const guess of [null, ANSWER, [1, 0, -2.5], [0.123]]) assert.deepEqual(asGuess(asText(guess)), guess);
+  assert.equal(asGuess("1_x"), null);
+  assert.equal(asText([1 / 3]), "0.333");
+});
+
+test("names in braces are filled, others stay, and minus signs are long", () => {
+  assert.equal(filled("{a} of {b}, {c}", { a: "2", b: "3" }), "2 of 3, {c}");
+  assert.deepEqual([-0.001, -1.239, 2].map((one) => number(one)), ["0.00", "−1.24", "2.00"]);
+});
+
+test("every lesson has a scene, five steps, and the terms of its formula", () => {
+  const order = text("frame").lessons, files = readdirSync(TEXTS).map((name) => name.replace(".json", ""));
+  assert.deepEqual([...order, "frame"].sort(), files.sort());
+  for (const name of order) {
+    const one = text(name), terms = [...new Set(JSON.stringify(one.formula).match(/"term":"\w+"/g))].length;
+    assert.equal(one.scene, name);
+    assert.ok(SCENES[name]);
+    assert.equal(one.steps.length, 5);
+    assert.ok(one.steps[2].gap && one.steps[2].shown && one.steps[4].ask);
+    assert.equal(Object.keys(one.terms).length, terms);
+  }
+});
+
+test("a pair turns exactly where its projections cross", () => {
+  for (const line of LINES.filter((one) => one.counts)) {
+    for (const degrees of turning.turning(line, turning.PLACES)) {
+      close(turning.margin(line, turning.PLACES, turning.direction(degrees)), 0);
+      const [before, after] = [-0.01, 0.01].map((by) => turning.wrongAt([line], turning.PLACES, degrees + by)[0]);
+      assert.notEqual(before, after);
+    }
+  }
+});
+
+test("the turn of lesson 1 changes pairs both ways, and no arrow has all pairs right", () => {
+  const wrong = (degrees) => turning.wrongAt(LINES, turning.PLACES, degrees);
+  const [before, after] = [turning.FROM, turning.FROM + turning.TURN].map(wrong);
+  assert.ok(before.some((one, k) => one && !after[k]) && before.some((one, k) => !one && after[k]));
+  const best = Math.min(...Array.from({ length: 3600 }, (_, k) => wrong(k / 10).filter(Boolean).length));
+  assert.equal(best, 1);
+});
+
+test("a line across queries is never wrong, though its projections change their order", () => {
+  const across = LINES.filter((one) => !one.counts), ends = [turning.FROM, turning.FROM + turning.TURN];
+  const signs = across.map((line) => ends.map((degrees) => (
+    Math.sign(turning.margin(line, turning.PLACES, turning.direction(degrees))))));
+  assert.ok(signs.filter(([before, after]) => before > 0 && after < 0).length >= 2);
+  assert.ok(signs.every(([before]) => before > 0), "else a grey line would contradict the text of step 1");
+  assert.ok(ends.every((degrees) => turning.wrongAt(across, turning.PLACES, degrees).every((one) => !one)));
+});
+
+test("the gap counts lines that are judged otherwise", () => {
+  const lines = [true, true, true, false].map((counts) => ({ counts }));
+  const found = turning.gapOf([true, false, true, true], [true, true, false, false], lines);
+  assert.deepEqual(found, { gap: 3, hits: 1, missed: 1, over: 1, across: 1 });
+});
+
+test("both swaps of lesson 2 misorder as many pairs, and the upper one costs more", () => {
+  const [now, top, bottom] = [lists.LIST, ...lists.SWAPS.map((swap) => lists.swapped(lists.LIST, swap))];
+  assert.equal(lists.wrongPairs(top), lists.wrongPairs(bottom));
+  assert.equal(lists.wrongPairs(top) - lists.wrongPairs(now), 3);
+  const [a, b, c] = lists.TRUTH;
+  assert.ok(a - b > 10 * (a - c) && a > c);
+  close(a, (3 + 1 + 1 / Math.log2(5) + 3 / Math.log2(8) + 1 / Math.log2(9))
+    / (3 + 3 + 1 / Math.log2(3) + 1 / Math.log2(4) + 1 / Math.log2(5)));
+});
+
+test("ranks 1 and 2 weigh the same under LETOR, and not in the textbook", () => {
+  const other = lists.swapped(lists.LIST, [0, 1]);
+  close(lists.quality(other), lists.quality(lists.LIST));
+  assert.ok(lists.quality(other, "textbook") < lists.quality(lists.LIST, "textbook"));
+});
+
+test("tied documents leave a range that has every order of theirs", () => {
+  const tied = lists.LIST.map((_, at) => at === 1 || at === 2), [low, high] = lists.bounds(lists.LIST, tied, "letor");
+  const orders = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((middle) => [2, ...middle, ...lists.LIST.slice(4)]);
+  const values = orders.map((grades) => lists.quality(grades));
+  close(low, Math.min(...values));
+  close(high, Math.max(...values));
+  assert.deepEqual(lists.moved([1, 2, 3, 4], 3, 1), [1, 4, 2, 3]);
+});
+
+test("a drawn loss is nearest to itself", () => {
+  for (const loss of pulls.SHOWN) {
+    const [nearest] = pulls.distances(pulls.MARGINS.map((t) => pulls.shown(loss, t)));
+    assert.deepEqual(nearest, { loss, gap: 0 });
+  }
+  close(pulls.distances(pulls.MARGINS.map((t) => pulls.shown("hinge", t) + 0.25))[0].gap, 0.25);
+});
+
+test("the pulls of all pairs are minus the gradient of the total loss", () => {
+  const w = [0.4, 0.9], total = (v, loss) => pulls.pulled(loss, v).reduce((sum, { cost }) => sum + cost, 0), h = 1e-6;
+  for (const loss of ["squaredHinge", "logistic"]) {
+    const force = pulls.together(pulls.pulled(loss, w));
+    [[h, 0], [0, h]].forEach(([x, y], axis) => {
+      const slope = (total([w[0] + x, w[1] + y], loss) - total([w[0] - x, w[1] - y], loss)) / (2 * h);
+      close(force[axis], -slope, 1e-5);
+    });
+  }
+  assert.ok(pulls.pulled("squaredHinge", [3, 3]).some(({ pull }) => pull === 0), "silent pairs");
+  assert.ok(pulls.pulled("logistic", [3, 3]).every(({ pull }) => pull > 0));
+  assert.equal(LOSSES.hinge.value(2), 0);
+});
+
+test("a stroke sets every value that it passes, and gaps are bridged", () => {
+  const sketch = new Sketch([0, 1, 2, 3, 4], [0, 2], 0.5);
+  assert.equal(sketch.values(), null);
+  sketch.stroke(0, 0);
+  sketch.stroke(4, 9);
+  assert.deepEqual(sketch.values(), [0, 0.5, 1, 1.5, 2]);
+  assert.deepEqual(bridged([null, 1, null, 3, null]), [1, 1, 2, 3, 3]);
+  assert.ok(sketch.fits([0, 0, 0, 0, 2]) && !sketch.fits([0, 0]) && !sketch.fits([0, 0, 0, 0, 3]));
+});
