@@ -18,13 +18,13 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.page import ALONE, LARGE, TITLE, is_on
-from ui.shell.texts import formatted
+from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import visitor
 from ui.work.classes import CLASSES, Report
 
@@ -101,17 +101,17 @@ class Sequence:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise DataError("this is no sequence", expected="JSON, as saved on the Lecture page") from error
+            raise _wrong("this is no sequence", "JSON, as saved on the Lecture page") from error
         if not isinstance(found, dict) or found.get("format") != FORMAT or not _is_text(found.get("title")):
-            raise DataError("this is no sequence", expected=f'"format": "{FORMAT}" and a title')
+            raise _wrong("this is no sequence", f'"format": "{FORMAT}" and a title')
         views = found.get("views")
         if not isinstance(views, list) or len(views) > MOST_VIEWS:
-            raise DataError("its views cannot be read", expected=f"a list of at most {MOST_VIEWS} views")
+            raise _wrong("its views cannot be read", f"a list of at most {MOST_VIEWS} views")
         return cls(found["title"], tuple(_view(one, k) for k, one in enumerate(views, 1)))
 
     @classmethod
     def unpacked(cls, packed: str) -> Sequence:
-        """Return the sequence of a parameter; `DataError` if it is damaged."""
+        """Return the sequence of a parameter; `SettingError` if it is damaged."""
         try:
             raw = urlsafe_b64decode(packed.encode("ascii") + b"=" * (-len(packed) % 4))
             unpacker = zlib.decompressobj()
@@ -120,15 +120,15 @@ class Sequence:
                 raise ValueError("too long or cut")
             return cls.read(text.decode())
         except (ValueError, zlib.error) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(
-                "the sequence of this link is damaged", remedy="Copy the whole link again."
-            ) from error
+            raise SettingError("the lecture of this link is damaged: copy the whole link again") from error
 
 
 def _is_text(value: Any, longest: int = LONGEST_TEXT) -> bool:
     return isinstance(value, str) and len(value) <= longest
+
+
+def _wrong(found: str, expected: str) -> DataError:
+    return DataError(found, expected=expected, remedy="Correct the file, or save the lecture again.")
 
 
 def _view(one: Any, number: int) -> View:
@@ -141,15 +141,15 @@ def _view(one: Any, number: int) -> View:
         one.get("bare", False),
     )
     if page not in [entry.file for entry in ENTRIES]:
-        raise DataError(f"view {number} has no page of this app", expected='such as "page": "train"')
+        raise _wrong(f"view {number} has no page of this app", 'such as "page": "train"')
     if not isinstance(query, dict) or len(query) > MOST_PARAMETERS:
-        raise DataError(f"the query of view {number} cannot be read", expected='such as {"C": "-4"}')
+        raise _wrong(f"the query of view {number} cannot be read", 'such as {"C": "-4"}')
     if not all(_is_text(item, LONGEST_VALUE) for pair in query.items() for item in pair):
-        raise DataError(f"the query of view {number} has other values than short texts")
+        raise _wrong(f"the query of view {number} has other values than texts", 'such as {"C": "-4"}')
     if not _is_text(text) or not isinstance(bare, bool):
-        raise DataError(
+        raise _wrong(
             f"text or bare of view {number} cannot be read",
-            expected=f"a text of at most {LONGEST_TEXT:,} letters, and true or false",
+            f"a text of at most {LONGEST_TEXT:,} letters, and true or false",
         )
     return View(page, {key: value for key, value in query.items() if key not in _OWN}, text, bare)
 
@@ -219,7 +219,7 @@ def app_address() -> str:
 def followed() -> Place | None:
     """Return the step of the address, else the last one of this session; None if nothing is followed.
 
-    Raises `DataError` for a damaged link, and for a class that is closed.
+    Raises `SettingError` for a damaged link, and for a class that is closed.
     """
     asked = st.query_params
     name = CODE if asked.get(CODE) else PACKED
@@ -227,13 +227,20 @@ def followed() -> Place | None:
         packed = CLASSES.sequence(value.upper()) if name == CODE else value
         if packed is None:
             st.session_state.pop(_FOLLOWED, None)
-            raise DataError("this class is closed, or its code is wrong", remedy="Ask for the code again.")
+            raise SettingError("this class is closed, or its code is wrong: ask for the code again")
         sequence = Sequence.unpacked(packed)
         text = asked.get(AT, "")
         at = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
         value = value.upper() if name == CODE else value
         st.session_state[_FOLLOWED] = Place(sequence, (name, value), min(at, len(sequence.views)))
     return st.session_state.get(_FOLLOWED)
+
+
+def report_gap(text: str) -> None:
+    """Count the gap of a prediction for the followed class, if there is one (a callback)."""
+    place: Place | None = st.session_state.get(_FOLLOWED)
+    if place is not None and place.code:
+        CLASSES.answer(place.code, visitor(), place.at, text)
 
 
 def leave() -> None:
@@ -252,8 +259,8 @@ def show_bar() -> None:
     """Draw the step's text and the ways back and on, above a page of a followed sequence."""
     try:
         place = followed()
-    except DataError as error:
-        st.warning(str(error), icon=":material/playlist_remove:")
+    except SettingError as error:
+        st.warning(escaped(error), icon=":material/playlist_remove:")
         leave()
         return
     if place is None or not place.at or st.session_state[TITLE] == LECTURE:
@@ -263,11 +270,12 @@ def show_bar() -> None:
         CLASSES.arrive(place.code, visitor(), place.at)
     view = place.sequence.views[place.at - 1]
     style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
-    with st.container(key="sequence-bar"):
+    bar = st.container(key="sequence-bar", horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
         ways = f"{style}{_ways(place, on_step=on_step)}<script>{_SCRIPT}</script>"
-        st.html(ways, unsafe_allow_javascript=True)
+        st.html(ways, unsafe_allow_javascript=True, width="content")
         if view.text and on_step:
-            st.markdown(formatted(view.text))
+            st.markdown(formatted(view.text), width="content")
         if place.code:
             st.fragment(_progress, run_every=REFRESH)(place)
 

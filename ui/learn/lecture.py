@@ -9,7 +9,7 @@ from typing import Any
 import segno
 import streamlit as st
 
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from ui.controls.sequence import (
     AT,
     BEFORE,
@@ -58,7 +58,7 @@ def participant(place: Place) -> None:
     st.subheader(
         escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False
     )
-    st.link_button(words.START, place.address(1), type="primary", icon=":material/play_arrow:")
+    st.html(_start(place.address(1)))
     for number, view in enumerate(place.sequence.views, 1):
         st.markdown(
             f"{number}. {view.title}: {formatted(view.text)}" if view.text else f"{number}. {view.title}"
@@ -203,7 +203,12 @@ def _load() -> None:
         with errors_as_sentences():
             raw = file.read(MOST_BYTES + 1)
             if len(raw) > MOST_BYTES:
-                raise DataError(f"{file.name} is too large", expected=f"at most {MOST_BYTES:,} bytes")
+                raise DataError(
+                    "the file is too large",
+                    expected=f"at most {MOST_BYTES:,} bytes",
+                    remedy="Remove views.",
+                    path=file.name,
+                )
             _replace(Sequence.read(raw.decode("utf-8", "replace")))
             st.rerun()
 
@@ -223,9 +228,10 @@ def _class(sequence: Sequence) -> None:
     packed = str(CLASSES.sequence(code))
     place = Place(Sequence.unpacked(packed), (CODE, code), 0)
     link = place.address(0)
-    picture = segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff")
     st.markdown(words.CODE.format(code=code))
-    st.html(f'<div class="class-code" role="img" aria-label="{words.CODE.format(code=code)}">{picture}</div>')
+    st.image(
+        segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff"), width=220
+    )
     st.code(link, language=None, wrap_lines=True)
     if packed != sequence.packed():
         st.caption(words.CHANGED)
@@ -250,7 +256,7 @@ def _join() -> None:
     if code:
         with errors_as_sentences():
             if CLASSES.sequence(code) is None:
-                raise DataError("no class has this code", remedy="Ask for the code again.")
+                raise SettingError("no class has this code: ask for it again")
             st.query_params[CODE] = code
             st.query_params.pop(AT, None)
             st.rerun()

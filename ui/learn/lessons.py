@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from ui.controls.link import report_invalid
+from ui.controls.sequence import report_gap
 from ui.controls.widgets import write_address
 from ui.learn import lessons_words as words
 from ui.shell.components import SCRIPTS, mount, record, text, whole
@@ -119,3 +120,5 @@ def _take(message: dict[str, Any]) -> None:
     """Keep the browser's state (a callback)."""
     if message["lesson"] in order() and 0 <= message["step"] < len(_STEPS):
         st.session_state.update({key: message[key] for key in STATE})
+        if text(message.get("gap")) and message["gap"]:
+            report_gap(message["gap"])

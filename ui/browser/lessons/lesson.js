@@ -7,7 +7,7 @@
 //   dark     true on a dark page
 //   state    { lesson, step: 0 … 4, guess }; guess is "", "shown" (the reader asked for the answer), or the
 //            numbers of the prediction ("1_0_-0.5")
-//   onState  called with such a state when it changes; the address has it
+//   onState  called with such a state when it changes, and with the gap in words; the address has the state
 //   app      address of the app before the links to its pages, such as ""; without it there are no links
 //   next     { lesson, title } of the next lesson, or null
 //
@@ -165,7 +165,13 @@ class Lesson {
   }
 
   tell() {
-    this.onState({ lesson: this.text.scene, step: this.step, guess: asText(this.guess) });
+    this.onState({ lesson: this.text.scene, step: this.step, guess: asText(this.guess), gap: this.gap() });
+  }
+
+  // The reader's gap in words, once there is a prediction.
+  gap() {
+    const { gap } = this.text.steps[REVEAL];
+    return gap && Array.isArray(this.guess) ? filled(gap.value, this.scene.facts()) : "";
   }
 
   // Arrows and the keys of a presenter, unless something in the figure takes them.

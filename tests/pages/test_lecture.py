@@ -1,0 +1,220 @@
+"""Lectures: sequences of views as files and links, and classes that follow them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from conftest_pages import opened
+from streamlit.testing.v1 import AppTest
+
+from rankviz.common.errors import DataError, SettingError
+from ui.controls.sequence import KEY, MOST_VIEWS, Sequence, View, in_words
+from ui.learn.lecture import example
+from ui.shell.texts import formatted
+from ui.work.classes import CLASSES, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
+
+LECTURE = Sequence("A & ü", (View("train", {"C": "-4", "data": "a b"}, "*one*", True), View("home", {})))
+
+
+# --- sequences ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sequence", [LECTURE, Sequence(), example()])
+def test_files_and_links_give_the_same_sequence(sequence: Sequence) -> None:
+    assert Sequence.read(sequence.json()) == sequence
+    assert Sequence.unpacked(sequence.packed()) == sequence
+    assert sequence.packed().replace("-", "").replace("_", "").isalnum()
+
+
+def test_a_view_never_takes_another_sequence_with_it() -> None:
+    found = json.loads(LECTURE.json())
+    found["views"][0]["query"] |= {"seq": "x", "class": "ABC", "at": "3", "job": "1"}
+    assert Sequence.read(json.dumps(found)) == LECTURE
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"page": "../app"}, "view 2"),
+        ({"page": None}, "view 2"),
+        ({"query": {"C": 3}}, "view 2"),
+        ({"query": {str(k): "" for k in range(100)}}, "view 2"),
+        ({"text": "x" * 5000}, "view 2"),
+        ({"bare": "yes"}, "view 2"),
+    ],
+)
+def test_a_wrong_view_is_named(change: dict[str, object], named: str) -> None:
+    found = json.loads(LECTURE.json())
+    found["views"][1] |= change
+    with pytest.raises(DataError, match=named):
+        Sequence.read(json.dumps(found))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "rankviz sequence"}', "[" * 100_000])
+def test_other_files_are_refused(text: str) -> None:
+    with pytest.raises(DataError):
+        Sequence.read(text)
+
+
+def test_too_many_views_are_refused() -> None:
+    with pytest.raises(DataError, match=str(MOST_VIEWS)):
+        Sequence.read(replace(LECTURE, views=LECTURE.views * MOST_VIEWS).json())
+
+
+def test_damaged_links_are_refused_and_a_small_link_cannot_become_large() -> None:
+    packed = LECTURE.packed()
+    bomb = Sequence("x" * 3_000_000, ()).packed()
+    assert len(bomb) < 10_000
+    for wrong in (packed[:-9], packed[3:], "é", "!", bomb):
+        with pytest.raises(SettingError):
+            Sequence.unpacked(wrong)
+
+
+@pytest.mark.parametrize(
+    "text", ["![p](http://other.host/p.png)", "<img src=x>", "[a](b)", "https://other.host"]
+)
+def test_texts_of_views_fetch_and_link_nothing(text: str) -> None:
+    shown = formatted(text)
+    assert not set("[]<>") & set(shown)
+    assert "https:/" not in shown
+    assert formatted("*a* **b** $x_1$\n- c") == "*a* **b** $x_1$\n- c"
+
+
+# --- classes ------------------------------------------------------------------------------------------------
+
+
+def test_a_class_counts_each_participant_once_at_the_latest_step() -> None:
+    classes = Classes()
+    code = classes.open("packed", "lecturer", "here")
+    assert classes.sequence(code) == "packed"
+    for visitor, step in (("a", 1), ("b", 1), ("a", 2), ("lecturer", 3), ("c", 4)):
+        classes.arrive(code, visitor, step)
+    classes.answer(code, "a", 2, "3 pairs")
+    classes.answer(code, "a", 2, "1 pair")
+    classes.answer(code, "stranger", 2, "9 pairs")
+    found = classes.report(code)
+    assert found is not None
+    assert found.at == 3
+    assert dict(found.steps) == {2: 1, 1: 1, 4: 1}
+    assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {"1 pair": 1}}
+    assert [int(n) for n in in_words(found, 2).split() if n.isdecimal()][:4] == [3, 1, 1, 1]
+
+
+def test_only_the_lecturer_closes_a_class_and_then_nothing_is_left() -> None:
+    classes = Classes()
+    code = classes.open("packed", "lecturer", "")
+    classes.close(code, "student")
+    assert classes.leads(code, "lecturer")
+    assert not classes.leads(code, "student")
+    classes.close(code, "lecturer")
+    assert classes.sequence(code) is None
+    assert classes.report(code) is None
+    classes.arrive(code, "student", 1)  # a late message of an open tab
+    assert classes.report(code) is None
+
+
+def test_classes_end_by_themselves_and_their_number_is_bounded() -> None:
+    now = [0.0]
+    classes = Classes(lambda: now[0])
+    for _ in range(MOST_OF_ADDRESS):
+        classes.open("s", "one", "near")
+    with pytest.raises(SettingError):
+        classes.open("s", "two", "near")
+    codes = [classes.open("s", "one", "") for _ in range(MOST - MOST_OF_ADDRESS)]
+    with pytest.raises(SettingError):
+        classes.open("s", "three", "far")
+    now[0] = LONGEST + 1
+    assert classes.sequence(codes[0]) is None
+    assert classes.open("s", "two", "near")
+
+
+def test_participants_of_a_class_are_bounded() -> None:
+    classes = Classes()
+    code = classes.open("s", "lecturer", "")
+    for k in range(MOST_PARTICIPANTS + 5):
+        classes.arrive(code, str(k), 1)
+    found = classes.report(code)
+    assert found is not None
+    assert found.steps.total() == MOST_PARTICIPANTS
+
+
+# --- the page and the bar -----------------------------------------------------------------------------------
+
+Opener = Callable[..., AppTest]
+
+
+def bar(app: AppTest) -> str:
+    """Return the HTML of the bar; "" without one."""
+    found = [one.proto.body for one in app.get("html") if "<nav" in one.proto.body]
+    return found[0] if found else ""
+
+
+def test_the_page_starts_with_an_example_that_can_be_edited_and_undone(open_by_menu: Opener) -> None:
+    app = open_by_menu("lecture")
+    app.button(key="lecture-example").click().run()
+    assert app.session_state[KEY] == example()
+    app.button(key="down-0-1").click().run()
+    assert [one.page for one in app.session_state[KEY].views][:2] == ["playground", "lessons"]
+    app.text_area(key="text-0-2").input("*now*").run()
+    assert app.session_state[KEY].views[0].text == "*now*"
+    app.button(key="remove-3-2").click().run()
+    assert len(app.session_state[KEY].views) == 3
+    app.button(key="lecture-undo").click().run()
+    assert len(app.session_state[KEY].views) == 4
+    assert not app.exception
+
+
+def test_a_link_opens_the_page_of_its_step_with_text_and_ways(open_page: Opener) -> None:
+    sequence = Sequence("L", (View("train", {}), View("weights", {}, "**look** ![p](x)"), View("data", {})))
+    app = open_page("weights", seq=sequence.packed(), at="2")
+    assert "2 / 3" in bar(app)
+    assert "/train?" in bar(app)
+    assert "/data?" in bar(app)
+    assert any(one.value.startswith("**look** !&#91;p&#93;") for one in app.markdown)
+    assert not app.warning  # the parameters are known
+
+
+def test_a_page_left_by_the_menu_offers_the_way_back(open_page: Opener) -> None:
+    app = open_page("weights", seq=example().packed(), at="2")
+    app.query_params.clear()
+    app.run()
+    assert "2" in bar(app)
+    assert "/playground?" in bar(app)
+
+
+@pytest.mark.parametrize("wrong", [{"seq": "damaged"}, {"class": "NOSUCH"}])
+def test_a_wrong_link_says_so_and_shows_the_page(open_page: Opener, wrong: dict[str, str]) -> None:
+    app = open_page("weights", at="1", **wrong)
+    assert len(app.warning) == 1
+    assert bar(app) == ""
+    assert app.title
+
+
+def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
+    open_by_menu: Opener, open_page: Opener
+) -> None:
+    app = open_by_menu("lecture")
+    app.button(key="lecture-example").click().run()
+    app.button(key="open-class").click().run()
+    code = str(app.session_state["lecture-class"])
+    assert any(code in one.value for one in app.markdown)
+    student = open_page("playground", **{"class": code.lower(), "at": "2"})
+    assert "2 / 4" in bar(student)
+    found = CLASSES.report(code)
+    assert found is not None
+    assert dict(found.steps) == {2: 1}
+    app.button(key="close-class").click().run()
+    assert CLASSES.report(code) is None
+    assert "open-class" in [one.key for one in app.button]
+
+
+def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
+    app = open_page("train", m="10")
+    opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()
+    (view,) = app.session_state[KEY].views
+    assert view.page == "train"
+    assert view.query["m"] == "10"
+    assert view.query["data"] == "synthetic-demo"
