@@ -116,6 +116,15 @@ def test_only_the_lecturer_closes_a_class_and_then_nothing_is_left() -> None:
     assert classes.report(code) is None
 
 
+def test_only_the_lecturer_changes_the_lecture_of_a_class() -> None:
+    classes = Classes()
+    code = classes.open("old", "lecturer", "")
+    classes.update(code, "forged", "student")
+    assert classes.sequence(code) == "old"
+    classes.update(code, "new", "lecturer")
+    assert classes.sequence(code) == "new"
+
+
 def test_classes_end_by_themselves_and_their_number_is_bounded() -> None:
     now = [0.0]
     classes = Classes(lambda: now[0])
@@ -183,6 +192,13 @@ def test_a_page_left_by_the_menu_offers_the_way_back(open_page: Opener) -> None:
     app.run()
     assert "2" in bar(app)
     assert "/playground?" in bar(app)
+
+
+def test_a_step_is_a_new_session_and_a_view_is_added_to_the_followed_lecture(open_page: Opener) -> None:
+    app = open_page("weights", seq=example().packed(), at="2")
+    opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()
+    assert app.session_state[KEY].views[:-1] == example().views
+    assert app.session_state[KEY].views[-1].page == "weights"
 
 
 @pytest.mark.parametrize("wrong", [{"seq": "damaged"}, {"class": "NOSUCH"}])

@@ -155,14 +155,15 @@ def _view(one: Any, number: int) -> View:
 
 
 def own() -> Sequence:
-    """Return the visitor's sequence; empty at first."""
-    found: Sequence = st.session_state.get(KEY, Sequence())
+    """Return the visitor's sequence; at first the followed one, because a step's page is a new session."""
+    place: Place | None = st.session_state.get(_FOLLOWED)
+    found: Sequence = st.session_state.get(KEY, place.sequence if place is not None else Sequence())
     return found
 
 
 def change(new: Sequence) -> None:
     """Replace the visitor's sequence; the one before can be restored."""
-    st.session_state[BEFORE] = st.session_state.get(KEY)
+    st.session_state[BEFORE] = own()
     st.session_state[KEY] = new
 
 

@@ -42,7 +42,9 @@ def show() -> None:
     if place is not None and place.code and not CLASSES.leads(place.code, visitor()):
         participant(place)
         return
-    if place is not None and not place.code and st.session_state.get(_FROM_LINK) != place.parameter[1]:
+    if place is not None and place.code:
+        st.session_state[_CLASS] = place.code
+    elif place is not None and st.session_state.get(_FROM_LINK) != place.parameter[1]:
         st.session_state[_FROM_LINK] = place.parameter[1]
         if place.sequence != own():
             _replace(place.sequence)
@@ -225,16 +227,14 @@ def _class(sequence: Sequence) -> None:
             on_click=_open,
         )
         return
-    packed = str(CLASSES.sequence(code))
-    place = Place(Sequence.unpacked(packed), (CODE, code), 0)
+    CLASSES.update(code, sequence.packed(), visitor())
+    place = Place(sequence, (CODE, code), 0)
     link = place.address(0)
     st.markdown(words.CODE.format(code=code))
     st.image(
         segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff"), width=220
     )
     st.code(link, language=None, wrap_lines=True)
-    if packed != sequence.packed():
-        st.caption(words.CHANGED)
     st.html(_start(place.address(1)))
     st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
 

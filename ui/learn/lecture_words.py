@@ -28,7 +28,6 @@ CLASS_HELP = (
     "Closing the class, or restarting the server, deletes this."
 )
 CODE = "Code of the class: **{code}**"
-CHANGED = "The class follows the lecture as it was when you opened it."
 JOIN = "Code of a class"
 JOIN_BUTTON = "Join"
 STEPS = "{n} steps"

@@ -89,6 +89,12 @@ class Classes:
             self._expire()
             return self._open[code].sequence if code in self._open else None
 
+    def update(self, code: str, sequence: str, visitor: str) -> None:
+        """Replace the sequence of a class, if this visitor opened it."""
+        with self._lock:
+            if code in self._open and self._open[code].lecturer == visitor:
+                self._open[code].sequence = sequence
+
     def leads(self, code: str, visitor: str) -> bool:
         """Return True if this visitor opened the class."""
         with self._lock:
