@@ -23,6 +23,7 @@ from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
 from ui.shell import words
 from ui.shell.components import SCRIPTS
+from ui.shell.errors import errors_as_sentences
 from ui.shell.page import ALONE, LARGE, TITLE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import visitor
@@ -297,6 +298,7 @@ def _ways(place: Place, *, on_step: bool) -> str:
     return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}<strong>{title}</strong></nav>'
 
 
+@errors_as_sentences()
 def _progress(place: Place) -> None:
     """Say where the class is: all of it to the lecturer, the lecturer's step to others."""
     report = CLASSES.report(place.code)
