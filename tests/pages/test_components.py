@@ -35,6 +35,10 @@ MESSAGES: dict[str, list[tuple[str, Any]]] = {
         ("walk", {"w": [shapes.LARGEST, *[0.0] * (FEATURES - 1)]}),
         ("moved", {"id": "", "w": [[0, 0.5], [1, -1.5]]}),
     ],
+    "lessons": [
+        ("moved", {"lesson": "ndcg", "step": 2, "guess": "0.5_0.25_1"}),
+        ("moved", {"lesson": "pairs", "step": 0, "guess": ""}),
+    ],
     "playground": [
         ("changes", [{"rev": 1, "kind": "put", "id": 0, "x": 0.5, "y": 0.1, "grade": 1, "query": 0}]),
         ("changes", [{"rev": 1, "kind": "landmark", "number": 0, "x": 0.5, "y": 0.1}]),
@@ -107,6 +111,9 @@ def test_what_has_its_shape_is_taken(open_by_menu: Opener) -> None:
     app = opened("playground", open_by_menu)
     tell(app, "changes", [{"rev": 1, "kind": "drop", "id": 3}])
     assert app.query_params["docs"] == "3"
+    app = opened("lessons", open_by_menu)
+    tell(app, "moved", {"lesson": "ndcg", "step": 2, "guess": "shown"})
+    assert [app.query_params[key] for key in ("lesson", "step", "guess")] == ["ndcg", "3", "shown"]
     app = opened("weights", open_by_menu)
     sent = components(app)[0]
     tell(app, "moved", {"id": sent["id"], "w": [[2, 0.5]]})

@@ -74,7 +74,7 @@ class Lesson {
   constructor(parent) {
     this.svg = shape("svg", { class: "marks" });
     this.canvas = made("canvas", { class: "many", "aria-hidden": "true" });
-    this.figure = made("div", { class: "figure", role: "group" }, this.canvas, this.svg);
+    this.figure = made("div", { class: "figure", role: "figure" }, this.canvas, this.svg);
     this.head = made("h2", {});
     this.dots = made("ol", { class: "steps" });
     this.side = made("div", { class: "text" });
