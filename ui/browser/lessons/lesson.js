@@ -132,6 +132,7 @@ class Lesson {
     if (width === this.stage.width && height === this.stage.height) return;
     Object.assign(this.stage, { width, height });
     this.scene.draw();
+    this.fitFormula();
   }
 
   // --- from step to step ----------------------------------------------------------------------------------
@@ -223,7 +224,7 @@ class Lesson {
       parts.push(made("p", {}, this.link));
     }
     this.side.replaceChildren(...parts);
-    this.side.scrollTop = 0;
+    this.fitFormula();
   }
 
   formula(told) {
@@ -239,6 +240,15 @@ class Lesson {
     box.addEventListener("focusin", (event) => this.light(term(event)));
     box.addEventListener("focusout", () => this.light(null));
     return box;
+  }
+
+  // Make the letters of a wide formula smaller.
+  fitFormula() {
+    const drawn = this.side.querySelector("math");
+    if (!drawn) return;
+    drawn.style.fontSize = "";
+    const share = drawn.clientWidth / drawn.scrollWidth;
+    if (share < 1) drawn.style.fontSize = `${parseFloat(getComputedStyle(drawn).fontSize) * share * 0.98}px`;
   }
 
   // Light up a term in the formula, in its list and in the figure.

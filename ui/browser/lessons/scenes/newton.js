@@ -5,7 +5,7 @@ import { Motion, mix } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
-  EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
+  C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
 } from "./descent.js";
 import { playground } from "./turning.js";
 
@@ -74,7 +74,7 @@ class Newton {
   }
 
   link() {
-    return `${playground(SITES)}&pc=2`;
+    return `${playground(SITES)}&pc=${Math.log2(C)}`;
   }
 
   stop() {
@@ -104,7 +104,9 @@ class Newton {
 
   drawLand() {
     const { side, left } = this, { words } = this.stage, scale = side / (SIDE - 1);
-    this.paint.put("back", "box", "rect", { x: left, y: 0, width: side, height: side, class: "gauge" });
+    const box = { x: left, y: 0, width: side, height: side };
+    this.paint.clip("lines", box);
+    this.paint.put("back", "box", "rect", { ...box, class: "gauge" });
     this.land.levels.forEach((level, k) => {
       const place = (x, y) => `${(left + scale * x).toFixed(1)} ${(scale * y).toFixed(1)}`;
       const d = contour(this.land.values, SIDE, level).map(([a, b, c, e]) => `M${place(a, b)}L${place(c, e)}`).join("");

@@ -64,10 +64,10 @@ class Pairs {
 
   facts() {
     const w = direction(this.angle), wrong = wrongAt(this.lines, this.places, this.angle), [i, j] = FORMULA_PAIR;
-    const gap = gapOf(this.marked, wrongAt(this.lines, PLACES, FROM + TURN), this.lines);
+    const after = wrongAt(this.lines, PLACES, FROM + TURN), gap = gapOf(this.marked, after, this.lines);
     return {
       ...Object.fromEntries(Object.entries(gap).map(([name, value]) => [name, String(value)])),
-      lines: String(this.lines.length), turn: String(TURN),
+      after: String(after.filter(Boolean).length), lines: String(this.lines.length), turn: String(TURN),
       chosen: String(this.marked.filter(Boolean).length),
       wrong: String(wrong.filter(Boolean).length), pairs: String(this.lines.filter((one) => one.counts).length),
       si: number(score(this.places[i], w)), sj: number(score(this.places[j], w)),
@@ -235,7 +235,7 @@ class Pairs {
     this.paint.put("over", "tip", "path", {
       d: "M4 0L-15 8L-15 -8Z", transform: `translate(${x} ${y}) rotate(${-this.angle})`, class: `tip${lit}`,
     });
-    const [tx, ty] = this.at([w[0] * 0.9 - w[1] * 0.11, w[1] * 0.9 + w[0] * 0.11]);
+    const [tx, ty] = this.at([w[0] * 0.9 - w[1] * 0.16, w[1] * 0.9 + w[0] * 0.16]);
     this.paint.put("over", "name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
     if (!free) return;
     this.paint.grip("grips", "w", "circle", {
@@ -279,7 +279,7 @@ class Pairs {
       for (let k = PTR[query]; k < PTR[query + 1]; k++) {
         const share = (score(this.places[k], w) / RIM + 1) / 2;
         const place = upright ? [line, y + length * (1 - share)] : [x + length * share, line];
-        this.documentMark("marks", `score${k}`, k, place, this.size * 0.85);
+        this.documentMark("marks", `score${k}`, k, place, this.size * 0.9);
       }
     });
     const middle = across / 2, ends = upright
