@@ -7,10 +7,10 @@ import { bridged, Sketch } from "../../ui/browser/lessons/kit/sketch.js";
 import { SHOWN as ANSWER, asGuess, asText, filled, number } from "../../ui/browser/lessons/kit/words.js";
 import { allowed } from "../../ui/browser/lessons/lesson.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
-import * as descent from "../../ui/browser/lessons/scenes/descent.js";
-import * as lists from "../../ui/browser/lessons/scenes/lists.js";
-import * as pulls from "../../ui/browser/lessons/scenes/pulls.js";
-import * as turning from "../../ui/browser/lessons/scenes/turning.js";
+import * as descent from "../../ui/browser/lessons/examples/descent.js";
+import * as lists from "../../ui/browser/lessons/examples/lists.js";
+import * as pulls from "../../ui/browser/lessons/examples/pulls.js";
+import * as turning from "../../ui/browser/lessons/examples/turning.js";
 
 const close = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);

@@ -43,7 +43,7 @@
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
 //
 // To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
-// mathematics into a file of its own without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
+// mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/plot.js axes, kit/sketch.js a curve that the
 // reader draws, kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
 

@@ -7,8 +7,8 @@ import { Paint } from "../kit/paint.js";
 import { Plot } from "../kit/plot.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
-import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "./pulls.js";
-import { GRADES, PLACES, TURN, direction, playground, queryOf } from "./turning.js";
+import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "../examples/pulls.js";
+import { GRADES, PLACES, TURN, direction, playground, queryOf } from "../examples/turning.js";
 
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
 // where the names of the losses are: a margin, and pixels from the curve there

@@ -4,7 +4,7 @@ import { drawGrade, gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
-import { K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs } from "./lists.js";
+import { K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs } from "../examples/lists.js";
 
 const SECONDS = 6, STEP = 0.01, EDGE = 14, HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];

@@ -6,8 +6,8 @@ import { Paint } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
   C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
-} from "./descent.js";
-import { playground } from "./turning.js";
+} from "../examples/descent.js";
+import { playground } from "../examples/turning.js";
 
 const SECONDS = 6, STEP = 0.1;
 const within = (value) => Math.min(Math.max(value, -EXTENT), EXTENT);

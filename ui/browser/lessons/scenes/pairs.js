@@ -7,7 +7,7 @@ import { filled, number } from "../kit/words.js";
 import {
   ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
   wrongAt,
-} from "./turning.js";
+} from "../examples/turning.js";
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
 const FORMULA_PAIR = [0, 1];
