@@ -19,17 +19,17 @@
 //     dark            true on a dark page
 //     changed()       call it after the prediction, or anything that `facts` reads, has changed
 //     say(text)       announce a text
-//     point(term)     light up a term of the formula, or none (null)
 //   }
 //   scene = {
 //     show(step, guess, fresh)  draw step 0 … 4. guess: numbers, "shown", or null before the reader has committed.
-//                     fresh: the reader has just come forward, so the step may be animated (kit/motion.js);
-//                     otherwise show its end at once
+//                     fresh: the reader has just come forward, or to the lesson: the step may be animated
+//                     (kit/motion.js). Otherwise show its end at once
 //     draw()          draw the present state again: size or colours have changed
 //     guess()         the prediction as a list of numbers; null until it is complete
 //     fits(guess)     true if these numbers, from an address, can be a prediction
 //     facts()         texts for the names in braces of the lesson's texts: { gap: "3", … }
-//     light(term)     light up the part of the figure that belongs to a term of the formula, or none (null)
+//     light(term)     light up the part of the figure that belongs to a term of the formula, or none (null). Marks
+//                     with an attribute data-term light up that term when the reader points at them
 //     link()          address of the page with the same state, such as "playground?m=5"; "" without one
 //     stop()          end movements
 //   }
@@ -86,6 +86,7 @@ class Lesson {
     this.root = made("section", { class: "lesson" }, made("div", { class: "top" }, this.dots, this.head), this.figure,
       made("div", { class: "side" }, this.side, ways), this.status);
     this.root.onkeydown = (event) => this.key(event);
+    this.linkTerms(this.figure);
     parent.append(made("div", { class: "lesson-place" }, this.root));
     this.seen = new ResizeObserver(() => this.resized());
   }
@@ -111,14 +112,14 @@ class Lesson {
     const { clientWidth: width, clientHeight: height } = this.figure;
     this.stage = {
       svg: this.svg, canvas: this.canvas, words: text.words, dark, width, height,
-      changed: () => this.facts(), point: (term) => this.light(term),
-      say: (what) => { this.status.textContent = what; },
+      changed: () => this.facts(), say: (what) => { this.status.textContent = what; },
     };
     this.scene = SCENES[text.scene](this.stage);
     this.figure.setAttribute("aria-label", text.words.figure);
     const guess = asGuess(state.guess);
     this.guess = guess === null || guess === SHOWN || this.scene.fits(guess) ? guess : null;
-    this.draw(allowed(state.step, this.guess), false);
+    const step = allowed(state.step, this.guess);
+    this.draw(step, step === QUESTION);
   }
 
   // Components are told to close before each change, so only what is gone ends.
@@ -183,6 +184,7 @@ class Lesson {
 
   draw(step, fresh) {
     this.step = step;
+    this.lit = null;
     this.root.dataset.step = step;
     this.scene.show(step, this.guess, fresh);
     this.makeDots();
@@ -234,12 +236,17 @@ class Lesson {
       return made("li", {}, button);
     });
     const box = made("div", { class: "formula" }, drawn, made("ul", { class: "terms" }, ...list));
-    const term = (event) => event.target.closest("[data-term]")?.dataset.term ?? null;
-    box.onpointerover = box.onpointerdown = (event) => this.light(term(event));
-    box.onpointerleave = () => this.light(null);
-    box.addEventListener("focusin", (event) => this.light(term(event)));
-    box.addEventListener("focusout", () => this.light(null));
+    this.linkTerms(box);
     return box;
+  }
+
+  // Pointing at what has a data-term, or focusing it, lights it up in formula, list and figure.
+  linkTerms(box) {
+    const light = (event) => {
+      if (this.step === FORMULA) this.light(event.target.closest("[data-term]")?.dataset.term ?? null);
+    };
+    for (const name of ["pointerover", "pointerdown", "focusin"]) box.addEventListener(name, light);
+    for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, () => this.light(null));
   }
 
   // Make the letters of a wide formula smaller.

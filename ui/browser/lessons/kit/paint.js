@@ -122,3 +122,6 @@ function write(element, name, value) {
   if (value === null || value === false || value === undefined) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
+
+// Attributes of a mark that belongs to a term of the formula.
+export const ofTerm = (name) => ({ "data-term": name });

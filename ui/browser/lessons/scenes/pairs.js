@@ -2,7 +2,7 @@
 
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
   ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
@@ -207,6 +207,10 @@ class Pairs {
       const [x, y] = this.at(place), dim = this.step === 3 && !FORMULA_PAIR.includes(k);
       const lit = this.step === 3 && !dim && this.lit === ["xi", "xj"][FORMULA_PAIR.indexOf(k)];
       this.documentMark("marks", `doc${k}`, k, [x, y], this.size * (lit ? 1.35 : 1), dim ? "dim" : lit ? "lit" : "");
+      if (this.step === 3 && !dim) {
+        const spot = { cx: x, cy: y, r: 16, class: "spot", ...ofTerm(["xi", "xj"][FORMULA_PAIR.indexOf(k)]) };
+        this.paint.put("grips", `spot${k}`, "circle", spot);
+      }
       if (this.step !== 4) return;
       const told = { "aria-label": this.named(k), "aria-roledescription": this.stage.words.movable };
       this.paint.grip("grips", `doc${k}`, "circle", { cx: x, cy: y, r: 16, class: "reach", ...told }, {
@@ -231,7 +235,7 @@ class Pairs {
   drawArrow() {
     const w = direction(this.angle), [x, y] = this.at(w.map((one) => TIP * one));
     const lit = this.lit === "w" ? " lit" : "", free = this.step >= 3;
-    this.segment("over", "w", [0, 0], w.map((one) => (TIP - 0.08) * one), { class: `arrow${lit}` });
+    this.segment("over", "w", [0, 0], w.map((one) => (TIP - 0.08) * one), { class: `arrow${lit}`, ...ofTerm("w") });
     this.paint.put("over", "tip", "path", {
       d: "M4 0L-15 8L-15 -8Z", transform: `translate(${x} ${y}) rotate(${-this.angle})`, class: `tip${lit}`,
     });
@@ -239,7 +243,7 @@ class Pairs {
     this.paint.put("over", "name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
     if (!free) return;
     this.paint.grip("grips", "w", "circle", {
-      cx: x, cy: y, r: 13, class: "handle", "aria-label": this.stage.words.arrow,
+      cx: x, cy: y, r: 13, class: "handle", "aria-label": this.stage.words.arrow, ...ofTerm("w"),
     }, {
       value: { now: Math.round(this.angle), low: 0, high: 360, text: `${Math.round(this.angle)}°` },
       drag: (px, py) => this.turnTo((Math.atan2(...this.from(px, py).reverse()) * 180) / Math.PI),
@@ -258,7 +262,7 @@ class Pairs {
     const [from, to] = FORMULA_PAIR.map((k) => w.map((one) => one * score(this.places[k], w)));
     const beside = (point) => point.map((one, axis) => one - off[axis]);
     const sign = margin({ i: FORMULA_PAIR[0], j: FORMULA_PAIR[1] }, this.places, w) > 0 ? "" : " wrong";
-    this.segment("over", "t", beside(from), beside(to), { class: `margin${lit}${sign}` });
+    this.segment("over", "t", beside(from), beside(to), { class: `margin${lit}${sign}`, ...ofTerm("t") });
     const middle = [0, 1].map((axis) => mix(from[axis], to[axis], 0.5) - 2.2 * off[axis]), [x, y] = this.at(middle);
     this.paint.put("over", "t name", "text", { x, y, class: `name${lit}${sign}` }, "t");
     FORMULA_PAIR.forEach((k, which) => {
