@@ -75,9 +75,9 @@ test("a line across queries is never wrong, though its projections change their 
 });
 
 test("the gap counts lines that are judged otherwise", () => {
-  const lines = [true, true, true, false].map((counts) => ({ counts }));
-  const found = turning.gapOf([true, false, true, true], [true, true, false, false], lines);
-  assert.deepEqual(found, { gap: 3, hits: 1, missed: 1, over: 1, across: 1 });
+  const lines = [true, true, true, true, false].map((counts) => ({ counts }));
+  const found = turning.gapOf([true, false, false, true, true], [true, true, true, false, false], lines);
+  assert.deepEqual(found, { gap: 4, hits: 1, missed: 2, over: 1, across: 1 });
 });
 
 test("both swaps of lesson 2 misorder as many pairs, and the upper one costs more", () => {
@@ -132,7 +132,8 @@ test("a stroke sets every value that it passes, and gaps are bridged", () => {
   assert.equal(sketch.values(), null);
   sketch.stroke(0, 0);
   sketch.stroke(4, 9);
-  assert.deepEqual(sketch.values(), [0, 0.5, 1, 1.5, 2]);
+  assert.deepEqual(sketch.drawn, [0, 0.5, 1, 1.5, 2]);
+  assert.deepEqual(sketch.values(), sketch.drawn);
   assert.deepEqual(bridged([null, 1, null, 3, null]), [1, 1, 2, 3, 3]);
   assert.ok(sketch.fits([0, 0, 0, 0, 2]) && !sketch.fits([0, 0]) && !sketch.fits([0, 0, 0, 0, 3]));
 });

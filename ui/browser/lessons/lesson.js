@@ -4,7 +4,7 @@
 // again. It needs no Streamlit, so a file on a disk can call it.
 //   words    texts/frame.json: words of the frame; also the order of the lessons
 //   text     texts/NAME.json: all words of the lesson. text.scene names its scene in scenes.js
-//   dark     true on a dark page
+//   dark     true on a dark page; left out, the colour of the page tells
 //   state    { lesson, step: 0 … 4, guess }; guess is "", "shown" (the reader asked for the answer), or the
 //            numbers of the prediction ("1_0_-0.5")
 //   onState  called with such a state when it changes; the address has it
@@ -93,7 +93,7 @@ class Lesson {
 
   // --- what it is told ------------------------------------------------------------------------------------
 
-  update({ onState, words, text, dark, state, app, next }) {
+  update({ onState, words, text, state, app, next, dark = isDark(this.root) }) {
     Object.assign(this, { onState, words, app, next });
     const same = this.text && JSON.stringify(this.text) === JSON.stringify(text);
     this.root.classList.toggle("dark", dark);
@@ -278,6 +278,12 @@ class Lesson {
     this.on.hidden = step === FREE && !this.next;
     this.on.setAttribute("aria-disabled", String(!ready));
   }
+}
+
+// A theme can change without a message from Python.
+function isDark(element) {
+  const [red, green, blue] = getComputedStyle(element).backgroundColor.match(/[\d.]+/g).map(Number);
+  return red + green + blue < 384;
 }
 
 function write(element, text) {
