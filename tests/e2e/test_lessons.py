@@ -54,6 +54,8 @@ def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
     lit = page.locator(".lesson math .term.lit")
     expect(lit).to_have_text("t")
     expect(page.locator(".lesson .figure .margin.lit")).to_have_count(1)
+    page.locator(".lesson .figure .spot").first.hover()  # and from the figure to the formula
+    expect(lit).to_have_text("xi")
     tab_to(page, ".ways .main")
     page.keyboard.press("Enter")
     before = head.inner_text()

@@ -96,7 +96,7 @@ def test_the_browser_has_the_colours_of_grades() -> None:
 
 
 def test_links_to_the_playground_are_read_there() -> None:
-    source = (FOLDER / "scenes" / "turning.js").read_text(encoding="utf-8")
+    source = (FOLDER / "examples" / "turning.js").read_text(encoding="utf-8")
     assert "playground?peach=1&docs=" in source
     scene = Scene(each=1).read("_".join(f"{k}.{10 * k}.-5.{k % 3}.{k // 4}" for k in range(8)))
     assert len(scene.documents) == 8

@@ -83,7 +83,6 @@ def lesson(name: str) -> None:
     data = {
         "words": texts("frame"),
         "text": texts(name),
-        "dark": st.context.theme.type == "dark",
         "state": {"lesson": name, "step": state[STEP], "guess": state[GUESS]},
         "app": "",
         "next": {"lesson": following[0], "title": texts(following[0])["title"]} if following else None,

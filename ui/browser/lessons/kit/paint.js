@@ -68,6 +68,16 @@ export class Paint {
     return element;
   }
 
+  // Cut a layer to a box of the figure.
+  clip(layer, { x, y, width, height }) {
+    if (!this.box) {
+      this.box = shape("rect");
+      this.svg.prepend(shape("clipPath", { id: "figure-box" }, this.box));
+    }
+    for (const [name, value] of Object.entries({ x, y, width, height })) this.box.setAttribute(name, value);
+    this.layers[layer].setAttribute("clip-path", "url(#figure-box)");
+  }
+
   focus(key) {
     this.svg.querySelector(`[data-grip="${key}"]`)?.focus({ preventScroll: true });
   }
@@ -112,3 +122,6 @@ function write(element, name, value) {
   if (value === null || value === false || value === undefined) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
+
+// Attributes of a mark that belongs to a term of the formula.
+export const ofTerm = (name) => ({ "data-term": name });

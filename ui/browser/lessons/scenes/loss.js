@@ -3,12 +3,12 @@
 import { LOSSES } from "../../core/ranking.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import { Plot } from "../kit/plot.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
-import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "./pulls.js";
-import { GRADES, PLACES, TURN, direction, playground, queryOf } from "./turning.js";
+import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "../examples/pulls.js";
+import { GRADES, PLACES, TURN, direction, playground, queryOf } from "../examples/turning.js";
 
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
 // where the names of the losses are: a margin, and pixels from the curve there
@@ -128,7 +128,7 @@ class Loss {
     this.paint.put("back", "first", "text", { x: end, y: y - 18, class: "note end-note" }, words.first);
     const x = plot.x(t), bottom = plot.top + plot.height;
     this.paint.put("over", "at", "line", { x1: x, x2: x, y1: plot.top, y2: bottom, class: "guide" });
-    const look = { cx: x, cy: bottom, r: 11, class: "handle set", "aria-label": words.move };
+    const look = { cx: x, cy: bottom, r: 11, class: "handle set", "aria-label": words.move, ...ofTerm("t") };
     this.paint.grip("grips", "t", "circle", look, {
       value: { now: t, low: LOW, high: HIGH, text: number(t) },
       drag: (px) => this.move(plot.from(px, 0)[0]),
@@ -163,7 +163,8 @@ class Loss {
       const kind = step === 3 || (step === 4 && loss === this.loss) ? " chosen" : step === 4 ? " dim" : "";
       const d = loss === "zeroOne" ? stepPath(plot) : plot.curve(LOSSES[loss].value);
       const style = share < 1 ? `opacity:${share}` : null;
-      this.paint.put("lines", loss, "path", { d, class: `loss ${loss}${kind}${this.glow("loss")}`, style });
+      const look = { d, class: `loss ${loss}${kind}${this.glow("loss")}`, style };
+      this.paint.put("lines", loss, "path", { ...look, ...ofTerm("loss") });
       if (step !== 3) this.drawName(loss, kind.replace(" dim", ""));
     });
   }
@@ -195,12 +196,12 @@ class Loss {
   drawTerms() {
     const { plot, t } = this, bottom = plot.y(0), height = plot.y(Math.min(LOSSES.squaredHinge.value(t), TOP));
     const line = (key, [x1, y1], [x2, y2], kind) => (
-      this.paint.put("over", key, "line", { x1, y1, x2, y2, class: kind }));
+      this.paint.put("over", key, "line", { x1, y1, x2, y2, class: kind + this.glow(key), ...ofTerm(key) }));
     const x = plot.x(t), one = plot.x(1), y = bottom - 12;
-    line("cost", [x, bottom], [x, height], `cost${this.glow("loss")}`);
-    line("one", [one, plot.top], [one, bottom], `guide${this.glow("one")}`);
-    if (t < 1) line("short", [x, y], [one, y], `short${this.glow("short")}`);
-    if (this.lit === "max") line("flat", [one, bottom], [plot.x(HIGH), bottom], "margin lit");
+    line("loss", [x, bottom], [x, height], "cost");
+    line("one", [one, plot.top], [one, bottom], "guide");
+    if (t < 1) line("short", [x, y], [one, y], "short");
+    line("max", [one, bottom], [plot.x(HIGH), bottom], "flat");
   }
 
   // --- the pulls of ten pairs -----------------------------------------------------------------------------

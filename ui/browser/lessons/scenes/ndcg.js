@@ -2,9 +2,11 @@
 
 import { drawGrade, gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
-import { K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs } from "./lists.js";
+import {
+  K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs,
+} from "../examples/lists.js";
 
 const SECONDS = 6, STEP = 0.01, EDGE = 14, HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
@@ -111,10 +113,10 @@ class List {
       if (gain > 0) {
         const box = { x: x - wide / 2, y: top, width: wide, height: this.unit * gain };
         const lit = this.lit === "gain" ? " lit" : "";
-        this.paint.put("back", `gain${document}`, "rect", { ...box, class: `outline${lit}` });
+        this.paint.put("back", `gain${document}`, "rect", { ...box, class: `outline${lit}`, ...ofTerm("gain") });
         const high = this.unit * product * appears;
         this.paint.put("back", `part${document}`, "rect", {
-          ...box, y: this.base - high, height: high, fill: colour, class: "part",
+          ...box, y: this.base - high, height: high, fill: colour, class: "part", ...ofTerm("discount"),
         });
         const told = this.step < 2 ? number(gain, 0) : appears === 1 ? number(product) : "";
         if (this.lit !== "discount") {
@@ -132,10 +134,10 @@ class List {
     const { words } = this.stage, y = this.base + 8 + this.tile / 2;
     const x = this.held === document ? this.heldAt : this.middle(at);
     const box = { x: x - this.tile / 2, y: y - this.tile / 2, width: this.tile, height: this.tile, rx: 5 };
-    this.paint.put("marks", `tile${document}`, "rect", { ...box, fill: colour, class: "document" });
+    this.paint.put("marks", `tile${document}`, "rect", { ...box, fill: colour, class: "document", ...ofTerm("gain") });
     drawGrade(this.paint, "marks", `tile${document}`, { x, y, grade, dark: this.stage.dark });
-    this.paint.put("back", `rank${at}`, "text", { x: this.middle(at), y: y + this.tile / 2 + 14, class: "note" },
-      String(at + 1));
+    const below = { x: this.middle(at), y: y + this.tile / 2 + 14 };
+    this.paint.put("back", `rank${at}`, "text", { ...below, class: "note", ...ofTerm("discount") }, String(at + 1));
     if (this.step !== 4) return;
     if (this.tied[at]) {
       const [x1, x2] = [x, this.middle(at + 1)];
@@ -216,7 +218,8 @@ class List {
     rows.forEach((row, k) => {
       const y = top + k * high + Math.min(high - 12, 34);
       this.paint.put("back", `name${k}`, "text", { x, y: y - 20, class: "label start" }, names[k]);
-      this.paint.put("back", `gauge${k}`, "rect", { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" });
+      const gauge = { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" };
+      this.paint.put("back", `gauge${k}`, "rect", { ...gauge, ...ofTerm("ideal") });
       const grades = this.step === 4 ? this.grades : row, kind = this.step === 4 ? row : "letor";
       if (this.step > 1) this.drawSum(k, grades, kind, { x, y, length });
       if (swaps && (this.step === 1 || Array.isArray(this.told))) this.drawGuess(k, { x, y, length });
@@ -232,7 +235,7 @@ class List {
       if (product > 0) {
         this.paint.put("back", `sum${k}.${at}`, "rect", {
           x: x + length * from, y: y - 8, width: length * share, height: 16, fill: gradeColour(grade, this.stage.dark),
-          class: `part${this.lit === "sum" ? " lit" : ""}`,
+          class: `part${this.lit === "sum" ? " lit" : ""}`, ...ofTerm("sum"),
         });
       }
       from += share;

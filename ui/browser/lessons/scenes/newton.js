@@ -2,12 +2,12 @@
 
 import { contour } from "../../playground/geometry.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
-  EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
-} from "./descent.js";
-import { playground } from "./turning.js";
+  C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
+} from "../examples/descent.js";
+import { playground } from "../examples/turning.js";
 
 const SECONDS = 6, STEP = 0.1;
 const within = (value) => Math.min(Math.max(value, -EXTENT), EXTENT);
@@ -74,7 +74,7 @@ class Newton {
   }
 
   link() {
-    return `${playground(SITES)}&pc=2`;
+    return `${playground(SITES)}&pc=${Math.log2(C)}`;
   }
 
   stop() {
@@ -104,7 +104,9 @@ class Newton {
 
   drawLand() {
     const { side, left } = this, { words } = this.stage, scale = side / (SIDE - 1);
-    this.paint.put("back", "box", "rect", { x: left, y: 0, width: side, height: side, class: "gauge" });
+    const box = { x: left, y: 0, width: side, height: side };
+    this.paint.clip("lines", box);
+    this.paint.put("back", "box", "rect", { ...box, class: "gauge" });
     this.land.levels.forEach((level, k) => {
       const place = (x, y) => `${(left + scale * x).toFixed(1)} ${(scale * y).toFixed(1)}`;
       const d = contour(this.land.values, SIDE, level).map(([a, b, c, e]) => `M${place(a, b)}L${place(c, e)}`).join("");
@@ -116,9 +118,9 @@ class Newton {
     kinks().forEach(([a, b], k) => this.line("back", `kink${k}`, a, b, "kink"));
   }
 
-  line(layer, key, a, b, kind) {
+  line(layer, key, a, b, kind, more = {}) {
     const [[x1, y1], [x2, y2]] = [a, b].map((one) => this.at(one.map(within)));
-    this.paint.put(layer, key, "line", { x1, y1, x2, y2, class: kind });
+    this.paint.put(layer, key, "line", { x1, y1, x2, y2, class: kind, ...more });
   }
 
   // Rings of the quadratic around its lowest point.
@@ -127,14 +129,15 @@ class Newton {
     [1, 0.66, 0.33].forEach((size, k) => {
       if (shown * 3 < k + 0.01) return;
       const points = ring(this.w, size).map((one) => this.at(one).map((value) => value.toFixed(1)).join(" "));
-      this.paint.put("lines", `ring${k}`, "path", { d: `M${points.join("L")}`, class: `ring${this.glow("H")}` });
+      const look = { d: `M${points.join("L")}`, class: `ring${this.glow("H")}` };
+      this.paint.put("lines", `ring${k}`, "path", { ...look, ...ofTerm("H") });
     });
   }
 
   drawPaths() {
     const jump = clamped(3 * this.share - 1), rest = clamped(3 * this.share - 2);
     if (this.step === 3) {
-      this.line("over", "jump", this.w, this.newton[1] ?? this.w, `newton${this.glow("next")}`);
+      this.line("over", "jump", this.w, this.newton[1] ?? this.w, `newton${this.glow("next")}`, ofTerm("next"));
       return;
     }
     const all = this.step === 4 || rest > 0;
@@ -174,7 +177,7 @@ class Newton {
     const norm = Math.hypot(...gradient) || 1;
     const tip = this.w.map((one, axis) => one - (0.55 * gradient[axis]) / norm);
     if (this.step !== 2) {
-      this.line("over", "downhill", this.w, tip, `downhill${this.glow("g")}`);
+      this.line("over", "downhill", this.w, tip, `downhill${this.glow("g")}`, ofTerm("g"));
       const [tx, ty] = this.at(tip.map((one, axis) => one - (0.16 * gradient[axis]) / norm));
       this.paint.put("over", "g", "text", { x: tx, y: ty, class: `name${this.glow("g")}` }, words.slope);
     }
@@ -190,7 +193,8 @@ class Newton {
       this.dot("over", "w", this.w, 8, kind);
       return;
     }
-    this.paint.grip("grips", "w", "circle", { cx: x, cy: y, r: 9, class: kind, "aria-label": words.point }, {
+    const look = { cx: x, cy: y, r: 9, class: kind, "aria-label": words.point };
+    this.paint.grip("grips", "w", "circle", { ...look, ...ofTerm("w") }, {
       value: { now: this.w[0], low: -EXTENT, high: EXTENT, text: filled(words.now, this.facts()) },
       drag: (px, py) => this.move(this.from(px, py)),
       nudge: (right, up) => this.move([this.w[0] + STEP * right, this.w[1] + STEP * up]),

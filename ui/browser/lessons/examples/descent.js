@@ -5,10 +5,11 @@ import { cholesky, dot, solveCholesky } from "../../core/numbers.js";
 import { LOSSES, exactStep, fit, hessian, objective, prepared } from "../../core/ranking.js";
 import { GRADES, PLACES, PTR } from "./turning.js";
 
-const NARROW = 0.3; // the second feature has small values, so the valley is narrow
+const NARROW = 0.5; // the second feature has smaller values, so the valley is narrow
+export const C = 16;
 export const SITES = PLACES.map(([x, y]) => [x, Math.round(100 * NARROW * y) / 100]);
 export const PROBLEM = prepared({
-  features: Float64Array.from(SITES.flat()), m: 2, y: GRADES, ptr: PTR, C: 4, loss: LOSSES.squaredHinge,
+  features: Float64Array.from(SITES.flat()), m: 2, y: GRADES, ptr: PTR, C, loss: LOSSES.squaredHinge,
 });
 export const START = [-1, 2];
 export const EXTENT = 2.4; // of the figure, from the centre
@@ -74,7 +75,7 @@ export function kinks() {
   }).filter(Boolean);
 }
 
-export const SIDE = 81;
+export const SIDE = 121;
 
 // The objective on a grid, row by row from the top, and levels that are denser near the lowest value.
 export function landscape() {
