@@ -15,6 +15,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from tools import lessons
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 SITE = REPOSITORY / "static" / "docs"
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
@@ -57,6 +59,7 @@ def build(site: Path = SITE) -> None:
     if done.returncode or done.stderr.strip():
         shutil.rmtree(site, ignore_errors=True)
         raise DocumentationError(done.stderr)
+    lessons.write(site / "lessons")
 
 
 def check(site: Path = SITE) -> None:
