@@ -11,7 +11,10 @@ from ui.shell.texts import data_words
 from ui.work.folds import normalised
 
 spec = experiment()
-head(words.TITLE, f"{data_words(spec)} · validation · {words.HOW}")
+head(words.WELCOME)
+views.welcome()
+st.header(words.TITLE, anchor=False)
+st.caption(f"{data_words(spec)} · validation · {words.HOW}")
 with errors_as_sentences():
     data = normalised(spec)
     views.headline(st.session_state, data.vali)

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 from tools.browser import wait_settled
 from ui.controls.navigation import ENTRIES
 
-OF_STORE = {"runs", "compare"}
+OF_STORE = {"runs", "compare", "lecture"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 DARK = "rgb(23, 22, 20)"

@@ -175,7 +175,7 @@ def test_maps_of_which_the_same_holds_share_a_clause() -> None:
 
 
 def test_home_answers_how_many_features_are_enough(open_page: Opener) -> None:
-    heading = open_page(None, m=50).header[0].value
+    heading = open_page(None, m=50).header[1].value
     runs = {m: execute(SPEC.but(n_components=m)).metrics["vali"]["NDCG@10"] for m in (50, 100, 200, 500)}
     apart = {m: compare(values, runs[500]).distinguishable for m, values in runs.items()}
     assert "Nyström is not significantly different from m = 500" in heading

@@ -22,7 +22,9 @@ from ui.controls.navigation import links
 from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.learn import home_words as words
+from ui.shell.components import SCRIPTS, mount
 from ui.shell.figures import definition_caption, report_untrained, sentence, show_figure
+from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe
 from ui.study.ndcg_vs_m_words import enough
 from ui.work.jobs import run_or_submit
@@ -119,6 +121,23 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str
     name += f" with m = {spec.n_components}" if is_curve(spec) else ""
     found = compare(model.metrics["vali"][METRIC], baseline.metrics["vali"][METRIC])
     return sentence(found.sentence(name, "the linear model", METRIC))
+
+
+def welcome() -> None:
+    """Draw one query whose list a slider orders, and links for students, lecturers and researchers."""
+    if is_on(ALONE):
+        return
+    picture, doors = st.container(key="welcome").columns([3, 2], gap="large")
+    with picture:
+        mount(
+            SCRIPTS / "home" / "list.js",
+            "welcome-list",
+            {"words": words.LIST, "dark": st.context.theme.type == "dark"},
+        )
+    with doors:
+        st.markdown(words.LEARNS)
+        for page, icon, label in words.DOORS:
+            st.page_link(f"pages/{page}.py", label=label, icon=icon)
 
 
 def show_task() -> None:

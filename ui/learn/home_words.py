@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from rankviz.datasets.folds import DEMONSTRATION
 
+WELCOME = "Rank documents, and see why"
 TITLE = "How many features are enough?"
+LIST = {
+    "about": "A query, its documents, and the NDCG of their order",
+    "query": "A query and six documents. Numbers are grades: 2 is best.",
+    "weight": "Weight of the text against the title",
+    "title": "Title counts",
+    "text": "Text counts",
+    "document": "Document {name}",
+    "sum": "NDCG = {dcg} / {ideal} (the best order) = {ndcg}. {right} of {pairs} pairs are in order.",
+}
+LEARNS = (
+    "Each row adds **gain × discount** to the sum: a good document counts most at the top. A model finds "
+    "such a weight from **preference pairs**: two documents of one query with different grades."
+)
+DOORS = (
+    ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to kernels"),
+    ("lecture", ":material/co_present:", "**Teach**: lead a class through lessons and pages"),
+    ("data", ":material/upload:", "**Research**: your own data, from the Data page on"),
+)
 HOW = "Change a setting on the left"
 ABOUT = (
-    "RankSVM learns scores from **preference pairs**: two documents of one query with different grades. A "
-    "kernel makes scores non-linear; an **approximation** with m features makes it fast."
+    "RankSVM learns scores from preference pairs. A kernel makes scores non-linear; an **approximation** "
+    "with m features makes it fast."
 )
 RESULTS = (
     "On the test parts of OHSUMED and MQ2008 (all folds), kernels do not beat the linear model "
