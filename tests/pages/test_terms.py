@@ -10,7 +10,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.shell.terms import PAPERS, TERMS, glossary, meaning, papers_in, terms_in
+from ui.learn.lessons import order
+from ui.shell.terms import (
+    LESSONS,
+    PAPERS,
+    PICTURES,
+    TERMS,
+    glossary,
+    lesson_link,
+    meaning,
+    papers_in,
+    terms_in,
+)
 
 ROOT = Path(__file__).parents[2]
 KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")
@@ -36,6 +47,13 @@ def test_every_term_has_one_sentence() -> None:
         assert re.fullmatch(r"[A-Z0-9][^.]*\.", term.meaning), name
 
 
+def test_lessons_of_terms_exist_and_every_lesson_is_reached() -> None:
+    assert list(LESSONS) == order()
+    assert {name for names in LESSONS.values() for name in names} | PICTURES.keys() <= TERMS.keys()
+    assert all(f'href="lessons?lesson={name}"' in glossary() for name in LESSONS)
+    assert "[Lesson](lessons?lesson=loss)" in str(terms_in("the hinge"))
+
+
 def test_every_paper_that_pages_name_has_its_reference() -> None:
     sources = [*(ROOT / "ui").rglob("*.py"), *(ROOT / "rankviz" / "plots").rglob("*.py")]
     named = {key for path in sources for key in KEY.findall(path.read_text(encoding="utf-8"))}
@@ -57,7 +75,7 @@ def test_terms_and_papers_are_found_where_they_stand() -> None:
             terms_in(f"The {name if name in TYPED else name[0].lower() + name[1:]} is")
         )
     assert terms_in("NDCG@10 with m = 5, as P@3") == "\n\n".join(
-        f"**{name}**: {TERMS[name].meaning}" for name in ("NDCG@k", "P@k", "m")
+        f"**{name}**: {TERMS[name].meaning}{lesson_link(name)}" for name in ("NDCG@k", "P@k", "m")
     )
     assert terms_in("The first 15 ranks of a query, max and Cs") is None
     assert papers_in("as xu2019 (Eq. 3) found") == f"**xu2019**: {PAPERS['xu2019']}"

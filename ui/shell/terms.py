@@ -14,17 +14,13 @@ import streamlit as st
 class Term:
     """A term of the pages.
 
-    `seen` finds it in a text, empty for a basic one; `paper` is the key of a reference, `picture` is SVG.
+    `seen` finds it in a text, empty for a basic one; `paper` is the key of a reference.
     """
 
     seen: str
     meaning: str
     paper: str = ""
-    picture: str = ""
 
-
-_BARS = '<path d="M2 4h34M2 10h22M2 16h12" stroke-width="3"/>'
-_NEAR = '<circle cx="20" cy="10" r="3" fill="gray"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>'
 
 TERMS = {
     "Query": Term("", "A search whose documents are ranked."),
@@ -34,9 +30,8 @@ TERMS = {
         r"\bpreference pairs?\b",
         "Two documents of one query; the higher grade should rank first.",
         "joachims2002",
-        '<path d="M6 5h28M6 15h16"/><path d="M36 15V6m-3 3 3-3 3 3"/>',
     ),
-    "Score": Term("", "A model's number for a document: highest first.", "", _BARS),
+    "Score": Term("", "A model's number for a document: highest first."),
     "RankSVM": Term(
         r"\bRankSVM\b", "Learns scores with a margin between the documents of each pair.", "joachims2002"
     ),
@@ -44,19 +39,15 @@ TERMS = {
         r"\bNyström\b",
         "Features are similarities to m landmarks, which are training documents.",
         "williams2001",
-        _NEAR,
     ),
     "Random Fourier features": Term(
         r"\brandom Fourier\b",
         "Cosines of random directions: averages give the kernel.",
         "rahimi2007",
-        '<path d="M1 10C5-4 9-4 13 10s8 14 12 0 8-14 13 0"/>',
     ),
     "Fold": Term(
         "",
         "One split of the queries into training, validation and test.",
-        "",
-        '<path d="M2 6h22v8H2z" fill="gray"/><path d="M24 6h7v8h-7zM31 6h7v8h-7z"/>',
     ),
     "NDCG@k": Term(
         r"\bNDCG@\d",
@@ -165,6 +156,68 @@ TERMS = {
     ),
 }
 
+PICTURES = {
+    "Query": '<circle cx="15" cy="9" r="6"/><path d="M20 13l8 6"/>',
+    "Document": '<path d="M12 2h12l4 4v12H12zM16 8h8M16 12h8"/>',
+    "Grade": '<path d="M6 18V13M16 18V9M26 18V4" stroke-width="4"/>',
+    "Preference pair": '<path d="M6 5h28M6 15h16"/><path d="M36 15V6m-3 3 3-3 3 3"/>',
+    "Score": '<path d="M2 4h34M2 10h22M2 16h12" stroke-width="3"/>',
+    "RankSVM": (
+        '<path d="M4 17L34 3"/><circle cx="12" cy="6" r="2.5" fill="gray"/><circle cx="26" cy="15" r="2.5"/>'
+    ),
+    "Nyström": '<circle cx="20" cy="10" r="3" fill="gray"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>',
+    "Random Fourier features": '<path d="M1 10C5-4 9-4 13 10s8 14 12 0 8-14 13 0"/>',
+    "Fold": '<path d="M2 6h22v8H2z" fill="gray"/><path d="M24 6h7v8h-7zM31 6h7v8h-7z"/>',
+    "NDCG@k": '<path d="M4 18V2M11 18V8M18 18V11M25 18V13M32 18V14" stroke-width="4"/>',
+    "95 % interval": '<path d="M5 10h30M5 6v8M35 6v8"/><circle cx="20" cy="10" r="2.5" fill="gray"/>',
+    "Paired interval": (
+        '<path d="M5 10h22M5 6v8M27 6v8M34 2v16"/><circle cx="16" cy="10" r="2.5" fill="gray"/>'
+    ),
+    "Margin": (
+        '<path d="M4 12h32M13 5h13m-3-2 3 2-3 2"/>'
+        '<circle cx="10" cy="12" r="3"/><circle cx="29" cy="12" r="3"/>'
+    ),
+    "C": '<path d="M3 16C12 2 22 2 37 5"/><path d="M3 17C14 12 26 11 37 10" stroke-dasharray="3 2"/>',
+    "γ": (
+        '<path d="M2 18C14 18 15 2 20 2s6 16 18 16"/>'
+        '<path d="M2 13C10 9 14 6 20 6s10 3 18 7" stroke-dasharray="3"/>'
+    ),
+    "m": '<path d="M4 4v12M10 4v12M16 4v12M22 4v12M28 4v12M34 4v12" stroke-width="2"/>',
+    "Landmark": (
+        '<circle cx="20" cy="10" r="4" fill="gray"/>'
+        '<circle cx="7" cy="5" r="2"/><circle cx="33" cy="6" r="2"/>'
+    ),
+    "Kernel": '<path d="M2 18C14 18 14 3 20 3s6 15 18 15"/>',
+    "Kernel approximation K̃": '<path d="M6 2h12v16H6zM6 10h12M12 2v16M26 2v16M32 2v16M24 5h10M24 15h10"/>',
+    "Hinge": '<path d="M3 3L24 17H38"/>',
+    "Objective": '<path d="M3 3C9 22 27 22 36 3"/>',
+    "Newton step": (
+        '<path d="M3 2C9 20 27 20 36 2"/><circle cx="8" cy="11" r="2" fill="gray"/><path d="M10 12l9 4"/>'
+    ),
+    "Weights w": '<path d="M4 10h32M9 10V3M17 10v6M25 10V6M32 10v4" stroke-width="2"/>',
+    "Sweep": '<path d="M6 2h28v16H6zM6 7h28M6 12h28M15 2v16M25 2v16"/>',
+    "Duality gap": '<path d="M2 3C12 9 24 9 38 9M2 18C12 12 24 11 38 11"/>',
+    "Spectrum": '<path d="M4 18V2M10 18V9M16 18V14M22 18V16M28 18V17" stroke-width="4"/>',
+    "Dual variable": (
+        '<path d="M8 2h24v16H8zM8 7h24M8 12h24M16 2v16M24 2v16"/><path d="M8 2h8v5H8z" fill="gray"/>'
+    ),
+    "Rank": '<path d="M4 3v14M8 3v14" stroke-width="2"/><path d="M14 6h20M14 10h20" stroke-width="2"/>',
+}
+"""Small pictures of terms, as SVG."""
+LESSONS = {
+    "pairs": ("Preference pair", "RankSVM", "Margin", "Score"),
+    "ndcg": ("NDCG@k", "MeanNDCG", "Grade"),
+    "loss": ("Hinge",),
+    "regularisation": ("Objective", "C"),
+    "newton": ("Newton step",),
+    "kernel": ("Kernel", "γ"),
+    "nystroem": ("Nyström", "Landmark", "Kernel approximation K̃"),
+    "fourier": ("Random Fourier features", "m"),
+    "alpha": ("Dual variable", "Rank", "Spectrum", "Energy"),
+}
+"""Terms that each lesson explains."""
+_LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
+
 PAPERS = {
     "benjamini1995": "Controlling the False Discovery Rate.",
     "breiman1984": "Classification and Regression Trees. Wadsworth.",
@@ -190,13 +243,16 @@ PAPERS = {
 
 def glossary() -> str:
     """Return all terms, then all papers as HTML; each is an entry that can be searched."""
-    found = [(name, term.meaning, term.paper, term.picture) for name, term in TERMS.items()]
-    found += [(key, work, "", "") for key, work in PAPERS.items()]
-    return "".join(
-        f'<p class="entry">{drawn and _image(drawn)}<b>{escape(name)}</b>: {escape(text)}'
-        f"{paper and f' ({paper})'}</p>"
-        for name, text, paper, drawn in found
-    )
+    found = TERMS | {key: Term("", work) for key, work in PAPERS.items()}
+    return "".join(_entry(name, term) for name, term in found.items())
+
+
+def _entry(name: str, term: Term) -> str:
+    picture = _image(PICTURES[name]) if name in PICTURES else ""
+    paper = f" ({term.paper})" if term.paper else ""
+    lesson = _LESSON_OF.get(name)
+    link = f' <a href="lessons?lesson={lesson}" target="_self">Lesson</a>' if lesson else ""
+    return f'<p class="entry">{picture}<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}</p>'
 
 
 def _image(drawn: str) -> str:
@@ -207,7 +263,14 @@ def _image(drawn: str) -> str:
 def terms_in(text: str) -> str | None:
     """Return the terms used in a text, a sentence each, as Markdown; None without any."""
     seen = {name: term for name, term in TERMS.items() if term.seen and re.search(term.seen, text)}
-    return "\n\n".join(f"**{name}**: {term.meaning}" for name, term in seen.items()) or None
+    return (
+        "\n\n".join(f"**{name}**: {term.meaning}{lesson_link(name)}" for name, term in seen.items()) or None
+    )
+
+
+def lesson_link(name: str) -> str:
+    """Return a link to the lesson about a term, as Markdown; "" without one."""
+    return f" [Lesson](lessons?lesson={_LESSON_OF[name]})" if name in _LESSON_OF else ""
 
 
 def papers_in(text: str) -> str:
