@@ -4,6 +4,7 @@ PYTHON ?= python3
 PORT ?= 8501
 DATA ?=
 WATCH ?=
+ADVISORIES ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,7 +21,7 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test stories test-postgres coverage e2e screens faults lessons docs lint types js wheel wheel-all container bench soak clean
+.PHONY: help install app test stories test-postgres coverage e2e screens faults lessons docs lint types js wheel wheel-all container lock audit bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements/dev.txt names (PYTHON=python3.12 chooses)'
@@ -40,13 +41,15 @@ help:
 	@echo 'make wheel             wheel and source archive into dist/, used on the oldest Python found and on the newest'
 	@echo 'make wheel-all         the same on every Python, with the lowest and the newest versions'
 	@echo 'make container         the container of deploy/, built and used (root; Debian packages podman, runc, mmdebstrap)'
+	@echo 'make lock              requirements/server.txt anew, all packages of a server with their hashes; ARGS=--upgrade takes newer ones'
+	@echo 'make audit             known faults of these packages, by pip-audit; ADVISORIES=path reads OSV files on this disk instead of the network'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
 	@echo 'make soak              the app under load: ARGS=class, visitors, long, rows or tabs; ARGS="class --help" lists the options'
 	@echo 'make clean             remove .venv, caches and pictures'
 
 install: $(STAMP)
 
-$(STAMP): requirements.txt requirements/login.txt requirements/dev.txt
+$(STAMP): requirements.txt requirements/server.in requirements/dev.txt
 	@command -v "$(PYTHON)" >/dev/null || \
 		{ echo "There is no $(PYTHON) here. Name a Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -121,6 +124,13 @@ wheel-all: install
 
 container: install
 	$(BIN)/python -m tools.container
+
+lock: install
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--custom-compile-command "make lock" $(ARGS) requirements/server.in -o requirements/server.txt
+
+audit: install
+	$(BIN)/python -m tools.audit $(ADVISORIES)
 
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -47,6 +47,7 @@ from tools.browser import (
     serving,
     wait_settled,
 )
+from tools.proxy import PROGRAM, proxy
 
 CLASS, WITHIN = 30, 10.0
 """Visitors of a class, and the seconds within which they open Home, one after the other."""
@@ -63,19 +64,24 @@ JOB_BUTTON, ROW_MOVES = "train-in-background", 20
 EVERY, LOOK_SECONDS = 5.0, 0.5
 """Seconds from one move to the next, and from one look at the app to the next."""
 MB = 1 << 20
+BEHIND = {"RANKVIZ_BOUNDS": "class", "RANKVIZ_BEHIND_PROXY": "1", "RANKVIZ_NICE": "10"}
+"""Environment of a server behind a proxy; its workers stand back, as they do by default."""
+ROOMS = 8
+"""Addresses from which visitors come to several servers: the proxy limits each."""
 
 KINDS = {
     "class": (
         "The app under load: a class opens it",
-        f"{CLASS} visitors open Home within {WITHIN:g} s. Seconds from the visit to the first figure, to "
-        "the end of the script, and until nothing runs any more; jobs and their runs; processor and "
-        "memory.",
+        f"{CLASS} visitors open Home within {WITHIN:g} s, or `--within`. Seconds from the visit to the "
+        "first figure, to the end of the script, and until nothing runs any more; jobs and their runs; "
+        "processor and memory.",
         (CLASS, 0.0, ""),
     ),
     "visitors": (
         "The app under load: visitors who move controls",
         "Each moves a slider by one to three places, changes the page or takes a job that is offered, "
-        "every five seconds. Seconds from the move to the end of its script.",
+        f"every {EVERY:g} seconds, or `--every`. Seconds from the move to the end of its script. With "
+        f"`--servers 2` they come from {ROOMS} addresses, through nginx as deploy/ configures it.",
         (10, 3.0, "synthetic,OHSUMED"),
     ),
     "rows": (
@@ -105,19 +111,36 @@ KINDS = {
 
 
 @contextmanager
-def running(prepare: bool = False, data: str = "") -> Iterator[tuple[Server, Watch]]:
-    """Run the app with empty folders, or with its default figures; at the end no process of it is left."""
+def running(prepare: bool = False, data: str = "", servers: int = 1) -> Iterator[tuple[str, Watch]]:
+    """Run the app with empty folders, or with its default figures; at the end no process of it is left.
+
+    Several servers share these folders, behind nginx as deploy/ configures it, but without TLS. Yields the
+    address of the app.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         scratch = Path(name)
         own = {"RANKVIZ_RUNS": str(scratch / "runs")} | ({"RANKVIZ_DATA": data} if data else {})
+        own |= BEHIND if servers > 1 else {}
         if prepare:
             command, environment = [sys.executable, "-m", "ui.defaults"], isolated(scratch) | own
             subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
         try:
-            with app_server(scratch, own) as server, Watch(server, scratch) as watch:
-                yield server, watch
-                if "Traceback" in (logged := server.log()):
-                    print(logged[logged.index("Traceback") :][:3000])
+            with ExitStack() as stack:
+                started = [stack.enter_context(app_server(scratch, own))]
+                shared = {
+                    name: text for name, text in isolated(scratch).items() if str(scratch) in text
+                } | own
+                for number in range(1, servers):
+                    (folder := scratch / f"server-{number}").mkdir()
+                    started.append(stack.enter_context(app_server(folder, shared)))
+                url = started[0].url
+                if servers > 1:
+                    (folder := scratch / "proxy").mkdir()
+                    url = f"http://127.0.0.1:{stack.enter_context(proxy(started, folder, tls=False)).port}"
+                yield url, stack.enter_context(Watch(started, scratch))
+                for server in started:
+                    if "Traceback" in (logged := server.log()):
+                        print(logged[logged.index("Traceback") :][:3000])
         finally:
             processes = list(started_with(scratch))
             for process in processes:
@@ -190,11 +213,11 @@ class Sample:
 
 
 class Watch:
-    """Looks at an app every half second in its own thread. Use as a context manager."""
+    """Looks at servers of one app every half second in its own thread. Use as a context manager."""
 
-    def __init__(self, server: Server, scratch: Path) -> None:
+    def __init__(self, servers: Sequence[Server], scratch: Path) -> None:
         self._scratch, self._over, self._began = scratch, Event(), time.monotonic()
-        self._server = psutil.Process(server.process.pid)
+        self._servers = [psutil.Process(server.process.pid) for server in servers]
         self._thread = ThreadPoolExecutor(1)
         self.jobs, self.samples = Jobs(scratch / "runs" / "runs.sqlite"), list[Sample]()
         self.workers: set[tuple[int, float]] = set()
@@ -210,9 +233,9 @@ class Watch:
         self.jobs.close()
 
     def cpu_seconds(self) -> float:
-        """Return the processor seconds of the server, without its workers."""
-        used = self._server.cpu_times()
-        return float(used.user + used.system)
+        """Return the processor seconds of the servers, without their workers."""
+        used = [server.cpu_times() for server in self._servers]
+        return float(sum(one.user + one.system for one in used))
 
     def _look_on(self) -> None:
         while not self._over.wait(LOOK_SECONDS):
@@ -223,9 +246,9 @@ class Watch:
                 return
 
     def _sample(self) -> Sample:
-        held, sizes = [], []
+        held, sizes, servers = [], [], self._servers
         for process in started_with(self._scratch):
-            if process.pid != self._server.pid:
+            if process not in servers:
                 with suppress(psutil.Error):
                     held.append(process.memory_info().rss / MB)
                     self.workers.add((process.pid, process.create_time()))
@@ -233,10 +256,9 @@ class Watch:
             for name in names:
                 with suppress(OSError):  # removed meanwhile
                     sizes.append(os.stat(os.path.join(path, name)).st_size)
-        server = self._server
-        now, memory = time.monotonic() - self._began, server.memory_info().rss / MB
-        counts = server.num_threads(), server.num_fds(), len(held), len(sizes)
-        return Sample(now, memory, sum(held), *counts, sum(sizes) / MB)
+        now, memory = time.monotonic() - self._began, sum(one.memory_info().rss for one in servers) / MB
+        counts = sum(one.num_threads() for one in servers), sum(one.num_fds() for one in servers)
+        return Sample(now, memory, sum(held), *counts, len(held), len(sizes), sum(sizes) / MB)
 
 
 # what visitors do -----------------------------------------------------------------------------------------
@@ -269,11 +291,11 @@ def _within(at: int, places: int, count: int) -> int:
     return at + places if 0 <= at + places < count else max(0, min(count - 1, at - places))
 
 
-async def arrive(visitors: Sequence[Visitor], query: str = "") -> None:
+async def arrive(visitors: Sequence[Visitor], query: str = "", within: float = WITHIN) -> None:
     """Open Home in one visitor after the other, evenly, and wait until each page is at rest."""
 
     async def one(place: int, visitor: Visitor) -> None:
-        await asyncio.sleep(place * WITHIN / len(visitors))
+        await asyncio.sleep(place * within / len(visitors))
         try:
             await visitor.open(query)
         except OSError as error:
@@ -285,14 +307,16 @@ async def arrive(visitors: Sequence[Visitor], query: str = "") -> None:
     await asyncio.gather(*(one(place, visitor) for place, visitor in enumerate(visitors)))
 
 
-async def wander(visitor: Visitor, seed: str, seconds: float, query: str, stay: int = 0) -> list[Request]:
+async def wander(
+    visitor: Visitor, seed: str, seconds: float, query: str, stay: int = 0, every: float = EVERY
+) -> list[Request]:
     """Move controls for so many seconds; after `stay` moves (0: never) leave the page and come back.
 
-    The next move is due five seconds after the one before, or when its script has ended. Returns the moves.
+    The next move is due `every` seconds after the last one, or when its script has ended. Returns the moves.
     """
     draw, moves = random.Random(seed), list[Request]()
     until = time.monotonic() + seconds
-    await asyncio.sleep(draw.random() * EVERY)
+    await asyncio.sleep(draw.random() * every)
     while (due := time.monotonic()) < until and not visitor.broken:
         if stay and len(moves) % stay == stay - 1:
             await visitor.close()
@@ -304,7 +328,7 @@ async def wander(visitor: Visitor, seed: str, seconds: float, query: str, stay: 
             ended = await visitor.until(lambda move=move: not math.isnan(move.ended), STEP_PATIENCE)
             if not ended and not visitor.broken:
                 visitor.failures.append(f"{move.what}: no end after {STEP_PATIENCE:g} s")
-        await asyncio.sleep(max(0.0, min(due + EVERY, until) - time.monotonic()))
+        await asyncio.sleep(max(0.0, min(due + every, until) - time.monotonic()))
     return moves
 
 
@@ -356,12 +380,12 @@ def summary(values: Sequence[float], name: str) -> dict[str, float]:
     return {f"{name}, {which} s": value for which, value in zip(shares, found, strict=True)}
 
 
-async def of_a_class(server: Server, watch: Watch, case: str, number: int) -> list[dict[str, Any]]:
+async def of_a_class(url: str, watch: Watch, case: str, chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure a class that comes to a fresh server, and again when all has ended."""
-    visitors, rows = [Visitor(server.url) for _ in range(number)], []
+    visitors, rows = [Visitor(url) for _ in range(chosen.visitors)], []
     for turn in (case, f"warm after {case}"):
         part, row = Part(watch, visitors), {"case": turn}
-        await arrive(visitors)
+        await arrive(visitors, within=chosen.within)
         visits = [visitor.requests[-1] for visitor in visitors]
         for name, field in {"figure": "figure", "script's end": "ended", "at rest": "rested"}.items():
             row |= summary([getattr(visit, field) for visit in visits], name)
@@ -373,24 +397,38 @@ async def of_a_class(server: Server, watch: Watch, case: str, number: int) -> li
 
 
 async def of_visitors(
-    server: Server, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
+    url: str, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
 ) -> tuple[dict[str, Any], list[Sample]]:
     """Measure visitors who move controls: the row, and the samples until they stopped."""
-    visitors, query = [Visitor(server.url) for _ in range(chosen.visitors)], SETS[case]
-    await arrive(visitors, query)
+    rooms = ROOMS if chosen.servers > 1 else 1
+    visitors = [Visitor(url, f"127.0.0.{1 + place % rooms}") for place in range(chosen.visitors)]
+    query = SETS[case]
+    await arrive(visitors, query, max(WITHIN, 0.5 * chosen.visitors))
     part, seconds = Part(watch, visitors), 60.0 * chosen.minutes
-    walks = (wander(visitor, str(place), seconds, query, stay) for place, visitor in enumerate(visitors))
+    walks = (
+        wander(visitor, str(place), seconds, query, stay, chosen.every)
+        for place, visitor in enumerate(visitors)
+    )
+    first = len(watch.samples)
     moves = [move for walk in await asyncio.gather(*walks) for move in walk]
-    row = {"case": case, "moves": len(moves), **summary([move.ended for move in moves], "script's end")}
-    samples, row = list(watch.samples), row | await part.row()
+    row = {"case": case, "visitors": len(visitors), "servers": chosen.servers, "moves": len(moves)}
+    row |= summary([move.ended for move in moves], "script's end")
+    samples = list(watch.samples)
+    row |= await part.row() | {"server, MB more in a minute, second half": per_minute(samples[first:])}
     for visitor in visitors:
         await visitor.close()
     return row, samples
 
 
-async def of_rows(server: Server, case: str) -> dict[str, Any]:
+def per_minute(samples: Sequence[Sample]) -> float:
+    """Return the growth of the servers' memory in MB over the second half."""
+    half = samples[len(samples) // 2 :]
+    return 60 * float(np.polyfit([one.seconds for one in half], [one.server for one in half], 1)[0])
+
+
+async def of_rows(url: str, case: str) -> dict[str, Any]:
     """Measure moves of m on the Nyström and Fourier page, after the background jobs for its models."""
-    visitor, moves = Visitor(server.url), list[Request]()
+    visitor, moves = Visitor(url), list[Request]()
     await visitor.open(SETS[case])
     await visitor.rest(PATIENCE)
     await visitor.turn_to("Nyström and Fourier")
@@ -500,8 +538,8 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if chosen.what == "class":
         for case, prepare in (("cold, empty folders", False), ("cold, prepared", True)):
-            with running(prepare) as (server, watch):
-                rows += asyncio.run(of_a_class(server, watch, case, chosen.visitors))
+            with running(prepare) as (url, watch):
+                rows += asyncio.run(of_a_class(url, watch, case, chosen))
         return rows
     for case in chosen.data:
         root = report.letor("OHSUMED") if case == "OHSUMED" else None
@@ -510,12 +548,12 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
         if chosen.what == "tabs":
             rows += of_tabs(chosen, case, root)
             continue
-        with running(data=str(root or "")) as (server, watch):
+        with running(data=str(root or ""), servers=chosen.servers) as (url, watch):
             if chosen.what == "rows":
-                rows.append(asyncio.run(of_rows(server, case)))
+                rows.append(asyncio.run(of_rows(url, case)))
                 continue
             stay = STAY if chosen.what == "long" else 0
-            row, samples = asyncio.run(of_visitors(server, watch, case, chosen, stay))
+            row, samples = asyncio.run(of_visitors(url, watch, case, chosen, stay))
             rows += over_time(samples, case) if stay else [row]
     return rows
 
@@ -526,6 +564,9 @@ def main() -> None:
     parser.add_argument("what", choices=list(KINDS))
     parser.add_argument("--visitors", type=int, help="tabs: repetitions of each measurement")
     parser.add_argument("--minutes", type=float)
+    parser.add_argument("--servers", type=int, default=1, help="visitors: servers on one store, behind nginx")
+    parser.add_argument("--every", type=float, default=EVERY, help="visitors: seconds from move to move")
+    parser.add_argument("--within", type=float, default=WITHIN, help="class: seconds in which all come")
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
     parser.add_argument("--against", type=Path, help="tabs: the folder of another version of the app")
     parser.add_argument("--results", type=Path, default=report.RESULTS, help="the folder of the tables")
@@ -535,6 +576,8 @@ def main() -> None:
     title, notes, (visitors, minutes, data) = KINDS[chosen.what]
     chosen.visitors, chosen.minutes = chosen.visitors or visitors, chosen.minutes or minutes
     chosen.data = list(filter(None, (chosen.data or data).split(",")))
+    if chosen.servers > 1 and PROGRAM is None:
+        parser.error("several servers need nginx: install Debian's package nginx-light")
     if unknown := set(chosen.data) - set(SETS):
         parser.error(f"no data set {', '.join(unknown)}; there are {', '.join(SETS)}")
     report.write(f"soak_{chosen.what}", title, pd.DataFrame(measure(chosen)), [notes])

@@ -306,17 +306,22 @@ class Request:
 
 
 class Visitor:
-    """One browser: its cookies and files outlive its visits. Use `open` and `close`, or `async with`."""
+    """One browser: its cookies and files outlive its visits. Use `open` and `close`, or `async with`.
 
-    def __init__(self, url: str) -> None:
+    `address` is its own address on this machine.
+    """
+
+    def __init__(self, url: str, address: str = "127.0.0.1") -> None:
         self.url, self.page, self.broken = url, Page(url), False
+        self._from = (address, 0)
         self.requests: list[Request] = []
         self.failures: list[str] = []
         self._cookies: dict[str, str] = {}
         self._have: set[str] = set()
         self._socket: ClientConnection | None = None
         self._threads = ThreadPoolExecutor(CONNECTIONS)
-        self._server = urllib3.connection_from_url(url, maxsize=CONNECTIONS, block=True, timeout=60)
+        how: dict[str, Any] = {"maxsize": CONNECTIONS, "block": True, "timeout": 60}
+        self._server = urllib3.connection_from_url(url, source_address=self._from, **how)
         self._tasks: set[asyncio.Task[None]] = set()
         self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
         self._news = asyncio.Event()
@@ -352,6 +357,7 @@ class Visitor:
             max_size=None,
             proxy=None,
             open_timeout=60,
+            local_addr=self._from,
         )
         self._spawn(self._listen(self._socket))
         await self._send(self.page.rerun())

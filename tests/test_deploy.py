@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import http.server
 import re
 import shutil
 import subprocess
+import threading
 import tomllib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit import config
 
 from rankviz.common.bounds import ENVIRONMENT, GB, SETS, Bounds, bounds
+from tools.proxy import PROGRAM, proxy
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DEPLOY = REPOSITORY / "deploy"
@@ -64,8 +70,15 @@ def test_the_container_has_what_a_wheel_has() -> None:
         r"^SHIPPED = \((.*)\)$", (REPOSITORY / "tools" / "package_build.py").read_text(), re.MULTILINE
     )
     assert shipped is not None
-    wanted = {"rankviz", "requirements.txt", "requirements/login.txt", *re.findall(r'"(.*?)"', shipped[1])}
+    wanted = {"rankviz", "requirements/server.txt", *re.findall(r'"(.*?)"', shipped[1])}
     assert copied == wanted
+
+
+def test_the_container_names_no_image_that_may_change_and_installs_the_lock() -> None:
+    assert re.findall(r"^(?:ARG|FROM) .*$", CONTAINER, re.MULTILINE) == ["ARG BASE", "FROM ${BASE}"]
+    (install,) = re.findall(r"pip install .*$", CONTAINER, re.MULTILINE)
+    assert {"--require-hashes", "requirements/server.txt"} <= set(install.split())
+    assert "podman build --format docker --build-arg BASE=" in PAGE
 
 
 def test_the_container_writes_on_its_volume_alone() -> None:
@@ -84,12 +97,58 @@ def test_the_proxy_takes_what_the_app_takes() -> None:
     assert int(body[1]) == SETTINGS["server"]["maxUploadSize"] + 1
 
 
+@contextmanager
+def answering() -> Iterator[http.server.ThreadingHTTPServer]:
+    """A server that answers each request with its own port."""
+
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = str(self.server.server_port).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no nginx: install Debian's package nginx-light")
+def test_the_proxy_keeps_each_browser_at_one_of_two_processes(tmp_path: Path) -> None:
+    """It spreads new browsers, and moves those of a process that has ended."""
+    with ExitStack() as stack:
+        first, second = (stack.enter_context(answering()) for _ in range(2))
+        apps = [SimpleNamespace(url=f"http://127.0.0.1:{one.server_port}") for one in (first, second)]
+        running = stack.enter_context(proxy(apps, tmp_path))
+
+        def ask(cookie: str) -> tuple[str, str]:
+            answer = running.ask("GET", "/", {"Cookie": cookie} if cookie else {})
+            assert answer.status == 200
+            return answer.body.decode(), answer.headers.get("Set-Cookie", "")
+
+        browsers = [ask("") for _ in range(21)]  # an odd number: turns would move them
+        assert {port for port, _ in browsers} == {str(first.server_port), str(second.server_port)}
+        assert all("; Secure; HttpOnly;" in cookie for _, cookie in browsers)
+        for _ in range(2):
+            assert [ask(cookie.split(";")[0]) for _, cookie in browsers] == [
+                (port, "") for port, _ in browsers
+            ]
+        second.shutdown()
+        second.server_close()
+        assert {ask(cookie.split(";")[0])[0] for _, cookie in browsers} == {str(first.server_port)}
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
-    unit = (DEPLOY / "rankviz.service").read_text(encoding="utf-8")
-    (tmp_path / "rankviz.service").write_text(
+    unit = (DEPLOY / "rankviz@.service").read_text(encoding="utf-8")
+    (tmp_path / "rankviz@8501.service").write_text(
         unit.replace("/opt/rankviz/bin/rankviz", shutil.which("true") or "")
     )
-    verify = ["systemd-analyze", "verify", str(tmp_path / "rankviz.service")]
+    verify = ["systemd-analyze", "verify", str(tmp_path / "rankviz@8501.service")]
     verified = subprocess.run(verify, capture_output=True, text=True, check=False)
     assert (verified.returncode, verified.stderr) == (0, "")

@@ -1,7 +1,7 @@
 """Build the container of deploy/Containerfile and use it as a server's owner would: `make container`.
 
 It needs root and Debian's packages podman, runc and mmdebstrap. The image that the file starts from comes
-from no registry: Debian's own Python stands in for it, under the same name. What is tried: the app answers
+from no registry: Debian's own Python stands in for it, by its digest. What is tried: the app answers
 /_stcore/health, as an ordinary user without capabilities, a network and a file system to write on; a job is
 trained, and kept on the volume by the next container; a fit beyond the container's memory is refused in a
 sentence; and where memory runs out, a worker is ended while the server goes on.
@@ -30,8 +30,8 @@ PACKAGES = "dash,coreutils,python3-venv,libstdc++6"
 """Debian packages of the base image; NumPy's wheels need the last."""
 AS_HERE = ("/etc/ssl/certs", "/etc/pip.conf")
 """Settings that reach a package index, if there are any."""
-SUITES = {"3.11": "bookworm", "3.13": "trixie"}
-"""Debian's releases by their Python."""
+SUITE = "bookworm"
+"""Debian's release with Python 3.11."""
 START_SECONDS = 180
 MEMORY = "1g"
 KILLED = 137
@@ -79,18 +79,17 @@ class Podman:
 
 
 def build(podman: Podman, folder: Path) -> None:
-    """Build the image `rankviz`, on Debian's Python under the name of the image that the file starts from."""
-    text = CONTAINERFILE.read_text(encoding="utf-8")
-    version = re.search(r"^ARG PYTHON=(\S+)$", text, re.MULTILINE)
-    if version is None or "FROM python:${PYTHON}-slim" not in text:
-        raise PackageError("the Containerfile does not start from python:${PYTHON}-slim")
+    """Build the image `rankviz` on an image of Debian's Python, which it names by its digest."""
     folder.mkdir()
     options = ["--quiet", "--variant=extract", f"--include={PACKAGES}"]
-    run(["mmdebstrap", *options, SUITES[version[1]], str(folder / "base.tar")], folder)
+    run(["mmdebstrap", *options, SUITE, str(folder / "base.tar")], folder)
     (folder / "Containerfile").write_text(BASE, encoding="utf-8")
-    podman("build", "--isolation=chroot", "-q", "-t", f"localhost/python:{version[1]}-slim", str(folder))
+    podman("build", "--isolation=chroot", "-q", "-t", "localhost/base", str(folder))
+    base = podman("image", "inspect", "--format", "{{index .RepoDigests 0}}", "localhost/base").strip()
+    if not re.fullmatch(r"localhost/base@sha256:[0-9a-f]{64}", base):
+        raise PackageError(f"the base has no digest: {base}")
     shared = [word for path in AS_HERE if Path(path).exists() for word in ("-v", f"{path}:{path}:ro")]
-    where = ["-t", "rankviz", "-f", str(CONTAINERFILE), str(REPOSITORY)]
+    where = ["--build-arg", f"BASE={base}", "-t", "rankviz", "-f", str(CONTAINERFILE), str(REPOSITORY)]
     how = ["--isolation=chroot", "-q", "--pull=never", "--format=docker", "--layers=false"]
     podman("build", *how, *shared, *where)
 

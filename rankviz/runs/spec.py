@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
@@ -181,6 +182,10 @@ class RunSpec:
         data = {name: changes.pop(name) for name in _DATA if name in changes}
         method = changes.pop("method", self.method)
         one_of("method", method, METHODS)
+        other, moved = object.__new__(type(self)), replace(self.data, **data)
+        if method == self.method and not changes:  # the settings stay as they are
+            other.__dict__.update(data=moved, method=method, settings=self.settings, _values=self._values)
+            return other
         before = self.declared()
 
         def value_of(setting: Setting) -> Any:
@@ -190,8 +195,7 @@ class RunSpec:
             return self._values[setting.name] if kept else setting.default
 
         kept = {setting.name: value for setting, value in METHODS[method].active(value_of)}
-        other = object.__new__(type(self))
-        other._set(replace(self.data, **data), method, kept | changes)
+        other._set(moved, method, kept | changes)
         return other
 
     def linear(self, C: float) -> Self:
@@ -278,7 +282,7 @@ class RunSpec:
         spec._set(DataSpec(**data), values["method"], settings)
         return spec
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Sixteen hexadecimal digits that name the spec."""
         return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()

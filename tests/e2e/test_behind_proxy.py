@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from helpers import assert_no_errors_shown, follow, sidebar, tile
 from playwright.sync_api import Browser, Page, expect
-from proxy import HOST, PROGRAM, Proxy, class_environment, proxy
 from test_uploads import upload
 
 from rankviz.datasets import make_data, write_letor
 from tools.browser import Server, app_server, launch, open_page, wait_settled
+from tools.proxy import HOST, PROGRAM, Proxy, class_environment, proxy
 from ui.shell.server import HEADERS
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no nginx: install Debian's package nginx-light")
@@ -39,7 +39,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def proxied(app: Server, tmp_path: Path) -> Iterator[Proxy]:
     """One of the test's own: its limits count anew."""
-    with proxy(app, tmp_path) as running:
+    with proxy([app], tmp_path) as running:
         yield running
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
+import tomllib
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier, Lock
 from types import SimpleNamespace
 from typing import Any
@@ -86,6 +89,37 @@ def test_widgets_look_up_their_value_alone(monkeypatch: pytest.MonkeyPatch) -> N
     assert (len(values), "nothing" in values) == (4, False)
     with pytest.raises(KeyError):
         values["nothing"]
+
+
+def test_the_server_collects_garbage_and_scripts_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Knot:
+        pass
+
+    async def collected() -> bool:
+        knot = Knot()
+        knot.itself = knot
+        left = weakref.ref(knot)
+        del knot
+        async with data_serving.free_memory(SimpleNamespace()):
+            for _ in range(500):
+                _made = [[] for _ in range(2000)]
+                await asyncio.sleep(0.01)
+                if left() is None:
+                    return True
+        return False
+
+    monkeypatch.setattr(data_serving, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(data_serving, "continue_sweeps", lambda: None)
+    files = SimpleNamespace(is_active_session=None, uploaded_file_mgr=None)
+    monkeypatch.setattr(data_serving, "runtime", SimpleNamespace(get_instance=lambda: files))
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    gc.disable()
+    try:
+        assert asyncio.run(collected())
+    finally:
+        gc.enable()
+    settings = tomllib.loads((Path(served.__file__).parent / ".streamlit" / "config.toml").read_text())
+    assert settings["runner"] == {"postScriptGC": False}
 
 
 def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m
-from rankviz.plots.style import style_of
+from rankviz.plots.style import approximations, style_of
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -42,14 +42,16 @@ def headline(state: Any, data: RankingData) -> None:
         found = _trained(linear, curves, own)
     if found:
         with place:
-            _curves(state, data, found, own)
+            report_untrained(found[0])
+            if len(curves) < len(approximations()):
+                report_left_out(approximate_specs(state)[1])
+            _curves(spec, curves, data, found, own)
 
 
-def _curves(state: Any, data: RankingData, found: list[RunRecord], own: RunSpec | None) -> None:
+def _curves(
+    spec: RunSpec, curves: list[RunSpec], data: RankingData, found: list[RunRecord], own: RunSpec | None
+) -> None:
     """Draw the figure of the existing records, and a sentence about them."""
-    spec, curves = spec_from_state(state), kernels(state)
-    report_untrained(found[0])
-    report_left_out(approximate_specs(state)[1])
     runs = tuple((record.spec.hash, *record.seconds.items()) for record in found)
     looks, marked = tuple(map(look_of, curves)), spec.n_components if is_curve(spec) else None
     told = _told(runs, looks, (own or curves[0]).hash, marked, found, own or curves[0])

@@ -6,6 +6,7 @@ See docs/decisions/0021-uploads-in-memory.md.
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import time
 from collections.abc import AsyncIterator
@@ -69,7 +70,7 @@ class BoundedUploads:
 
 @asynccontextmanager
 async def free_memory(_: App) -> AsyncIterator[None]:
-    """Free files and folds, and continue sweeps, every few seconds while the server runs.
+    """Collect garbage, free files and folds, and continue sweeps, every few seconds while the server runs.
 
     Fits that a page waits for are short and follow a pause. BLAS threads then wait for a core longer than
     they help: on a busy machine with two cores, a step of C on Train took 2.7 s with two, 0.3 s with one.
@@ -88,6 +89,8 @@ async def free_memory(_: App) -> AsyncIterator[None]:
 async def _housekeeping() -> None:
     while True:
         await asyncio.sleep(LOOK_SECONDS)
+        if any(gc.get_count()[1:]):  # something was made since the last time
+            gc.collect()
         server, now = runtime.get_instance(), time.monotonic()
         files = UPLOADS.free_old(server.is_active_session, server.uploaded_file_mgr, now)
         models = memory().free_idle(now)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -235,7 +236,12 @@ def capital(text: str) -> str:
 
 def definition_caption(data: RankingData) -> str:
     """Describe the definition of the metrics, the number of queries, and the treatment of empty ones."""
-    return evaluate(np.zeros(data.n_documents), data, at=[10]).caption
+    if data not in _CAPTIONS:
+        _CAPTIONS[data] = evaluate(np.zeros(data.n_documents), data, at=[10]).caption
+    return _CAPTIONS[data]
+
+
+_CAPTIONS = WeakKeyDictionary[RankingData, str]()
 
 
 def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:

@@ -137,8 +137,8 @@ def raise_file_limit() -> None:
 def freeze_libraries() -> None:
     """Collect garbage once, after the first page, and make the collector skip all present objects.
 
-    Streamlit collects after every run of a script. With the libraries in memory this takes longer than many
-    runs. See docs/decisions/0030-streamlit-traps.md.
+    With the libraries in memory, a collection takes longer than many scripts. See
+    docs/decisions/0030-streamlit-traps.md.
     """
     if _first_page.acquire(blocking=False):  # many visitors may end their first page at the same time
         gc.collect()

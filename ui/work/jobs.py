@@ -279,11 +279,13 @@ def _named_job(title: str) -> WatchedStatus | None:
 
     Other pages ignore a stopped job: they make its short runs at once.
     """
-    with suppress(StoreError):  # there is none, or it was deleted
-        return jobs().status(st.query_params.get(PARAMETER, ""))
+    with suppress(StoreError):  # it was deleted
+        if job := st.query_params.get(PARAMETER):
+            return jobs().status(job)
     with suppress(StoreError):
-        stopped = jobs().status(st.session_state.get(STOPPED, ""))
-        return stopped if stopped.title == title else None
+        if job := st.session_state.get(STOPPED):
+            stopped = jobs().status(job)
+            return stopped if stopped.title == title else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""nginx with the configuration of deploy/, its ports and certificate replaced, in front of a running app."""
+"""nginx with the configuration of deploy/, its ports and certificate replaced, in front of running apps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPMessage, HTTPSConnection
@@ -81,17 +81,17 @@ def class_environment() -> dict[str, str]:
 
 
 @contextmanager
-def proxy(app: Server, folder: Path) -> Iterator[Proxy]:
-    """Run nginx before the app; end it afterwards."""
+def proxy(apps: Sequence[Server], folder: Path, tls: bool = True) -> Iterator[Proxy]:
+    """Run nginx before processes of the app, without TLS if asked; end it afterwards."""
     assert PROGRAM is not None
     _certificate(folder)
     running = Proxy(free_port(), free_port(), folder)
     configuration = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
     for there, here in {
-        "listen 443 ": f"listen 127.0.0.1:{running.port} ",
+        "listen 443 ssl http2;": f"listen 127.0.0.1:{running.port}{' ssl http2' if tls else ''};",
         "listen 80;": f"listen 127.0.0.1:{running.plain_port};",
         "/etc/ssl/rankviz/": f"{folder}/",
-        "http://127.0.0.1:8501": app.url,
+        "server 127.0.0.1:8501;": " ".join(f"server {app.url.removeprefix('http://')};" for app in apps),
     }.items():
         assert there in configuration
         configuration = configuration.replace(there, here)
