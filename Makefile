@@ -44,7 +44,7 @@ help:
 	@echo 'make lock              requirements/server.txt anew, all packages of a server with their hashes; ARGS=--upgrade takes newer ones'
 	@echo 'make audit             known faults of these packages, by pip-audit; ADVISORIES=path reads OSV files on this disk instead of the network'
 	@echo 'make bench             measurements of speed and memory, beside peers; ARGS=scaling makes one of them'
-	@echo 'make soak              the app under load: ARGS=class, visitors, long, rows or tabs; ARGS="class --help" lists the options'
+	@echo 'make soak              the app under load: ARGS=class, lecture, visitors, long, rows or tabs; ARGS="class --help" lists the options'
 	@echo 'make clean             remove .venv, caches and pictures'
 
 install: $(STAMP)

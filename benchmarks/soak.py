@@ -12,6 +12,7 @@ import asyncio
 import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -48,6 +50,7 @@ from tools.browser import (
     wait_settled,
 )
 from tools.proxy import PROGRAM, proxy
+from ui.learn.lecture import example
 
 CLASS, WITHIN = 30, 10.0
 """Visitors of a class, and the seconds within which they open Home, one after the other."""
@@ -75,6 +78,12 @@ KINDS = {
         f"{CLASS} visitors open Home within {WITHIN:g} s, or `--within`. Seconds from the visit to the "
         "first figure, to the end of the script, and until nothing runs any more; jobs and their runs; "
         "processor and memory.",
+        (CLASS, 0.0, ""),
+    ),
+    "lecture": (
+        "The app under load: a class follows a lecture",
+        f"{CLASS} visitors, or `--visitors`, open each step of the example at once. Seconds from the click "
+        "on Next to the end of the script; how many the lecturer does not see there; processor and memory.",
         (CLASS, 0.0, ""),
     ),
     "visitors": (
@@ -396,6 +405,45 @@ async def of_a_class(url: str, watch: Watch, case: str, chosen: argparse.Namespa
     return rows
 
 
+async def of_lecture(url: str, watch: Watch, visitors: int) -> list[dict[str, Any]]:
+    """Measure a class that opens each step of the example lecture at the same time."""
+    rows, students = [], [Visitor(url) for _ in range(visitors)]
+    async with Visitor(url) as lecturer:
+        await lecturer.open(path="lecture")
+        for key in ("lecture-example", "open-class"):
+            assert await lecturer.until(lambda key=key: key in lecturer.page.widgets(), PATIENCE)
+            await lecturer.press(key)
+        assert await lecturer.until(lambda: bool(_found(_CODE, lecturer)), PATIENCE)
+        (code,) = _found(_CODE, lecturer)
+        for step, view in enumerate(example().views, 1):
+            query, part = f"class={code}&at={step}&{urlencode(view.query)}", Part(watch, students)
+            await asyncio.gather(*(one.open(query, view.page) for one in students))
+            visits = [one.requests[-1] for one in students]
+            await asyncio.gather(
+                *(
+                    one.until(lambda v=v: v.ended == v.ended, PATIENCE)
+                    for one, v in zip(students, visits, strict=True)
+                )
+            )
+            await lecturer.close()
+            await lecturer.open(query, view.page)
+            assert await lecturer.until(lambda: bool(_found(_SEEN, lecturer)), PATIENCE)
+            (seen,) = _found(_SEEN, lecturer)
+            row = {"case": f"step {step}, {view.page}", "not seen": visitors - int(seen)}
+            rows.append(row | summary([one.ended for one in visits], "script's end") | await part.row())
+            for one in students:
+                await one.close()
+    return rows
+
+
+_CODE, _SEEN = re.compile(r"class=([A-Z]{6})"), re.compile(r"in the class: (\d+) at this step")
+
+
+def _found(pattern: re.Pattern[str], visitor: Visitor) -> set[str]:
+    """Return what a pattern finds in the elements of a page."""
+    return {text for one in visitor.page.elements.values() for text in pattern.findall(str(one.element))}
+
+
 async def of_visitors(
     url: str, watch: Watch, case: str, chosen: argparse.Namespace, stay: int = 0
 ) -> tuple[dict[str, Any], list[Sample]]:
@@ -541,6 +589,9 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
             with running(prepare) as (url, watch):
                 rows += asyncio.run(of_a_class(url, watch, case, chosen))
         return rows
+    if chosen.what == "lecture":
+        with running(prepare=True) as (url, watch):
+            return asyncio.run(of_lecture(url, watch, chosen.visitors))
     for case in chosen.data:
         root = report.letor("OHSUMED") if case == "OHSUMED" else None
         if case == "OHSUMED" and root is None:

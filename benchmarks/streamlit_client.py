@@ -132,8 +132,8 @@ class Page:
         Text -> how often it was drawn.
     """
 
-    def __init__(self, url: str, query: str = "") -> None:
-        self._root, self._path, self.query = url, "", dict(parse_qsl(query))
+    def __init__(self, url: str, query: str = "", path: str = "") -> None:
+        self._root, self._path, self.query = url, path, dict(parse_qsl(query))
         self.elements: dict[tuple[int, ...], Shown] = {}
         self.states: dict[str, WidgetState] = {}
         self.timers: dict[str, float] = {}
@@ -186,6 +186,7 @@ class Page:
         asked.query_string = urlencode(self.query)
         asked.widget_states.widgets.extend(self.states.values())
         asked.page_script_hash = self._script if script is None else script
+        asked.page_name = "" if asked.page_script_hash else self._path
         asked.fragment_id, asked.is_auto_rerun = fragment, auto
         asked.cached_message_hashes.extend(self._cached)
         about = asked.context_info
@@ -338,13 +339,13 @@ class Visitor:
         """Return whether no script runs and no fragment is waited for."""
         return not (self._asked or self.page.running or self.page.timers)
 
-    async def open(self, query: str = "") -> Request:
-        """Visit the app; returns once the session is asked for."""
+    async def open(self, query: str = "", path: str = "") -> Request:
+        """Visit a page of the app, by default Home; returns once the session is asked for."""
         self.requests.append(Request("visit", time.monotonic()))
         self.failures, self.broken = [], False
-        errors, self.page = self.page.errors, Page(self.url, query)
+        errors, self.page = self.page.errors, Page(self.url, query, path)
         self.page.errors = errors  # over all visits
-        await self._fetch((f"?{query}" if query else "",))
+        await self._fetch((f"{path}?{query}" if query else path,))
         await self._fetch(files_of())
         await self._fetch(("_stcore/health", "_stcore/host-config"))
         token = self._cookies.get("_streamlit_xsrf", "PLACEHOLDER_AUTH_TOKEN")
