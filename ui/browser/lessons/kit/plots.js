@@ -1,0 +1,232 @@
+// Parts of figures: charts, curves drawn by hand, sliders, buttons, heat maps, documents in a plane.
+//
+// A box is { x, y, width, height } in pixels. A chart is a box with scales; `plot.x(value)` and `plot.y(value)` are
+// pixels, `plot.atX(pixel)` and `plot.atY(pixel)` are values.
+
+import { cleared } from "../../playground/draw.js";
+
+// Colours of methods as on every page (rankviz/plots/style.py and ui/shell/figures.py).
+const METHODS = {
+  linear: ["#7f7f7f", "#a6a6a6"], nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"],
+  exact: ["#000000", "#ffffff"], data: ["#009E73", "#2bb58c"], chosen: ["#CC79A7", "#d891b8"],
+};
+export const methodColour = (name, dark) => METHODS[name][dark ? 1 : 0];
+
+export const styled = (rules) => Object.entries(rules).map(([name, value]) => `${name}:${value}`).join(";");
+const GUESS = "var(--guess)", QUIET = "var(--quiet)", EDGE = "var(--edge)";
+export const strokeOf = (stroke, width = 2.5, more = {}) => ({
+  style: styled({ fill: "none", stroke, "stroke-width": `${width}px`, "stroke-linejoin": "round", ...more }),
+});
+export const inkOf = (fill, more = {}) => ({ style: styled({ fill, ...more }) });
+
+// Return the canvas's context, cleared, in CSS pixels.
+export const canvasOf = ({ canvas, width, height }) => cleared(canvas, Math.max(width, 1), Math.max(height, 1));
+
+// Return a colour of the theme, for a canvas.
+export const themeColour = ({ svg }, name) => window.getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
+
+export const within = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// --- charts -------------------------------------------------------------------------------------------------
+
+function scale([low, high], from, to, log) {
+  const f = log ? Math.log : (v) => v, back = log ? Math.exp : (v) => v, span = f(high) - f(low);
+  return {
+    at: (value) => from + ((f(value) - f(low)) / span) * (to - from),
+    value: (pixel) => back(f(low) + (within((pixel - from) / (to - from), 0, 1)) * span),
+  };
+}
+
+// Return a chart in a box: `x` and `y` are { ends, log, ticks: [[value, text]], name }.
+export function chart(box, x, y) {
+  const inner = { left: box.x + 46, right: box.x + box.width - 12, top: box.y + 26, bottom: box.y + box.height - 44 };
+  const across = scale(x.ends, inner.left, inner.right, x.log), up = scale(y.ends, inner.bottom, inner.top, y.log);
+  return { ...inner, x: across.at, y: up.at, atX: across.value, atY: up.value, axes: { x, y } };
+}
+
+export function drawAxes(paint, key, plot) {
+  const { left, right, top, bottom, axes: { x, y } } = plot, line = strokeOf(EDGE, 1.5);
+  paint.put("back", `${key} axes`, "path", { d: `M${left} ${top}V${bottom}H${right}`, ...line });
+  x.ticks.forEach(([value, text], k) => {
+    paint.put("back", `${key} x${k}`, "text", { x: plot.x(value), y: bottom + 14, class: "note" }, text);
+  });
+  y.ticks.forEach(([value, text], k) => {
+    const at = plot.y(value);
+    paint.put("back", `${key} y${k}`, "text", { x: left - 22, y: at, class: "note" }, text);
+    paint.put("back", `${key} g${k}`, "path", { d: `M${left} ${at}H${right}`, ...strokeOf(EDGE, 0.6) });
+  });
+  paint.put("back", `${key} xname`, "text", { x: (left + right) / 2, y: bottom + 34, class: "note" }, x.name);
+  paint.put("back", `${key} yname`, "text",
+    { x: left - 40, y: top - 15, class: "note", style: "text-anchor:start" }, y.name);
+}
+
+// Return the path through points [x, y] of a chart; a point without a value interrupts it.
+export function pathOf(plot, points) {
+  let pen = "M";
+  return points.map(([x, y]) => {
+    if (y === null || !Number.isFinite(y)) {
+      pen = "M";
+      return "";
+    }
+    const part = `${pen}${plot.x(x).toFixed(1)} ${plot.y(y).toFixed(1)}`;
+    pen = "L";
+    return part;
+  }).join("");
+}
+
+export function drawCurve(paint, key, plot, points, look) {
+  paint.put("lines", key, "path", { d: pathOf(plot, points), ...look });
+}
+
+// Draw the area between the lower and the upper of points [x, lower, upper].
+export function drawBand(paint, key, plot, points, colour) {
+  const there = points.map(([x, low]) => [x, low]), back = points.map(([x, , high]) => [x, high]).reverse();
+  const d = `${pathOf(plot, there)}${pathOf(plot, back).replace("M", "L")}Z`;
+  paint.put("back", key, "path", { d, style: styled({ fill: colour, opacity: 0.2 }) });
+}
+
+export function drawPoint(paint, key, plot, [x, y], colour, r = 7) {
+  paint.put("over", key, "circle", { cx: plot.x(x), cy: plot.y(y), r, ...inkOf(colour, { stroke: "var(--paper)" }) });
+}
+
+export function drawText(paint, key, x, y, text, { anchor = "middle", colour = null, name = "" } = {}) {
+  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "5px" };
+  const rules = { "text-anchor": anchor, "pointer-events": "none", ...halo, ...(colour && { fill: colour }) };
+  paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
+}
+
+// --- curves drawn by hand -----------------------------------------------------------------------------------
+
+// Return the values at the knots after a stroke from one point to another: knots between them take its height.
+export function stroked(knots, values, [x0, y0], [x1, y1], near) {
+  const [low, high] = x0 < x1 ? [x0, x1] : [x1, x0];
+  return values.map((value, k) => {
+    const x = knots[k];
+    if (x < low - near || x > high + near) return value;
+    return x1 === x0 ? y1 : y0 + (y1 - y0) * within((x - x0) / (x1 - x0), 0, 1);
+  });
+}
+
+// Return the values with those of the nearest drawn knots where nothing is drawn; unchanged if nothing is.
+export function completed(values) {
+  const drawn = values.map((_, k) => k).filter((k) => values[k] !== null);
+  if (!drawn.length) return values;
+  const nearest = (k) => drawn.reduce((best, one) => (Math.abs(one - k) < Math.abs(best - k) ? one : best));
+  return values.map((value, k) => value ?? values[nearest(k)]);
+}
+
+// Draw a pad where the reader draws a curve: `pad` has knots (x values), values (null: not drawn), step of a key,
+// label(k) and text(value) for screen readers, and set(values).
+export function drawPad(paint, key, plot, pad) {
+  const { knots, values, set } = pad, pixels = knots.map(plot.x), [low, high] = plot.axes.y.ends;
+  const near = (pixels[1] - pixels[0]) / 2, { left, right, top, bottom } = plot;
+  paint.grip("grips", key, "rect", {
+    x: left, y: top - 8, width: right - left, height: bottom - top + 8, class: "reach", tabindex: -1,
+    style: "stroke:none", "aria-label": pad.name,
+  }, {
+    drag: (x, y) => {
+      const to = [x, plot.atY(y)];
+      pad.state.values = stroked(pixels, pad.state.values, pad.state.last ?? to, to, near);
+      pad.state.last = to;
+      set(pad.state.values);
+    },
+    drop: () => {
+      pad.state.last = null;
+      set(completed(pad.state.values));
+    },
+  });
+  knots.forEach((_, k) => {
+    const now = values[k] ?? (low + high) / 2;
+    paint.grip("grips", `${key} ${k}`, "circle", {
+      cx: pixels[k], cy: plot.y(now), r: 7, "aria-label": pad.label(k), "pointer-events": "none",
+      style: styled({ fill: values[k] === null ? "var(--paper)" : GUESS, stroke: GUESS }),
+    }, {
+      value: { now: Number(now.toFixed(3)), low, high, text: pad.text(now) },
+      nudge: (_right, up) => {
+        const changed = [...pad.state.values];
+        changed[k] = within(now + up * pad.step, low, high);
+        set(completed(changed));
+      },
+    });
+  });
+  drawCurve(paint, `${key} curve`, plot, knots.map((x, k) => [x, values[k]]), strokeOf(GUESS, 4));
+}
+
+// --- controls -----------------------------------------------------------------------------------------------
+
+// Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }.
+export function drawSlider(paint, key, { x, y, width }, { name, values, at, text, set, colour = "var(--accent)" }) {
+  const last = values.length - 1, px = x + (width * at) / last;
+  paint.put("labels", `${key} name`, "text", { x, y, style: "text-anchor:start" }, name);
+  paint.put("labels", `${key} value`, "text", { x: x + width, y, style: "text-anchor:end" }, text(values[at]));
+  paint.put("back", `${key} track`, "path", { d: `M${x} ${y + 24}H${x + width}`, ...strokeOf(EDGE, 5) });
+  const move = (to) => { if (to !== at) set(within(Math.round(to), 0, last)); };
+  paint.grip("grips", `${key} track`, "rect", {
+    x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", tabindex: -1, style: "stroke:none",
+    "aria-hidden": "true",
+  }, { drag: (left) => move(((left - x) / width) * last) });
+  paint.grip("grips", key, "circle", {
+    cx: px, cy: y + 24, r: 12, "aria-label": name, style: styled({ fill: colour, "pointer-events": "none" }),
+  }, {
+    value: { now: at, low: 0, high: last, text: text(values[at]) },
+    nudge: (right, up) => move(at + right + up),
+  });
+}
+
+// Draw a button; `pressed` is true or false for one that stays down.
+export function drawButton(paint, key, { x, y, width }, text, press, pressed = null) {
+  const on = pressed ? { fill: "var(--accent)", stroke: "var(--accent)" } : { fill: "var(--soft)", stroke: EDGE };
+  paint.grip("grips", key, "rect", {
+    x, y, width, height: 34, rx: 6, style: styled(on), "aria-label": text,
+    "aria-pressed": pressed === null ? null : String(pressed),
+  }, { press });
+  paint.put("grips", `${key} text`, "text", {
+    x: x + width / 2, y: y + 18,
+    style: styled({ "pointer-events": "none", fill: pressed ? "var(--on-accent)" : "var(--ink)" }),
+  }, text);
+}
+
+// --- heat maps ----------------------------------------------------------------------------------------------
+
+// Draw a matrix (rows × columns) in a box of a canvas: stronger for larger |value| (1 is full), another colour
+// below 0.
+export function drawHeat(context, values, rows, columns, { x, y, width, height }, colour, below = colour) {
+  const across = (k) => Math.round(x + (k * width) / columns), down = (k) => Math.round(y + (k * height) / rows);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      const value = values[i * columns + j];
+      context.globalAlpha = Math.min(Math.abs(value), 1);
+      context.fillStyle = value < 0 ? below : colour;
+      context.fillRect(across(j), down(i), across(j + 1) - across(j), down(i + 1) - down(i));
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+// Draw frame and name of a heat map.
+export function drawFrame(paint, key, { x, y, width, height }, name, colour = QUIET) {
+  paint.put("back", `${key} frame`, "rect", { x, y, width, height, ...strokeOf(EDGE, 1) });
+  drawText(paint, `${key} name`, x + width / 2, y - 12, name, { colour });
+}
+
+// --- documents in a plane -----------------------------------------------------------------------------------
+
+// Return the places of a square plane: `at([x, y])` in pixels, `from(px, py)` in the plane.
+export function plane({ x, y, width }, extent) {
+  const unit = width / 2 / extent, [cx, cy] = [x + width / 2, y + width / 2];
+  const at = ([u, v]) => [cx + unit * u, cy - unit * v];
+  return { unit, at, from: (px, py) => [(px - cx) / unit, (cy - py) / unit] };
+}
+
+// Return a square and the box beside it, or below it in a narrow figure.
+export function layout({ width: w, height: h }, { below = 0.45, gap = 24 } = {}) {
+  const [width, height] = [Math.max(w, 240), Math.max(h, 240)]; // a figure that is not shown yet has no size
+  if (width > 1.15 * height) {
+    const side = Math.min(height - 40, width * 0.5);
+    return { square: { x: 0, y: 26, width: side, height: side },
+      rest: { x: side + gap, y: 0, width: width - side - gap, height }, wide: true };
+  }
+  const side = Math.min(width, height * (1 - below)) - 4, top = side + 8;
+  return { square: { x: (width - side) / 2, y: 2, width: side, height: side },
+    rest: { x: 0, y: top, width, height: height - top }, wide: false };
+}
