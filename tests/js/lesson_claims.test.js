@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import * as data from "../../ui/browser/lessons/examples/approximation.js";
 import * as plots from "../../ui/browser/lessons/kit/plots.js";
+import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
 import * as nystroem from "../../ui/browser/lessons/scenes/nystroem.js";
 
 const close = (a, b, by) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
@@ -45,6 +46,27 @@ test("nystroem: NDCG flattens before the error does", () => {
   assert.ok(ndcg[six] - ndcg[nystroem.SIZES.indexOf(3)] > 0.05);
   assert.ok(error[six].mean > 0.1 && error.at(-1).mean < 0.01);
   assert.ok(nystroem.SIZES[six] / data.N < 0.2);
+});
+
+test("fourier: the error is 1/√m of a constant, in theory and in 400 draws", () => {
+  close(data.expectedError(40) / data.expectedError(10), 0.5, 1e-12);
+  const error = (seed) => data.approximation(data.waveMap(seed + 1000, 10)).error;
+  const squares = Array.from({ length: 400 }, (_, seed) => error(seed) ** 2);
+  close(Math.sqrt(data.mean(squares)) / data.expectedError(10), 1, 0.05);
+});
+
+test("fourier: 20 draws show it, and their band has the dashed line", () => {
+  const { at, fourier: found, nystroem: landmarks } = fourier.curves();
+  close(at(fourier.NEEDED) / at(fourier.START), 0.5, 0.06);
+  const inside = ({ m, low, high }) => low < data.expectedError(m) && data.expectedError(m) < high;
+  assert.ok(found.every(inside));
+  assert.ok(landmarks.find(({ m }) => m === 5).mean < at(fourier.NEEDED));
+});
+
+test("fourier: twice the mean of the waves is the row of K̃", () => {
+  const map = data.waveMap(3, 25), row = fourier.meanOf(fourier.wavesOf(map, data.X));
+  const [x, z] = [Float64Array.of(data.X[0], data.X[1]), Float64Array.of(data.X[0] - 1.2, data.X[1])].map(map.transform);
+  close(row[0], x.reduce((sum, value, k) => sum + value * z[k], 0), 1e-12);
 });
 
 test("a link has the same documents, in hundredths", () => {
