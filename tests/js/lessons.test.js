@@ -12,7 +12,10 @@ const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
 const LESSONS = read("frame").lessons;
 const SIZES = [{ width: 800, height: 550 }, { width: 370, height: 490 }, { width: 0, height: 0 }];
-const PREDICTIONS = { nystroem: [3, 20, 35], fourier: [20] };
+const PREDICTIONS = {
+  kernel: [0, 56, 68, 130, 257, 130, 68, 56, 0],
+  nystroem: [3, 20, 35], fourier: [20],
+};
 
 const termsOf = (part) => {
   if (typeof part !== "object" || part === null) return [];

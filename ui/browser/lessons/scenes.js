@@ -1,7 +1,11 @@
 // Scenes by name; a lesson's text names its own. lesson.js says what a scene is.
 
 import { fourierScene } from "./scenes/fourier.js";
+import { kernelScene } from "./scenes/kernel.js";
 import { nystroemScene } from "./scenes/nystroem.js";
 import { pairsScene } from "./scenes/pairs.js";
 
-export const SCENES = { pairs: pairsScene, nystroem: nystroemScene, fourier: fourierScene };
+export const SCENES = {
+  pairs: pairsScene, kernel: kernelScene, nystroem: nystroemScene,
+  fourier: fourierScene,
+};

@@ -1,5 +1,5 @@
 // Forty documents of one query in four groups, and how well landmarks or random cosines approximate their kernel.
-// Lessons 7 and 8 show them. Positions are in hundredths, so that a link to the Playground has the same documents.
+// Lessons 7 and 8 show them.
 
 import {
   drawFrequencies, fourier, kernelMatrix, landmarksKMeansPP, landmarksUniform, nystroem,
@@ -7,6 +7,7 @@ import {
 import { ndcg } from "../../core/metrics.js";
 import { dot, gram, product, random } from "../../core/numbers.js";
 import { fit } from "../../core/ranking.js";
+import { hundredths, mean, playgroundOf } from "./documents.js";
 
 export const GAMMA = 2, C = 1, DIM = 2;
 const GROUPS = [[18, -0.55, 0.35], [12, 0.5, 0.5], [7, 0.35, -0.55], [3, -0.7, -0.7]]; // documents, and the middle
@@ -14,7 +15,6 @@ const SPREAD = 0.16, NOISE = 0.1, SEED = 1, LISTS = 8, AT = 10;
 export const N = GROUPS.reduce((sum, [size]) => sum + size, 0);
 export const DRAWS = 20;
 
-const hundredths = (value) => Math.round(100 * value) / 100;
 const relevance = (x, y) => Math.sin(3 * x) + Math.cos(2.5 * y + 0.5);
 
 // Return one list of documents: x (n × 2), grades y. The best 15 % have grade 2, the next 25 % grade 1.
@@ -53,8 +53,6 @@ export function quality(map) {
   return mean(values);
 }
 
-export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-
 // Return the errors of all choices of three landmarks, in rising order.
 export function allTriples() {
   const found = [];
@@ -83,22 +81,12 @@ export const kmeansMap = (seed, m) => landmarkMap(drawLandmarks("kmeans", seed, 
 export const qualities = (sizes, draw) => sizes.map((m) => (
   mean(Array.from({ length: DRAWS }, (_, seed) => quality(draw(seed, m))))));
 
-// The Playground with these documents (ui/learn/playground_scene.py: number, hundredths, grade, query).
-export function playground(settings) {
-  const docs = GRADES.map((grade, i) => [i, ...[0, 1].map((k) => Math.round(100 * X[2 * i + k])), grade, 0].join("."));
-  const all = { peach: 1, docs: docs.join("_"), pg: Math.log2(GAMMA), pc: Math.log2(C), ...settings };
-  return `playground?${Object.entries(all).map((pair) => pair.join("=")).join("&")}`;
-}
+export const playground = (settings) => (
+  playgroundOf(X, GRADES, { pg: Math.log2(GAMMA), pc: Math.log2(C), ...settings }));
 
 // Return the square root of the expected squared error of m random cosines, which falls as 1/√m: their products
 // have the variance 1 + κ⁴/2 − κ² (rahimi2007, with phases).
 export function expectedError(m) {
   const variance = KERNEL.reduce((sum, k) => sum + 1 + k ** 4 / 2 - k ** 2, 0);
   return Math.sqrt(variance / m) / NORM;
-}
-
-// Compute a value when it is first asked for.
-export function once(make) {
-  let made = null;
-  return () => (made ??= make());
 }

@@ -3,7 +3,9 @@
 // A box is { x, y, width, height } in pixels. A chart is a box with scales; `plot.x(value)` and `plot.y(value)` are
 // pixels, `plot.atX(pixel)` and `plot.atY(pixel)` are values.
 
-import { cleared } from "../../playground/draw.js";
+import { cleared, rgb } from "../../playground/draw.js";
+import { gradeColour, inkOn } from "./look.js";
+import { contour, ends, levels } from "../../playground/geometry.js";
 
 // Colours of methods as on every page (rankviz/plots/style.py and ui/shell/figures.py).
 const METHODS = {
@@ -211,6 +213,14 @@ export function drawFrame(paint, key, { x, y, width, height }, name, colour = QU
 
 // --- documents in a plane -----------------------------------------------------------------------------------
 
+// Draw a document with its grade: the path of its query's shape (playground/shapes.js), `size` times as large.
+export function drawDocument(paint, key, [x, y], grade, { path, size = 1, dark, name = "" }) {
+  const fill = gradeColour(grade, dark), transform = `translate(${x} ${y}) scale(${size})`;
+  paint.put("marks", key, "path", { d: path, transform, fill, class: `document ${name}` });
+  const style = styled({ "font-size": `${Math.round(8.5 * size)}px` });
+  paint.put("marks", `${key} grade`, "text", { x, y, fill: inkOn(fill), class: "grade", style }, String(grade));
+}
+
 // Return the places of a square plane: `at([x, y])` in pixels, `from(px, py)` in the plane.
 export function plane({ x, y, width }, extent) {
   const unit = width / 2 / extent, [cx, cy] = [x + width / 2, y + width / 2];
@@ -229,4 +239,34 @@ export function layout({ width: w, height: h }, { below = 0.45, gap = 24 } = {})
   const side = Math.min(width, height * (1 - below)) - 4, top = side + 8;
   return { square: { x: (width - side) / 2, y: 2, width: side, height: side },
     rest: { x: 0, y: top, width, height: height - top }, wide: false };
+}
+
+// Return a grid of `side` ticks across a plane, and down it.
+export const ticksOf = (side, extent) => {
+  const across = Array.from({ length: side }, (_, k) => -extent + (2 * extent * k) / (side - 1));
+  return [across, [...across].reverse()];
+};
+
+// Draw scores on such a grid into a square of a canvas: stronger for higher scores, with lines of equal score.
+export function drawSurface(context, values, side, { x, y, width }, colour, lineWidth = 1) {
+  const [low, high] = ends(values), [red, green, blue] = rgb(colour), step = width / (side - 1);
+  const image = new ImageData(side, side), small = new OffscreenCanvas(side, side);
+  values.forEach((value, at) => image.data.set([red, green, blue, (110 * (value - low)) / (high - low)], 4 * at));
+  small.getContext("2d").putImageData(image, 0, 0);
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, width);
+  context.clip();
+  context.drawImage(small, x - step / 2, y - step / 2, side * step, side * step);
+  context.strokeStyle = `rgba(${red}, ${green}, ${blue}, 0.6)`;
+  context.lineWidth = lineWidth;
+  context.beginPath();
+  for (const level of levels(low, high)) {
+    for (const [x0, y0, x1, y1] of contour(values, side, level)) {
+      context.moveTo(x + x0 * step, y + y0 * step);
+      context.lineTo(x + x1 * step, y + y1 * step);
+    }
+  }
+  context.stroke();
+  context.restore();
 }

@@ -1,6 +1,7 @@
 // Lesson "fourier": random cosines are added to one row of the kernel. How many halve the error?
 
 import * as data from "../examples/approximation.js";
+import { mean, once } from "../examples/documents.js";
 import { Motion } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import * as plots from "../kit/plots.js";
@@ -15,7 +16,7 @@ const FEW = 6, EXTENT = 1.2, POINTS = 121, SHOWN = 12, SECONDS = 5, LEAST = 0.02
 const DOTTED = { "stroke-dasharray": "2 4" }, DASHED = { "stroke-dasharray": "7 5" };
 const [QUESTION, GUESS, REVEAL, , FREE] = [0, 1, 2, 3, 4];
 
-export const curves = data.once(() => {
+export const curves = once(() => {
   const fourier = data.errors(SIZES, data.waveMap), nystroem = data.errors(LANDMARKS, data.kmeansMap);
   const at = (m) => fourier.find((one) => one.m === m).mean;
   return { fourier, nystroem, at, landmarks: nystroem.find((one) => one.mean <= at(NEEDED)).m };
@@ -34,7 +35,7 @@ export function wavesOf({ omega, phase, m }, x) {
   });
 }
 
-export const meanOf = (waves) => LINE.map((_, at) => 2 * data.mean(waves.map((wave) => wave[at])));
+export const meanOf = (waves) => LINE.map((_, at) => 2 * mean(waves.map((wave) => wave[at])));
 
 export const fourierScene = (stage) => new Fourier(stage);
 
@@ -207,7 +208,7 @@ class Fourier {
       { ends: [low, high], log, ticks: ticks(free ? [1, 10, 100, 400] : [10, 20, 40, 100, 200]), name: words.count },
       { ends: [least, most], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]), name: words.error });
     const last = this.step === REVEAL ? this.m : high, clipped = (value) => plots.within(value, least, most);
-    const shown = (list) => list.filter(({ m, mean }) => m >= low && m <= last && mean >= least);
+    const shown = (list) => list.filter((one) => one.m >= low && one.m <= last && one.mean >= least);
     plots.drawAxes(this.paint, "errors", plot);
     if (this.step >= REVEAL) {
       const band = shown(fourier).map((one) => [one.m, clipped(one.low), clipped(one.high)]);
@@ -223,7 +224,7 @@ class Fourier {
 
   drawPresent(plot, nystroem) {
     const { dark, words } = this.stage, blue = plots.methodColour("nystroem", dark);
-    plots.drawCurve(this.paint, "nystroem", plot, nystroem.map(({ m, mean }) => [m, mean]), plots.strokeOf(blue, 3));
+    plots.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), plots.strokeOf(blue, 3));
     const look = { anchor: "end", colour: blue };
     plots.drawText(this.paint, "of nystroem", plot.x(6), plot.y(0.035), words.nystroem, look);
     const error = plots.within(this.found.error, LEAST, MOST);

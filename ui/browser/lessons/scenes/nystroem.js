@@ -1,6 +1,7 @@
 // Lesson "nystroem": the reader picks three of forty documents as landmarks. How far is K̃ from K?
 
 import * as data from "../examples/approximation.js";
+import { once } from "../examples/documents.js";
 import { gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
@@ -12,7 +13,7 @@ export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playgroun
 const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
 // What the reveal compares the reader's choice with: all choices of three, and means of those that 20 seeds draw.
-export const triples = data.once(() => {
+export const triples = once(() => {
   const drawn = (kind) => (seed, m) => data.landmarkMap(data.drawLandmarks(kind, seed, m));
   const [random, kmeans] = ["random", "kmeans"].map((kind) => data.errors([M], drawn(kind))[0].mean);
   const errors = data.allTriples();
@@ -20,7 +21,7 @@ export const triples = data.once(() => {
 });
 
 // Error and NDCG against m, by k-means++.
-export const curves = data.once(() => (
+export const curves = once(() => (
   { error: data.errors(SIZES, data.kmeansMap), ndcg: data.qualities(SIZES, data.kmeansMap) }));
 
 // The number of choices with a smaller error.
