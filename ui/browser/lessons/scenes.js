@@ -4,8 +4,9 @@ import { fourierScene } from "./scenes/fourier.js";
 import { kernelScene } from "./scenes/kernel.js";
 import { nystroemScene } from "./scenes/nystroem.js";
 import { pairsScene } from "./scenes/pairs.js";
+import { regularisationScene } from "./scenes/regularisation.js";
 
 export const SCENES = {
-  pairs: pairsScene, kernel: kernelScene, nystroem: nystroemScene,
+  pairs: pairsScene, regularisation: regularisationScene, kernel: kernelScene, nystroem: nystroemScene,
   fourier: fourierScene,
 };
