@@ -14,7 +14,7 @@ const LESSONS = read("frame").lessons;
 const SIZES = [{ width: 800, height: 550 }, { width: 370, height: 490 }, { width: 0, height: 0 }];
 const PREDICTIONS = {
   regularisation: [0.85, 0.87, 0.9, 0.92, 0.95, 0.94, 0.9, 0.8], kernel: [0, 56, 68, 130, 257, 130, 68, 56, 0],
-  nystroem: [3, 20, 35], fourier: [20],
+  nystroem: [3, 20, 35], fourier: [20], alpha: [12],
 };
 
 const termsOf = (part) => {
