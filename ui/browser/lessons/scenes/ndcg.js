@@ -270,7 +270,6 @@ class List {
       value: { now: at, low: 0, high: 1, text: told },
       drag: (px) => this.place(k, (px - x) / length),
       nudge: (right, up) => this.place(k, at + STEP * (right + up)),
-      press: () => {},
     });
   }
 
