@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { LOSSES } from "../../ui/browser/core/ranking.js";
 import { bridged, Sketch } from "../../ui/browser/lessons/kit/sketch.js";
 import { SHOWN as ANSWER, asGuess, asText, filled, number } from "../../ui/browser/lessons/kit/words.js";
+import { fromHash, toHash } from "../../ui/browser/lessons/alone.js";
 import { allowed } from "../../ui/browser/lessons/lesson.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 import * as descent from "../../ui/browser/lessons/examples/descent.js";
@@ -27,6 +28,17 @@ test("predictions survive an address", () => {
   for (const guess of [null, ANSWER, [1, 0, -2.5], [0.123]]) assert.deepEqual(asGuess(asText(guess)), guess);
   assert.equal(asGuess("1_x"), null);
   assert.equal(asText([1 / 3]), "0.333");
+});
+
+test("the hash of a file has the state; unknown lessons lead to the first one", () => {
+  const order = ["pairs", "ndcg"];
+  for (const state of [{ lesson: "ndcg", step: 2, guess: "1_0.5" }, { lesson: "pairs", step: 0, guess: "" }]) {
+    assert.deepEqual(fromHash(toHash(state), order), state);
+  }
+  assert.equal(toHash({ lesson: "ndcg", step: 2, guess: "1_0.5" }), "#lesson=ndcg&step=3&guess=1_0.5");
+  for (const hash of ["", "#", "#lesson=nosuch&step=3"]) {
+    assert.deepEqual(fromHash(hash, order), { lesson: "pairs", step: 0, guess: "" });
+  }
 });
 
 test("names in braces are filled, others stay, and minus signs are long", () => {
