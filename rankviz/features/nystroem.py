@@ -369,22 +369,6 @@ class Nystroem:
 
 
 @dataclass(frozen=True, eq=False)
-class GivenLandmarks:
-    """The Nyström map of given landmarks (m, d): any points, in the order that makes maps nested."""
-
-    landmarks: FloatArray
-    kernel: Kernel
-
-    def draw(self, X: FloatArray, report: Report = silent) -> DrawnLandmarks:
-        """Return these landmarks for any documents X (n, d)."""
-        return DrawnLandmarks(self.landmarks, X, self.kernel, None)
-
-    def fit(self, X: FloatArray, report: Report = silent) -> FittedNystroem:
-        """Factor their kernel matrix at the settings' γ."""
-        return self.draw(X, report).fitted(self.kernel.gamma, report)
-
-
-@dataclass(frozen=True, eq=False)
 class DrawnLandmarks:
     """Landmarks (m, d) of documents (n, d), the kernel at any γ, and the rank to keep.
 

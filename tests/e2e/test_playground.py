@@ -72,6 +72,34 @@ def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Ser
     expect(answer(page)).to_have_text(told)
 
 
+def test_the_model_follows_a_held_document_a_slider_and_a_frequency(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/playground?pmap=random+Fourier&pset=XOR&pm=4")
+    told, points = page.locator(".playground output").last, page.locator(".playground .frequency")
+    expect(answer(page)).to_have_text(re.compile("with 4 frequencies orders"))
+    before, there = told.inner_text(), place(marks(page).first)
+    page.mouse.move(*at(page, *there))
+    page.mouse.down()
+    page.mouse.move(*at(page, 0.0, 1.1), steps=4)
+    expect(told).to_have_text(re.compile(r"^\d+ of \d+ pairs in order"))  # trained, and still held
+    page.mouse.up()
+    expect(told).to_have_text(re.compile("^Newton step"))
+    assert told.inner_text() != before
+    page.get_by_role("slider", name="Number of features (m)").press("ArrowRight")
+    expect(points).to_have_count(6)
+    expect(page.locator(".playground .matrices")).to_contain_text("K̃, Nyström, m = 6")
+    points.nth(5).press("ArrowUp")
+    expect(page.get_by_text("2 changes by hand")).to_be_visible()
+    expect(answer(page)).to_have_text(re.compile("with 6 frequencies orders"))
+    wait_settled(page)
+    assert query_of(page)["pm"] == "6"
+    assert re.search(r"_w5\.", query_of(page)["docs"])
+    said, label = answer(page).inner_text(), points.nth(5).get_attribute("aria-label")
+    page.reload()
+    wait_settled(page)
+    expect(answer(page)).to_have_text(said)
+    expect(points.nth(5)).to_have_attribute("aria-label", str(label))
+
+
 def test_keys_move_grade_and_take_away_a_document(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?peach=4")
     first = marks(page).first
@@ -229,7 +257,7 @@ def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
 
 def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?m=50&c=-2")
-    expect(sidebar(page).get_by_role("group", name="Number of features (m)", exact=True)).to_have_count(1)
+    expect(page.get_by_role("slider", name="Number of features (m)")).to_have_count(1)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_be_hidden()
     expect(sidebar(page).get_by_text("Settings not used on this page")).to_be_visible()
     follow(page, "Train")

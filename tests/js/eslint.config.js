@@ -5,10 +5,9 @@ import js from "@eslint/js";
 const names = (...list) => Object.fromEntries(list.map((name) => [name, "readonly"]));
 const BROWSER = names(
   "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "ImageData", "OffscreenCanvas", "URL",
-  "URLSearchParams",
   "setTimeout", "clearTimeout", "atob", "btoa", "requestAnimationFrame", "cancelAnimationFrame", "performance",
   "getComputedStyle", "ResizeObserver", "CustomEvent", "TextEncoder", "CompressionStream", "Response",
-  "history", "innerWidth", "location",
+  "history", "innerWidth", "location", "URLSearchParams",
 );
 
 const RULES = {

@@ -17,20 +17,10 @@ import * as regularisation from "../../ui/browser/lessons/scenes/regularisation.
 
 const close = (a, b, by) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
 
-test("a curve drawn by hand passes the knots between two points, and fills those left out", () => {
-  const knots = [0, 10, 20, 30], none = [null, null, null, null];
-  assert.deepEqual(plots.stroked(knots, none, [10, 1], [20, 2], 4), [null, 1, 2, null]);
-  assert.deepEqual(plots.stroked(knots, none, [20, 2], [10, 1], 4), [null, 1, 2, null]);
-  assert.deepEqual(plots.stroked(knots, none, [11, 5], [11, 5], 4), [null, 5, null, null]);
-  assert.deepEqual(plots.completed([null, 1, 2, null]), [1, 1, 2, 2]);
-  assert.deepEqual(plots.completed(none), none);
-});
-
 test("the path of a curve is interrupted where it has no value", () => {
   const plot = plots.chart({ x: 0, y: 0, width: 158, height: 170 }, { ends: [0, 1] }, { ends: [0, 1] });
   assert.equal(plots.pathOf(plot, [[0, 0], [0.5, 1], [0.7, null], [1, 0]]), "M46.0 126.0L96.0 26.0M146.0 126.0");
-  close(plot.atX(96), 0.5, 1e-12);
-  close(plot.atY(-1000), 1, 1e-12);
+  assert.deepEqual(plot.from(96, -1000), [0.5, 1]);
 });
 
 test("nystroem: K̃ is exact in the landmarks' columns", () => {

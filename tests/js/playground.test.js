@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as geometry from "../../ui/browser/playground/geometry.js";
-import { titleOf, titleOfWave } from "../../ui/browser/playground/telling.js";
+import { percent } from "../../ui/browser/playground/kernels.js";
+import * as model from "../../ui/browser/playground/model.js";
+import { answerOf, ofPairs, titleOf, titleOfWave } from "../../ui/browser/playground/telling.js";
+import { pairs as listed } from "../../ui/browser/core/ranking.js";
+import { random } from "../../ui/browser/core/numbers.js";
 
 const SIDE = 9, EXTENT = 1.2;
 const grid = (f) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {
@@ -11,30 +15,9 @@ const grid = (f) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {
 });
 const close = (a, b, by = 1e-5) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
 
-test("surfaces are decoded from integers with a scale", () => {
-  const values = Buffer.from(Int16Array.from([0, 1, 2, 3, -32767, 5, 6, 32767]).buffer).toString("base64");
-  const [first, second] = geometry.surfaces({ surface: { values, scale: 0.5 }, side: 2, steps: [0, 4] });
-  assert.deepEqual([...first], [0, 0.5, 1, 1.5]);
-  assert.deepEqual([...second], [-16383.5, 2.5, 3, 16383.5]);
-});
-
-test("pairs are documents of one query, the higher grade first", () => {
-  const rows = [[7, 0, 0, 1, 0], [8, 0, 0, 0, 0], [9, 0, 0, 2, 1], [3, 0, 0, 2, 0]];
-  const pairs = geometry.pairsOf(geometry.documentsOf(rows));
-  assert.deepEqual(pairs, [[0, 1], [3, 0], [3, 1]]);
-});
-
 test("margins have three classes, and 0 is misordered", () => {
   const { MISORDERED, WITHIN, BEYOND } = geometry;
   assert.deepEqual([-1, 0, 0.5, 1].map(geometry.classOf), [MISORDERED, MISORDERED, WITHIN, BEYOND]);
-});
-
-test("a linear surface is read exactly between the points of the grid and at the edge", () => {
-  const values = grid((x, y) => 3 * x - 2 * y + 1);
-  for (const [x, y] of [[0, 0], [0.313, -0.777], [-1.2, 1.2], [1.2, -1.2], [5, 0]]) {
-    const inside = (v) => Math.min(Math.max(v, -EXTENT), EXTENT);
-    close(geometry.valueAt(values, SIDE, EXTENT, x, y), 3 * inside(x) - 2 * inside(y) + 1);
-  }
 });
 
 test("contours of a slope are one straight line, those of a bowl close", () => {
@@ -99,12 +82,8 @@ test("the nearest mark within reach is grasped", () => {
   assert.equal(geometry.clamped(-0.1234, 1.15), -0.12);
 });
 
-test("surfaces of two steps are mixed by a share", () => {
-  assert.deepEqual([...geometry.mixed(Float32Array.of(0, 2), Float32Array.of(2, 2), 0.5)], [1, 2]);
-});
-
 test("pairs and misordered pairs are counted for each document", () => {
-  const found = geometry.tallied([[0, 1], [2, 1], [2, 0]], [0.5, 0.5, 3, 9]);
+  const found = geometry.tallied({ winner: [0, 2, 2], loser: [1, 1, 0] }, [0.5, 0.5, 3, 9]);
   assert.deepEqual(found.map(({ pairs, wrong }) => [pairs, wrong]), [[2, 1], [2, 1], [2, 0], [0, 0]]);
 });
 
@@ -142,4 +121,148 @@ test("the label of an arrow is beyond its tip, unless a mark is there", () => {
   close2(at([{ x: 0, y: 0 }, { x: 112, y: 30 }]), 112, 0);
   close2(at([{ x: 120, y: 0 }]), 60, 14);
   close2(at([{ x: 120, y: 0 }, { x: 60, y: 10 }]), 100, 14);
+});
+
+// --- the model ------------------------------------------------------------------------------------------------
+
+const SETTINGS = { map: "nystroem", m: 6, gamma: 2, C: 1, loss: "squaredHinge", seed: 3 };
+
+// Documents of two queries: the farther from the middle, the higher the grade.
+function world(settings = {}, seed = 1) {
+  const rng = random(seed), documents = Array.from({ length: 24 }, (_, id) => {
+    const [x, y] = [2 * rng.uniform() - 1, 2 * rng.uniform() - 1];
+    return { id, x, y, grade: Math.min(2, Math.floor(2.5 * Math.hypot(x, y))), query: id % 2 };
+  });
+  return { documents: model.inOrder(documents), settings: { ...SETTINGS, ...settings }, moved: new Map(),
+    turned: new Map() };
+}
+
+test("documents are trained query by query", () => {
+  const queries = world().documents.map((one) => one.query);
+  assert.deepEqual(queries, [...queries].sort());
+  const found = model.trained(world()), { documents } = world();
+  found.pairs.winner.forEach((i, k) => {
+    const [one, other] = [documents[i], documents[found.pairs.loser[k]]];
+    assert.ok(one.query === other.query && one.grade > other.grade);
+  });
+});
+
+test("landmarks are nested, stay where others come and go, and lie where they were put", () => {
+  const whole = world({ m: 8 }), few = model.landmarksOf(world({ m: 5 })), more = model.landmarksOf(whole);
+  assert.deepEqual(more.slice(0, 5), few);
+  const used = (one) => more.some(({ x, y }) => x === one.x && y === one.y);
+  const less = { ...whole, documents: whole.documents.filter((one, k) => used(one) || k % 2) };
+  assert.deepEqual(model.landmarksOf(less), more);
+  whole.moved.set(2, { x: 0.5, y: -0.5 });
+  assert.deepEqual(model.landmarksOf(whole)[2], { number: 2, x: 0.5, y: -0.5 });
+  const twice = { ...whole, documents: whole.documents.map((one) => ({ ...one, x: one.id % 3, y: 0 })) };
+  assert.equal(model.landmarksOf(twice).length, 3);
+});
+
+test("a moved frequency turns its wave, in units of √(2γ)", () => {
+  const asked = world({ map: "fourier", gamma: 2 });
+  asked.turned.set(1, { x: 1.5, y: -0.5 });
+  const { map } = model.trained(asked);
+  close(map.omega[1], 3, 1e-12);
+  close(map.omega[6 + 1], -1, 1e-12);
+  assert.equal(model.frequenciesOf(asked)[1].x, 1.5);
+});
+
+test("training from other weights ends at the same model, and begins at zero for its steps", () => {
+  for (const map of ["linear", "nystroem", "fourier", "exact"]) {
+    const asked = world({ map }), cold = model.trained(asked), start = cold.weights.map((v) => v + 0.2);
+    const warm = model.trained(asked, start);
+    warm.weights.forEach((v, k) => close(v, cold.weights[k], 1e-4));
+    assert.ok(cold.path[0].weights.every((v) => v === 0) && cold.path.at(-1).weights === cold.weights);
+    for (const other of [new Float64Array(2), new Float64Array(40)]) {
+      model.trained(asked, other).weights.forEach((v, k) => close(v, cold.weights[k], 1e-2));
+    }
+  }
+});
+
+test("the surface has the scores at the points of the grid", () => {
+  for (const map of ["linear", "nystroem", "fourier"]) {
+    const asked = world({ map }), found = model.trained(asked);
+    const { side, values } = model.surfaceOf(found, found.weights);
+    const there = { ...asked, documents: [{ id: 0, x: -model.EXTENT, y: model.EXTENT, grade: 0, query: 0 },
+      { id: 1, x: model.EXTENT, y: model.EXTENT, grade: 0, query: 0 }] };
+    const features = found.map.transform(Float64Array.from(there.documents.flatMap(({ x, y }) => [x, y])));
+    const [left, right] = model.scoresOf({ map: found.map, features }, found.weights);
+    close(values[0], left, 1e-10);
+    close(values[side - 1], right, 1e-10);
+  }
+});
+
+test("every loss in the menu is trained, and orders more pairs than none", () => {
+  for (const loss of ["squaredHinge", "huber", "hinge", "logistic", "logisticPwq", "smoothHinge"]) {
+    const found = model.trained(world({ loss, C: 4 }));
+    const right = model.ordered(found.pairs, model.scoresOf(found, found.weights));
+    assert.ok(right > 0.8 * found.pairs.length, `${loss}: ${right} of ${found.pairs.length}`);
+  }
+});
+
+test("both approximations meet the kernel as m grows, Nyström where all documents are landmarks", () => {
+  const shares = (m) => model.kernelsOf(world({ m })).approximations.map((one) => one.share);
+  const [few, many] = [shares(3), shares(24)];
+  assert.ok(few[0] > many[0] && many[0] < 1e-8);
+  assert.ok(shares(4)[1] > shares(100)[1]);
+  const { side, K } = model.kernelsOf(world());
+  assert.equal(side, 24);
+  close(K[0], 1, 1e-15);
+  assert.deepEqual([0.0004, 0.0123, 0.66].map(percent), ["less than 0.1 %", "1.2 %", "66 %"]);
+});
+
+test("without documents of two grades nothing is learned", () => {
+  const asked = world(), equal = { ...asked, documents: asked.documents.map((one) => ({ ...one, grade: 1 })) };
+  assert.ok(model.trained(equal).weights.every((v) => v === 0));
+  assert.ok(model.trained(equal, Float64Array.of(1, 2)).weights.every((v) => Math.abs(v) < 1e-12));
+});
+
+// --- the answer -----------------------------------------------------------------------------------------------
+
+test("the best direction is better than any of many, and none orders documents in one place", () => {
+  for (const seed of [1, 2, 3]) {
+    const { documents } = world({}, seed), own = model.trained(world({}, seed)).pairs;
+    const counts = Array.from({ length: 2000 }, (_, k) => {
+      const angle = (2 * Math.PI * k) / 2000, [u, v] = [Math.cos(angle), Math.sin(angle)];
+      const f = documents.map(({ x, y }) => u * x + v * y);
+      return model.ordered(own, f);
+    });
+    const best = geometry.bestDirection(documents, own), most = Math.max(...counts);
+    assert.ok(best >= most && best <= most + 2, `${best} and ${most}`);
+  }
+  const of = (rows, y) => geometry.bestDirection(rows.map(([u, v]) => ({ x: u, y: v })), listed(y, [0, y.length]));
+  assert.equal(of([[0, 0], [1, 1]], [0, 1]), 1);
+  assert.equal(of([[0, 0], [-1, 0], [1, 0]], [0, 1, 1]), 1);
+  assert.equal(of([[1, 0], [1, 0]], [0, 1]), 0);
+  assert.equal(of([[0, 0], [1, 0]], [1, 0]), 1);
+});
+
+const PHRASES = {
+  who: ["N with {m} landmark", "N with {m} landmarks"], isLinear: false, empty: "none", oneDocument: "one",
+  oneGrade: "same", onlyPair: "the only pair", allPairs: "all {n} pairs", ofPair: "{right} of {n} pair ({share} %)",
+  ofPairs: "{right} of {n} pairs ({share} %)", all: "all", answer: "{who}: {found}{compared}; {limit}",
+  asExact: ", as exact", exact: ", exact {exact}", noLinear: "none more", noLinearAbove: "none above {direction}",
+  linearAll: "linear all", linearMost: "linear {direction}",
+};
+
+test("pairs are counted in words", () => {
+  assert.equal(ofPairs(PHRASES, 1, 1), "the only pair");
+  assert.equal(ofPairs(PHRASES, 0, 1), "0 of 1 pair (0 %)");
+  assert.equal(ofPairs(PHRASES, 999, 1000), "999 of 1,000 pairs (99 %)");
+  assert.equal(ofPairs(PHRASES, 1, 1000), "1 of 1,000 pairs (1 %)");
+});
+
+test("the answer compares with the exact kernel and the best direction", () => {
+  const facts = { documents: 9, pairs: 20, m: 1, right: 15, exact: 20, direction: 12 };
+  assert.equal(answerOf(PHRASES, facts), "N with 1 landmark: 15 of 20 pairs (75 %), exact all; linear 12");
+  assert.equal(answerOf(PHRASES, { ...facts, m: 2, right: 20, direction: 20 }),
+    "N with 2 landmarks: all 20 pairs, as exact; linear all");
+  const linear = { ...PHRASES, isLinear: true };
+  assert.equal(answerOf(linear, { ...facts, exact: null }), "N with 1 landmark: 15 of 20 pairs (75 %); none more");
+  assert.equal(answerOf(linear, { ...facts, exact: null, direction: 16 }),
+    "N with 1 landmark: 15 of 20 pairs (75 %); none above 16");
+  assert.equal(answerOf(PHRASES, { documents: 0, pairs: 0 }), "none");
+  assert.equal(answerOf(PHRASES, { documents: 1, pairs: 0 }), "one");
+  assert.equal(answerOf(PHRASES, { documents: 3, pairs: 0 }), "same");
 });

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
@@ -68,6 +69,19 @@ def components(app: AppTest) -> list[dict[str, Any]]:
     return [
         json.loads(element.proto.json or element.proto.mixed.json) for element in app.get("bidi_component")
     ]
+
+
+def tell(app: AppTest, name: str, value: Any) -> None:
+    """Have the browser tell something of the first component of the page, as its script does."""
+    states, proto = app._tree.get_widget_states(), app.get("bidi_component")[0].proto
+    one = states.widgets.add()
+    if name == "changes":  # a state, which stays
+        one.id, one.json_value = proto.id, json.dumps({name: value})
+    else:
+        one.id = _make_trigger_id(proto.id, "events")
+        one.json_trigger_value = json.dumps([{"event": name, "value": value}])
+    app._run(states)
+    assert not app.exception, app.exception
 
 
 def words(app: AppTest) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest_pages import components
-from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from conftest_pages import components, tell
 from streamlit.testing.v1 import AppTest
 
 from ui.shell import components as shapes
@@ -35,25 +33,18 @@ MESSAGES: dict[str, list[tuple[str, Any]]] = {
         ("walk", {"w": [shapes.LARGEST, *[0.0] * (FEATURES - 1)]}),
         ("moved", {"id": "", "w": [[0, 0.5], [1, -1.5]]}),
     ],
+    "lessons": [
+        ("moved", {"lesson": "ndcg", "step": 2, "guess": "0.5_0.25_1"}),
+        ("moved", {"lesson": "pairs", "step": 0, "guess": ""}),
+    ],
     "playground": [
         ("changes", [{"rev": 1, "kind": "put", "id": 0, "x": 0.5, "y": 0.1, "grade": 1, "query": 0}]),
         ("changes", [{"rev": 1, "kind": "landmark", "number": 0, "x": 0.5, "y": 0.1}]),
+        ("changes", [{"rev": 1, "kind": "frequency", "number": 0, "x": 0.5, "y": 0.1}]),
+        ("changes", [{"rev": 1, "kind": "set", "name": "m", "raw": 20}]),
     ],
 }
 """What the scripts tell, by page: a name and a value."""
-
-
-def tell(app: AppTest, name: str, value: Any) -> None:
-    """Have the browser tell something of the first component of the page, as its script does."""
-    states, proto = app._tree.get_widget_states(), app.get("bidi_component")[0].proto
-    one = states.widgets.add()
-    if name == "changes":  # a state, which stays
-        one.id, one.json_value = proto.id, json.dumps({name: value})
-    else:
-        one.id = _make_trigger_id(proto.id, "events")
-        one.json_trigger_value = json.dumps([{"event": name, "value": value}])
-    app._run(states)
-    assert not app.exception, app.exception
 
 
 def opened(page: str, open_by_menu: Opener) -> AppTest:
@@ -107,6 +98,9 @@ def test_what_has_its_shape_is_taken(open_by_menu: Opener) -> None:
     app = opened("playground", open_by_menu)
     tell(app, "changes", [{"rev": 1, "kind": "drop", "id": 3}])
     assert app.query_params["docs"] == "3"
+    app = opened("lessons", open_by_menu)
+    tell(app, "moved", {"lesson": "ndcg", "step": 2, "guess": "shown"})
+    assert [app.query_params[key] for key in ("lesson", "step", "guess")] == ["ndcg", "3", "shown"]
     app = opened("weights", open_by_menu)
     sent = components(app)[0]
     tell(app, "moved", {"id": sent["id"], "w": [[2, 0.5]]})

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest_pages import components, words
+from conftest_pages import components, tell, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets.letor import parse_letor
 from rankviz.datasets.synthetic import PLANES, make_plane
-from rankviz.whatif.plane import fit_plane
+from rankviz.learning.losses import LOSSES
+from ui.learn import playground as views
 from ui.learn import playground_words as said
-from ui.learn.playground import SIDE, letor, packed
+from ui.learn.playground import letor
 from ui.learn.playground_scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
+from ui.shell.components import SCRIPTS
 
 Opener = Callable[..., AppTest]
 PUT = {"kind": "put", "x": 0.5, "y": -0.25, "grade": 3, "query": 1}
@@ -66,6 +68,7 @@ def test_what_the_browser_cannot_mean_changes_nothing() -> None:
         PUT | {"id": 0, "x": None},
         PUT | {"id": 10**9},
         {"kind": "landmark", "number": -1, "x": 0, "y": 0},
+        {"kind": "frequency", "number": 0, "x": 0},
     ):
         assert scene.after(change) == scene, change
 
@@ -80,7 +83,9 @@ def test_a_link_says_all_changes() -> None:
     scene = Scene("xor", 3, 5)
     changed = scene.after(PUT | {"id": 2}).after(PUT | {"id": 9, "x": -1.0}).after({"kind": "drop", "id": 4})
     changed = changed.after({"kind": "landmark", "number": 3, "x": 0.07, "y": -1.15})
-    assert changed.line == "2.50.-25.3.1_9.-100.-25.3.1_4_z3.7.-115"
+    changed = changed.after({"kind": "frequency", "number": 11, "x": 9, "y": -0.5})
+    assert changed.line == "2.50.-25.3.1_9.-100.-25.3.1_4_z3.7.-115_w11.350.-50"
+    assert changed.by_hand == 5
     assert scene.read(changed.line) == changed
     assert scene.read("") == scene
 
@@ -111,63 +116,63 @@ def test_changes_are_undone_one_after_the_other() -> None:
         assert held.scene == before
 
 
-def test_the_browser_is_sent_what_it_draws() -> None:
-    scene = Scene("ring", 3)
-    assert scene.data is not None
-    settings = {"feature_map": "nystroem", "n_components": 5, "gamma": 2.0, "C": 1.0}
-    fit = fit_plane(scene.data, settings)
-    model = packed(scene, fit)["model"]
-    steps = len(model["steps"])
-    assert model["steps"][-1] == len(fit.path) - 1
-    assert len(model["surface"]["values"]) == 4 * -(-2 * steps * SIDE**2 // 3)  # base64 of two bytes each
-    assert np.allclose(model["scores"], fit.scores(scene.data.X), rtol=1e-5)
-    assert np.array(model["landmarks"]["coefficients"]).shape == (steps, 5)
-    assert model["reach"] == pytest.approx(np.sqrt(np.log(2) / 2), abs=0.006)
-    assert len(model["kernels"]["matrices"]) == 2
-    assert packed(scene, None)["model"] is None
+def test_a_slider_beside_the_plane_is_in_the_address(open_page: Opener) -> None:
+    app = open_page("playground", pmap="Nyström", pg=3)
+    sliders = {one["name"]: one for one in sent(app)["sliders"]}
+    assert [sliders[name]["raw"] for name in ("m", "gamma", "C")] == [12, 3, 0]
+    assert sliders["gamma"]["shown"][sliders["gamma"]["steps"].index(-1)] == "γ = 2⁻¹"
+    assert not any(one["unread"] for one in sliders.values())
+    change = {"rev": 1, "kind": "set", "name": "gamma", "raw": -1}
+    tell(app, "changes", [change])
+    assert app.query_params["pg"] == "-1"
+    assert "γ = 2⁻¹" in words(app)
+    for wrong in ({"name": "gamma", "raw": 99}, {"name": "seed", "raw": 1}, {"name": ["m"], "raw": {}}):
+        tell(app, "changes", [change, change | {"rev": 2} | wrong])
+        assert app.query_params["pg"] == "-1"
+
+
+def test_the_browser_is_told_what_the_map_reads(open_page: Opener) -> None:
+    linear = sent(open_page("playground"))
+    assert [one["name"] for one in linear["sliders"] if one["unread"]] == ["m", "gamma"]
+    assert not linear["kernel"]
+    fourier = sent(
+        open_page("playground", pmap="random Fourier", ploss="hinge", peach=2, docs="w3.350.-20_z1.5.7")
+    )
+    assert (fourier["map"], fourier["loss"], fourier["kernel"], fourier["approximates"]) == (
+        "fourier",
+        "hinge",
+        True,
+        True,
+    )
+    assert fourier["turned"] == [[3, 3.5, -0.2]]
+    assert fourier["moved"] == [[1, 0.05, 0.07]]
+
+
+def test_every_map_and_loss_is_offered_that_the_small_core_trains(open_page: Opener) -> None:
+    app = open_page("playground")
+    assert app.selectbox(key="pmap").options == [one.label for one in views.MAPS.values()]
+    assert app.selectbox(key="ploss").options == [LOSSES[name].label for name in views.TRAINED]
+    script = (SCRIPTS / "core" / "losses.js").read_text("utf-8")
+    for name in views.TRAINED:
+        assert re.search(rf"^  {re.sub('_(.)', lambda one: one[1].upper(), name)}: ", script, re.MULTILINE)
 
 
 # --- the page ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("plane", PLANES)
-def test_the_answer_counts_what_is_in_order(plane: str, open_page: Opener) -> None:
+def test_every_set_is_sent(plane: str, open_page: Opener) -> None:
     app = open_page("playground", pset=PLANES[plane].label)
-    data = make_plane(plane)
-    right = fit_plane(data, {"feature_map": "linear", "C": 1.0}).n_ordered
-    text = app.header[0].value
-    assert text.startswith("After training, the linear model orders ")
-    if plane == "linear":
-        assert re.fullmatch(
-            r"After training, the linear model orders all \d+ pairs; no linear model orders more\.", text
-        )
-    else:
-        found = re.fullmatch(
-            r".* orders ([\d,]+) of .*; no linear model orders more(?: than ([\d,]+))?\.",
-            text,
-        )
-        assert found is not None
-        assert int(found[1].replace(",", "")) == right
+    assert len(sent(app)["documents"]) == make_plane(plane).n_documents
 
 
-def test_kernels_are_held_against_the_exact_one(open_page: Opener) -> None:
-    app = open_page("playground", pset="XOR", pmap="random Fourier", pm=4)
-    assert re.fullmatch(
-        r"After training, random Fourier with 4 frequencies orders \d+ of \d+ pairs \(\d+ %\), "
-        r"the exact kernel (all|\d+); a linear model at most \d+\.",
-        app.header[0].value,
-    )
-    assert len(sent(app)["model"]["waves"]["omega"]) == 3
-    exact = open_page("playground", pset="XOR", pmap="exact kernel", pg=4)
-    assert exact.header[0].value.startswith("After training, the exact kernel orders all")
-    assert len(sent(exact)["model"]["kernels"]["matrices"]) == 1
-
-
-def test_few_pairs_are_counted_in_words() -> None:
-    assert said.of_pairs(1, 1) == "the only pair"
-    assert said.of_pairs(0, 1) == "0 of 1 pair (0 %)"
-    assert said.of_pairs(999, 1000) == "999 of 1,000 pairs (99 %)"
-    assert said.of_pairs(1, 1000) == "1 of 1,000 pairs (1 %)"
+def test_phrases_name_the_model() -> None:
+    assert said.answers(views.MAPS["nystroem"])["who"] == [
+        "Nyström with {m} landmark",
+        "Nyström with {m} landmarks",
+    ]
+    assert said.answers(views.MAPS["exact"])["who"] == ["the exact kernel"] * 2
+    assert [name for name, kind in views.MAPS.items() if said.answers(kind)["isLinear"]] == ["linear"]
 
 
 def test_a_link_with_documents_is_opened(open_page: Opener) -> None:
@@ -195,12 +200,6 @@ def test_changes_too_long_for_a_link_are_said(open_page: Opener) -> None:
     assert "docs" not in app.query_params
 
 
-def test_every_loss_and_the_ends_of_the_settings_give_an_answer(open_page: Opener) -> None:
-    for ends in ({"pg": -4, "pc": 10}, {"pg": 6, "pc": -12}, {"ploss": "hinge", "pm": 1}):
-        app = open_page("playground", pmap="Nyström", **ends)
-        assert "orders" in app.header[0].value
-
-
 def test_documents_are_saved_as_letor_text() -> None:
     data = Scene("noisy", 5, 2).data
     assert data is not None
@@ -220,4 +219,4 @@ def test_what_is_beside_the_plane_says_the_goal_and_what_off_is(open_page: Opene
     side = sent(open_page("playground", pmap="Nyström"))["words"]["side"]
     assert side["goal"] == "Same shape: one query. In each, darker documents should score higher."
     assert "Frobenius" in side["note"]
-    assert "Frobenius" not in sent(open_page("playground", pmap="exact kernel"))["words"]["side"]["note"]
+    assert "Frobenius" not in sent(open_page("playground"))["words"]["side"]["note"]

@@ -12,14 +12,16 @@ from typing import Any
 
 import streamlit as st
 
-from ui.controls.widgets import Bound, write_address
-from ui.learn import lessons_words as words
-from ui.shell.components import SCRIPTS, Shape, mount, record, text, whole
+from ui.controls.link import report_invalid
+from ui.controls.widgets import write_address
+from ui.shell.components import SCRIPTS, mount, record, text, whole
 
 FOLDER = SCRIPTS / "lessons"
 KEY, LESSON, STEP, GUESS = "lesson-figure", "lesson", "step", "guess"
 """Key of the component; keys of the state in the session and in the address."""
-STEPS = 5
+STATE = (LESSON, STEP, GUESS)
+_MENU, _WRITTEN = "lesson-menu", "lesson-written"
+_STEPS = ("1", "2", "3", "4", "5")
 LONGEST = 600
 """Most letters of a prediction."""
 _PREDICTION = re.compile(r"shown|(-?\d{1,9}(\.\d{1,6})?(_-?\d{1,9}(\.\d{1,6})?)*)?")
@@ -41,58 +43,77 @@ def prediction(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST and bool(_PREDICTION.fullmatch(value))
 
 
-MOVED: Shape = record(lesson=text, step=whole, guess=prediction)
-"""Shape of the browser's messages."""
+MOVED = record(lesson=text, step=whole, guess=prediction)
+"""Shape of the browser's messages: which lesson and step is shown, and the prediction."""
 
 
 def chosen() -> str:
-    """Draw the menu of lessons; return the chosen one."""
+    """Draw the menu of lessons; return the chosen one's name.
+
+    The menu is not bound to the address: there a lesson has its name, which no translation changes.
+    """
+    _from_address()
     titles = {name: f"{k}. {texts(name)['title']}" for k, name in enumerate(order(), start=1)}
-    name = Bound().menu(LESSON, "Lesson", titles, label_visibility="collapsed", width=280, help=words.HELP)
-    return str(name)
+    st.session_state[_MENU] = st.session_state[LESSON]
+    st.selectbox(
+        texts("frame")["menu"],
+        list(titles),
+        format_func=titles.__getitem__,
+        key=_MENU,
+        on_change=_choose,
+        label_visibility="collapsed",
+        width=280,
+    )
+    return str(st.session_state[LESSON])
 
 
 def lesson(name: str) -> None:
-    """Draw a lesson at the step of the address."""
-    step, guess = _state(name)
-    following = order()[order().index(name) + 1 :][:1]
-    mount(
-        FOLDER / "lesson.js",
-        KEY,
-        {
-            "words": texts("frame"),
-            "text": texts(name),
-            "dark": st.context.theme.type == "dark",
-            "state": {"lesson": name, "step": step, "guess": guess},
-            "app": "",
-            "next": {"lesson": following[0], "title": texts(following[0])["title"]} if following else None,
-        },
-        {"moved": (MOVED, _take)},
+    """Draw a lesson at the session's step, and put its state into the address."""
+    state = st.session_state
+    state[_WRITTEN] = (
+        name if name != order()[0] else "",
+        str(state[STEP] + 1) if state[STEP] else "",
+        state[GUESS],
     )
+    for key, value in zip(STATE, state[_WRITTEN], strict=True):
+        write_address(key, value)
+    following = order()[order().index(name) + 1 :][:1]
+    data = {
+        "words": texts("frame"),
+        "text": texts(name),
+        "state": {"lesson": name, "step": state[STEP], "guess": state[GUESS]},
+        "app": "",
+        "next": {"lesson": following[0], "title": texts(following[0])["title"]} if following else None,
+    }
+    mount(FOLDER / "lesson.js", KEY, data, {"moved": (MOVED, _take)})
 
 
-_OF = "lesson-of-state"
+def _from_address() -> None:
+    """Take the state from the address if it is new; report what is unknown.
+
+    It is new in a session's first run, and after a link to a lesson from another page.
+    """
+    state = st.session_state
+    asked = tuple(st.query_params.get(key, "") for key in STATE)
+    if LESSON in state and (asked == state.get(_WRITTEN) or not any(asked)):
+        return
+    name, step, guess = asked
+    known = (not name or name in order(), not step or step in _STEPS, prediction(guess))
+    for key, value, accepted in zip(STATE, asked, known, strict=True):
+        if not accepted:
+            report_invalid(key, value)
+    state[LESSON] = name if known[0] and name else order()[0]
+    state[STEP] = _STEPS.index(step) if known[1] and step else 0
+    state[GUESS] = guess if known[2] else ""
 
 
-def _state(name: str) -> tuple[int, str]:
-    """Return step and prediction: at first from the address, then from the session; 0 for another lesson."""
-    state, asked = st.session_state, st.query_params
-    if _OF not in state:
-        step, guess = asked.get(STEP, ""), asked.get(GUESS, "")
-        state[STEP] = int(step) - 1 if step.isascii() and step.isdecimal() and 1 <= int(step) <= STEPS else 0
-        state[GUESS] = guess if prediction(guess) else ""
-    elif state[_OF] != name:
-        state[STEP], state[GUESS] = 0, ""
-    state[_OF] = name
-    write_address(STEP, str(state[STEP] + 1) if state[STEP] else "")
-    write_address(GUESS, state[GUESS])
-    return state[STEP], state[GUESS]
+def _choose() -> None:
+    """Begin the lesson that the menu has (a callback)."""
+    state = st.session_state
+    state[LESSON], state[STEP], state[GUESS] = state[_MENU], 0, ""
 
 
 def _take(message: dict[str, Any]) -> None:
-    """Keep the browser's state (a callback); it may also ask for another lesson."""
-    state = st.session_state
-    if message["lesson"] in order() and 0 <= message["step"] < STEPS:
-        if message["lesson"] != state.get(LESSON):
-            state[LESSON] = state[_OF] = message["lesson"]
-        state[STEP], state[GUESS] = message["step"], message["guess"]
+    """Keep the browser's state (a callback)."""
+    if message["lesson"] in order() and 0 <= message["step"] < len(_STEPS):
+        st.session_state.update({key: message[key] for key in STATE})

@@ -6,7 +6,7 @@ Positions are in hundredths, so that a line of an address is exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -20,12 +20,12 @@ EDGE = 1.15
 """Largest coordinate of documents and landmarks; the plane extends a little beyond."""
 GRADES, QUERIES, MOST = 5, 4, 150
 """Number of grades and of queries, and largest number of documents."""
-WAVES = 3
-"""Number of waves drawn: those with the largest weights."""
+FAR = 3.5
+"""Largest coordinate of a frequency, in units of √(2γ): few of those drawn lie beyond."""
 LONGEST = 1200
 """Largest number of characters of changes by hand in an address."""
 _ITEM = re.compile(r"(\d{1,3})(?:\.(-?\d{1,3})\.(-?\d{1,3})\.(\d)\.(\d))?")
-_LANDMARK = re.compile(r"z(\d{1,3})\.(-?\d{1,3})\.(-?\d{1,3})")
+_PLACE = re.compile(r"([zw])(\d{1,3})\.(-?\d{1,3})\.(-?\d{1,3})")
 KEY, LINE = "plane", "docs"
 """Keys of the component, and of the changes by hand in the address."""
 _HELD = "plane-held"
@@ -59,6 +59,8 @@ class Scene:
         added documents.
     moved : mapping
         Number of a moved landmark -> its position.
+    turned : mapping
+        Number of a moved frequency -> its position, in units of √(2γ).
     """
 
     plane: str = "ring"
@@ -66,6 +68,7 @@ class Scene:
     seed: int = 0
     changed: Mapping[int, Document | None] = field(default_factory=dict)
     moved: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    turned: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def drawn(self) -> dict[int, Document]:
@@ -82,8 +85,8 @@ class Scene:
 
     @property
     def by_hand(self) -> int:
-        """Number of documents and landmarks changed by hand."""
-        return len(self.changed) + len(self.moved)
+        """Number of documents, landmarks and frequencies changed by hand."""
+        return len(self.changed) + len(self.moved) + len(self.turned)
 
     def after(self, change: Mapping[str, Any]) -> Self:
         """Return the scene after a change from the browser; unchanged if the change is invalid."""
@@ -95,10 +98,13 @@ class Scene:
     def _after(self, change: Mapping[str, Any]) -> Self:
         kind = change["kind"]
         if kind == "reset":
-            return replace(self, changed={}, moved={})
-        if kind == "landmark":
-            number, place = _number(change["number"]), (_place(change["x"]), _place(change["y"]))
-            return replace(self, moved={**self.moved, number: place})
+            return replace(self, changed={}, moved={}, turned={})
+        if kind in ("landmark", "frequency"):
+            number, far = _number(change["number"]), EDGE if kind == "landmark" else FAR
+            place = _place(change["x"], far), _place(change["y"], far)
+            if kind == "landmark":
+                return replace(self, moved={**self.moved, number: place})
+            return replace(self, turned={**self.turned, number: place})
         number, there = _number(change["id"]), self.documents
         if kind == "drop":
             return replace(self, changed={**self.changed, number: None}) if number in there else self
@@ -114,22 +120,26 @@ class Scene:
             f"{k}" if one is None else f"{k}.{_hundredths(one)}.{one.grade}.{one.query}"
             for k, one in self.changed.items()
         ]
-        return "_".join([*items, *(f"z{k}.{_hundredths(place)}" for k, place in self.moved.items())])
+        places = [("z", self.moved), ("w", self.turned)]
+        items += [f"{sign}{k}.{_hundredths(at)}" for sign, found in places for k, at in found.items()]
+        return "_".join(items)
 
     def read(self, line: str) -> Self:
         """Return the set with the changes of a line; ValueError for an invalid line."""
         changed: dict[int, Document | None] = {}
         moved: dict[int, tuple[float, float]] = {}
+        turned: dict[int, tuple[float, float]] = {}
         for item in filter(None, line.split("_")):
-            if found := _LANDMARK.fullmatch(item):
-                k, x, y = map(int, found.groups())
-                moved[k] = (_place(x / 100), _place(y / 100))
+            if found := _PLACE.fullmatch(item):
+                sign, k, x, y = found[1], *map(int, found.groups()[1:])
+                into, far = (moved, EDGE) if sign == "z" else (turned, FAR)
+                into[k] = (_place(x / 100, far), _place(y / 100, far))
             elif found := _ITEM.fullmatch(item):
                 k, *values = (int(text) for text in found.groups() if text is not None)
                 changed[k] = _document(values[0] / 100, values[1] / 100, *values[2:]) if values else None
             else:
                 raise ValueError(f"{item!r} is neither a document nor a landmark")
-        scene = replace(self, changed=changed, moved=moved)
+        scene = replace(self, changed=changed, moved=moved, turned=turned)
         if len(scene.documents) > MOST:
             raise ValueError(f"there are more than {MOST} documents")
         return scene
@@ -157,12 +167,12 @@ def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:
     return one
 
 
-def _place(raw: Any) -> float:
+def _place(raw: Any, far: float = EDGE) -> float:
     """Return a coordinate within the plane, in hundredths; ValueError for NaN."""
     value = float(raw)
     if value != value:
         raise ValueError("not a number")
-    return round(min(max(value, -EDGE), EDGE), 2)
+    return round(min(max(value, -far), far), 2)
 
 
 def _hundredths(place: Sequence[float]) -> str:
@@ -220,18 +230,18 @@ def plane_state(plane: str, each: int, seed: int) -> PlaneState:
         except ValueError:
             found.unread = True
         st.session_state[_HELD] = found
-    elif replace(found.scene, changed={}, moved={}) != scene:
+    elif replace(found.scene, changed={}, moved={}, turned={}) != scene:
         found.scene, found.before, found.unread = scene, [], False
     return found
 
 
-def take_changes(changes: list[dict[str, Any]]) -> None:
-    """Apply the browser's changes to the scene (a callback); it repeats changes until they are seen."""
+def take_changes(set_slider: Callable[[Mapping[str, Any]], None], changes: list[dict[str, Any]]) -> None:
+    """Apply the browser's changes to scene and sliders (a callback); it repeats them until they are seen."""
     found: PlaneState = st.session_state[_HELD]
     for change in changes:
         if change["rev"] > found.seen:
             found.seen = change["rev"]
-            found.take(change)
+            (set_slider if change["kind"] == "set" else found.take)(change)
 
 
 def to_address(scene: Scene) -> bool:

@@ -1,14 +1,12 @@
-"""Texts of the playground, computed from counts."""
+"""Texts of the playground; the browser fills in counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from rankviz.common.numbers import counted
-from rankviz.features import FEATURE_MAPS
-from rankviz.whatif.plane import PlaneFit, has_landmarks
-from ui.learn.playground_scene import WAVES, Scene
+from rankviz.features.registry import MapKind
+from ui.learn.playground_scene import Scene
 
 PLANE_HELP = "A new set removes your changes."
 EACH_HELP = "More show the surface better."
@@ -22,110 +20,72 @@ ABOUT = (
 UNREADABLE = "The link's changes could not be read; the original set is shown."
 TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."
 FULL = "At most {most} documents."
-EMPTY = "No documents: add some"
+FEW_LANDMARKS = " · only {landmarks}: {n}"
+FREQUENCIES = "Frequencies ω to drag, in units of √(2γ). Larger: larger weight."
+MATRICES = {
+    "K": "K, the kernel",
+    "nystroem": "K̃, Nyström, m = {m}",
+    "fourier": "K̃, random Fourier, m = {m}",
+    "error": "K̃ − K: {error} of ‖K‖",
+}
 
 
-def answer(fit: PlaneFit, exact: int | None, direction: int) -> str:
-    """Give the pairs ordered by a model, by the exact kernel if it differs, and by the best direction."""
-    n = fit.model.n_pairs_
-    if n == 0:
-        return no_pairs(fit)
-    kind, right = FEATURE_MAPS[fit.model.feature_map], fit.n_ordered
-    found = f"After training, {who(fit)} orders {of_pairs(right, n)}"
-    if kind.is_identity:
-        return f"{found}; {_bound(right, direction)}"
-    if exact is not None:
-        found += ", as the exact kernel does" if exact == right else f", the exact kernel {_all(exact, n)}"
-    return f"{found}; {_most(direction, n)}"
+def answers(kind: MapKind) -> dict[str, Any]:
+    """Return the phrases of the answer, which the browser fills in, for a feature map."""
+    return {
+        "who": who(kind),
+        "isLinear": kind.is_identity,
+        "empty": "No documents: add some.",
+        "oneDocument": "No pairs: add a document of another grade.",
+        "oneGrade": "No pairs: change a grade.",
+        "onlyPair": "the only pair",
+        "allPairs": "all {n} pairs",
+        "ofPair": "{right} of {n} pair ({share} %)",
+        "ofPairs": "{right} of {n} pairs ({share} %)",
+        "all": "all",
+        "answer": "After training, {who} orders {found}{compared}; {limit}.",
+        "asExact": ", as the exact kernel does",
+        "exact": ", the exact kernel {exact}",
+        "noLinear": "no linear model orders more",
+        "noLinearAbove": "no linear model orders more than {direction}",
+        "linearAll": "a linear model can order all",
+        "linearMost": "a linear model at most {direction}",
+    }
 
 
-def no_pairs(fit: PlaneFit) -> str:
-    """Explain why there is nothing to learn, and the remedy."""
-    if fit.data.n_documents == 1:
-        return "No pairs: add a document of another grade"
-    return "No pairs: change a grade"
+def who(kind: MapKind) -> list[str]:
+    """Name the model within a sentence: with one feature, and with m."""
+    if not kind.approximates:
+        return [kind.in_a_sentence] * 2
+    one, many = ("landmark", "landmarks") if kind.expands else ("frequency", "frequencies")
+    return [f"{kind.label} with {{m}} {one}", f"{kind.label} with {{m}} {many}"]
 
 
-def who(fit: PlaneFit) -> str:
-    """Name the model within a sentence."""
-    kind, m = FEATURE_MAPS[fit.model.feature_map], fit.model.n_components_
-    if kind.approximates:
-        thing = counted(m, "landmark") if kind.expands else f"{m} frequenc{'y' if m == 1 else 'ies'}"
-        return f"{kind.label} with {thing}"
-    return kind.in_a_sentence
-
-
-def of_pairs(right: int, n: int) -> str:
-    """Give a number of all pairs."""
-    if right == n:
-        return "the only pair" if n == 1 else f"all {n:,} pairs"
-    share = min(max(round(100 * right / n), 1 if right else 0), 99)
-    return f"{right:,} of {counted(n, 'pair')} ({share} %)"
-
-
-def _all(right: int, n: int) -> str:
-    return "all" if right == n else f"{right:,}"
-
-
-def _bound(right: int, direction: int) -> str:
-    """Compare a linear model with the best direction."""
-    if right < direction:
-        return f"no linear model orders more than {direction:,}"
-    return "no linear model orders more"
-
-
-def _most(direction: int, n: int) -> str:
-    if direction == n:
-        return "a linear model can order all"
-    return f"a linear model at most {direction:,}"
-
-
-def own_marks(fit: PlaneFit) -> list[tuple[str, str]]:
-    """Return descriptions of the drawn parts of the model, each with the kind of its mark."""
-    kind = FEATURE_MAPS[fit.model.feature_map]
+def own_marks(kind: MapKind) -> list[tuple[str, str]]:
+    """Return descriptions of the drawn parts of a model, each with the kind of its mark."""
     if kind.is_identity:
         return [("arrowed", "w: direction of increasing score")]
     if not kind.approximates:
         return []
     if kind.expands:
-        return [("diamond", "Landmark; filled: positive coefficient")]
-    return [("wave", f"Crests of the {min(WAVES, fit.model.n_components_)} strongest waves")]
+        return [("diamond", "Landmark to drag; filled: positive coefficient")]
+    return [("wave", "Crests of the strongest waves")]
 
 
-def of_kernels(fit: PlaneFit) -> list[str]:
-    """Return the titles of the matrices next to the plane."""
-    kind = FEATURE_MAPS[fit.model.feature_map]
-    if not kind.has_kernel:
-        return []
-    if not kind.approximates:
-        return ["K, the kernel"]
-    error = 100 * fit.kernel_error
-    told = "less than 0.1" if error < 0.1 else f"{error:.1f}" if error < 10 else f"{error:.0f}"
-    return ["K, the kernel", f"K̃, approximation: error {told} %"]
-
-
-def note(fit: PlaneFit) -> str:
+def note(kind: MapKind) -> str:
     """Explain the circle and the matrices."""
-    if not FEATURE_MAPS[fit.model.feature_map].has_kernel:
+    if not kind.has_kernel:
         return "Lines of equal score are parallel."
-    told = "Documents by query and grade; darker: more similar. Circle: similarity 0.5 to the chosen mark."
-    if FEATURE_MAPS[fit.model.feature_map].approximates:
-        told += " Error: ‖K − K̃‖ / ‖K‖ (Frobenius norm)."
-    return told
+    return (
+        "Documents by query and grade; darker: more similar. ‖·‖: Frobenius norm. Circle: similarity 0.5 to "
+        "the chosen mark."
+    )
 
 
 def goal(*, dark: bool) -> str:
     """Explain the aim of a model, with the colours of the theme."""
     higher = "lighter" if dark else "darker"
     return f"Same shape: one query. In each, {higher} documents should score higher."
-
-
-def landmarks_there_are(scene: Scene, settings: Mapping[str, Any]) -> str:
-    """Say that there are fewer landmarks than requested, if so."""
-    places = len({(one.x, one.y) for one in scene.documents.values()})
-    if not 0 < places < settings.get("n_components", 0) or not has_landmarks(settings["feature_map"]):
-        return ""
-    return f" · only {counted(places, 'landmark')}: {counted(places, 'different document')}"
 
 
 def about(scene: Scene) -> str:

@@ -20,7 +20,7 @@ from rankviz.metrics.definitions import DISCOUNTS, GAINS, definition_of
 from rankviz.plots.style import grade_colour
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.plane import newton_path
+from rankviz.whatif.path import newton_path
 from ui.controls.feature_names import names_of
 from ui.controls.widgets import Bound
 from ui.learn import weights_words as words

@@ -150,7 +150,8 @@ function direction(point, problem) {
 // Train from `start` (default: zero) by Newton's method with exact steps. It ends after the step whose decrement
 // is at most `tolerance` times the objective; for the hinge, once the duality gap is at most that.
 // → weights, scores, objective; the loss whose slopes are the dual variables (for the hinge, the last smoothed one);
-// and a row of `trace` for each point: weights, objective, gradientNorm, decrement, step, active pairs.
+// and a row of `trace` for each point: weights, objective, gradientNorm, decrement (NaN after the last step), step,
+// active pairs.
 export function fit(problem, { start, tolerance, steps = 100 } = {}) {
   const full = prepared(problem), w = Float64Array.from(start ?? new Float64Array(problem.m));
   const found = full.loss.byContinuation ? narrowing(full, w, tolerance ?? 1e-6, steps)
@@ -162,18 +163,27 @@ export function fit(problem, { start, tolerance, steps = 100 } = {}) {
 function newton(problem, w, tolerance, steps) {
   let point = at(w, problem);
   const trace = [];
-  for (;;) {
-    const norm = Math.sqrt(dot(point.gradient, point.gradient)), { s, decrement } = direction(point, problem);
-    trace.push({ weights: point.w, objective: point.value, gradientNorm: norm, decrement, step: 0,
-      active: point.margins.reduce((count, t) => count + (problem.loss.second(t) !== 0), 0) });
-    if (decrement === 0 || trace.length > steps || trace.at(-2)?.last) return { point, trace };
+  for (let last = false; ;) {
+    const row = rowOf(point, problem);
+    trace.push(row);
+    if (last || trace.length > steps) return { point, trace };
+    const { s, decrement } = direction(point, problem);
+    row.decrement = decrement;
+    if (decrement === 0) return { point, trace };
     const tau = exactStep(point, s, problem), next = at(point.w.map((v, a) => v + tau * s[a]), problem);
-    const shorter = dot(next.gradient, next.gradient) < norm * norm;
-    if (!(next.value < point.value || shorter)) return { point, trace }; // rounding ends it
-    trace.at(-1).step = tau;
-    trace.at(-1).last = decrement <= tolerance * point.value;
+    if (!(next.value < point.value || dot(next.gradient, next.gradient) < row.gradientNorm ** 2)) {
+      return { point, trace }; // rounding ends it
+    }
+    row.step = tau;
+    last = decrement <= tolerance * point.value;
     point = next;
   }
+}
+
+function rowOf({ w, value, gradient, margins }, { loss }) {
+  const active = margins.reduce((count, t) => count + (loss.second(t) !== 0), 0);
+  return { weights: w, objective: value, gradientNorm: Math.sqrt(dot(gradient, gradient)), decrement: NaN, step: 0,
+    active };
 }
 
 const WIDEST = 1, NARROWEST = 1e-10;

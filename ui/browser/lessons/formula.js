@@ -20,10 +20,7 @@ const row = (parts) => math("mrow", {}, ...[parts].flat().map(drawn));
 
 function drawn(part) {
   if (typeof part === "string") return symbol(part);
-  if (part.term) {
-    const found = math("mrow", { class: "term", "data-term": part.term }, ...[part.is].flat().map(drawn));
-    return found;
-  }
+  if (part.term) return math("mrow", { class: "term", "data-term": part.term }, ...[part.is].flat().map(drawn));
   if (part.over) return math("mfrac", {}, row(part.over), row(part.under));
   if (part.sum) {
     const sign = math("munderover", {}, math("mo", { largeop: "true", movablelimits: "false" }, "∑"), row(part.from),
@@ -40,7 +37,7 @@ function drawn(part) {
 function symbol(text) {
   if (/^[\d.]+$/.test(text)) return math("mn", {}, text);
   if (/^\p{L}+$/u.test(text)) return math("mi", text.length > 1 ? { mathvariant: "normal" } : {}, text);
-  return math("mo", {}, text);
+  return math("mo", { stretchy: "false" }, text);
 }
 
 export const formula = (parts) => math("math", { display: "block" }, row(parts));

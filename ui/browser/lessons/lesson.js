@@ -4,7 +4,7 @@
 // again. It needs no Streamlit, so a file on a disk can call it.
 //   words    texts/frame.json: words of the frame; also the order of the lessons
 //   text     texts/NAME.json: all words of the lesson. text.scene names its scene in scenes.js
-//   dark     true on a dark page
+//   dark     true on a dark page; left out, the colour of the page tells
 //   state    { lesson, step: 0 … 4, guess }; guess is "", "shown" (the reader asked for the answer), or the
 //            numbers of the prediction ("1_0_-0.5")
 //   onState  called with such a state when it changes; the address has it
@@ -19,17 +19,17 @@
 //     dark            true on a dark page
 //     changed()       call it after the prediction, or anything that `facts` reads, has changed
 //     say(text)       announce a text
-//     point(term)     light up a term of the formula, or none (null)
 //   }
 //   scene = {
 //     show(step, guess, fresh)  draw step 0 … 4. guess: numbers, "shown", or null before the reader has committed.
-//                     fresh: the reader has just come forward, so the step may be animated (kit/motion.js);
-//                     otherwise show its end at once
+//                     fresh: the reader has just come forward, or to the lesson: the step may be animated
+//                     (kit/motion.js). Otherwise show its end at once
 //     draw()          draw the present state again: size or colours have changed
 //     guess()         the prediction as a list of numbers; null until it is complete
 //     fits(guess)     true if these numbers, from an address, can be a prediction
 //     facts()         texts for the names in braces of the lesson's texts: { gap: "3", … }
-//     light(term)     light up the part of the figure that belongs to a term of the formula, or none (null)
+//     light(term)     light up the part of the figure that belongs to a term of the formula, or none (null). Marks
+//                     with an attribute data-term light up that term when the reader points at them
 //     link()          address of the page with the same state, such as "playground?m=5"; "" without one
 //     stop()          end movements
 //   }
@@ -41,6 +41,11 @@
 //   step.help                            how to act by pointer and keys     step.ask: the open question (step 4)
 //   step.page                            words of the link (step 4)
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
+//
+// To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
+// mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
+// kit/paint.js has marks and grips (dragged, and moved by keys), kit/plot.js axes, kit/sketch.js a curve that the
+// reader draws, kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { formula } from "./formula.js";
@@ -69,7 +74,7 @@ class Lesson {
   constructor(parent) {
     this.svg = shape("svg", { class: "marks" });
     this.canvas = made("canvas", { class: "many", "aria-hidden": "true" });
-    this.figure = made("div", { class: "figure", role: "group" }, this.canvas, this.svg);
+    this.figure = made("div", { class: "figure", role: "figure" }, this.canvas, this.svg);
     this.head = made("h2", {});
     this.dots = made("ol", { class: "steps" });
     this.side = made("div", { class: "text" });
@@ -81,13 +86,14 @@ class Lesson {
     this.root = made("section", { class: "lesson" }, made("div", { class: "top" }, this.dots, this.head), this.figure,
       made("div", { class: "side" }, this.side, ways), this.status);
     this.root.onkeydown = (event) => this.key(event);
+    this.linkTerms(this.figure);
     parent.append(made("div", { class: "lesson-place" }, this.root));
     this.seen = new ResizeObserver(() => this.resized());
   }
 
   // --- what it is told ------------------------------------------------------------------------------------
 
-  update({ onState, words, text, dark, state, app, next }) {
+  update({ onState, words, text, state, app, next, dark = isDark(this.root) }) {
     Object.assign(this, { onState, words, app, next });
     const same = this.text && JSON.stringify(this.text) === JSON.stringify(text);
     this.root.classList.toggle("dark", dark);
@@ -106,14 +112,14 @@ class Lesson {
     const { clientWidth: width, clientHeight: height } = this.figure;
     this.stage = {
       svg: this.svg, canvas: this.canvas, words: text.words, dark, width, height,
-      changed: () => this.facts(), point: (term) => this.light(term),
-      say: (what) => { this.status.textContent = what; },
+      changed: () => this.facts(), say: (what) => { this.status.textContent = what; },
     };
     this.scene = SCENES[text.scene](this.stage);
     this.figure.setAttribute("aria-label", text.words.figure);
     const guess = asGuess(state.guess);
     this.guess = guess === null || guess === SHOWN || this.scene.fits(guess) ? guess : null;
-    this.draw(allowed(state.step, this.guess), false);
+    const step = allowed(state.step, this.guess);
+    this.draw(step, step === QUESTION);
   }
 
   // Components are told to close before each change, so only what is gone ends.
@@ -127,6 +133,7 @@ class Lesson {
     if (width === this.stage.width && height === this.stage.height) return;
     Object.assign(this.stage, { width, height });
     this.scene.draw();
+    this.fitFormula();
   }
 
   // --- from step to step ----------------------------------------------------------------------------------
@@ -137,8 +144,9 @@ class Lesson {
       this.stage.say(this.words.first);
       return;
     }
-    const fresh = step > this.step;
+    const fresh = step > this.step, focused = this.root.getRootNode().activeElement;
     this.draw(step, fresh);
+    if (focused?.hidden) this.on.focus({ preventScroll: true });
     this.stage.say(`${filled(this.words.step, { step: step + 1, of: STEPS })} ${this.head.textContent}`);
     this.tell();
   }
@@ -176,6 +184,7 @@ class Lesson {
 
   draw(step, fresh) {
     this.step = step;
+    this.lit = null;
     this.root.dataset.step = step;
     this.scene.show(step, this.guess, fresh);
     this.makeDots();
@@ -184,12 +193,15 @@ class Lesson {
   }
 
   makeDots() {
-    this.dots.replaceChildren(...this.words.steps.map((name, k) => {
-      const there = k === this.step, open = k === allowed(k, this.guess);
-      const dot = made("button", { type: "button", "aria-current": there && "step", "aria-disabled": !open && "true",
-        onclick: () => this.go(k) }, made("span", {}, String(k + 1)), made("b", {}, name));
-      return made("li", { class: there ? "here" : "" }, dot);
-    }));
+    if (this.dots.children.length === 0) {
+      this.dots.append(...this.words.steps.map((name, k) => made("li", {}, made("button",
+        { type: "button", onclick: () => this.go(k) }, made("span", {}, String(k + 1)), made("b", {}, name)))));
+    }
+    [...this.dots.children].forEach((item, k) => {
+      item.classList.toggle("here", k === this.step);
+      item.firstChild.ariaCurrent = k === this.step ? "step" : "false";
+      item.firstChild.ariaDisabled = String(k !== allowed(k, this.guess));
+    });
   }
 
   // The texts of a step as elements, whose templates `facts` fills.
@@ -214,7 +226,7 @@ class Lesson {
       parts.push(made("p", {}, this.link));
     }
     this.side.replaceChildren(...parts);
-    this.side.scrollTop = 0;
+    this.fitFormula();
   }
 
   formula(told) {
@@ -224,12 +236,26 @@ class Lesson {
       return made("li", {}, button);
     });
     const box = made("div", { class: "formula" }, drawn, made("ul", { class: "terms" }, ...list));
-    const term = (event) => event.target.closest("[data-term]")?.dataset.term ?? null;
-    box.onpointerover = box.onpointerdown = (event) => this.light(term(event));
-    box.onpointerleave = () => this.light(null);
-    box.addEventListener("focusin", (event) => this.light(term(event)));
-    box.addEventListener("focusout", () => this.light(null));
+    this.linkTerms(box);
     return box;
+  }
+
+  // Pointing at what has a data-term, or focusing it, lights it up in formula, list and figure.
+  linkTerms(box) {
+    const light = (event) => {
+      if (this.step === FORMULA) this.light(event.target.closest("[data-term]")?.dataset.term ?? null);
+    };
+    for (const name of ["pointerover", "pointerdown", "focusin"]) box.addEventListener(name, light);
+    for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, () => this.light(null));
+  }
+
+  // Make the letters of a wide formula smaller.
+  fitFormula() {
+    const drawn = this.side.querySelector("math");
+    if (!drawn) return;
+    drawn.style.fontSize = "";
+    const share = drawn.clientWidth / drawn.scrollWidth;
+    if (share < 1) drawn.style.fontSize = `${parseFloat(getComputedStyle(drawn).fontSize) * share * 0.98}px`;
   }
 
   // Light up a term in the formula, in its list and in the figure.
@@ -252,6 +278,12 @@ class Lesson {
     this.on.hidden = step === FREE && !this.next;
     this.on.setAttribute("aria-disabled", String(!ready));
   }
+}
+
+// A theme can change without a message from Python.
+function isDark(element) {
+  const [red, green, blue] = getComputedStyle(element).backgroundColor.match(/[\d.]+/g).map(Number);
+  return red + green + blue < 384;
 }
 
 function write(element, text) {

@@ -3,11 +3,14 @@
 import { alphaScene } from "./scenes/alpha.js";
 import { fourierScene } from "./scenes/fourier.js";
 import { kernelScene } from "./scenes/kernel.js";
+import { lossScene } from "./scenes/loss.js";
+import { ndcgScene } from "./scenes/ndcg.js";
+import { newtonScene } from "./scenes/newton.js";
 import { nystroemScene } from "./scenes/nystroem.js";
 import { pairsScene } from "./scenes/pairs.js";
 import { regularisationScene } from "./scenes/regularisation.js";
 
 export const SCENES = {
-  pairs: pairsScene, regularisation: regularisationScene, kernel: kernelScene, nystroem: nystroemScene,
-  fourier: fourierScene, alpha: alphaScene,
+  pairs: pairsScene, ndcg: ndcgScene, loss: lossScene, regularisation: regularisationScene, newton: newtonScene,
+  kernel: kernelScene, nystroem: nystroemScene, fourier: fourierScene, alpha: alphaScene,
 };

@@ -2,6 +2,7 @@
 
 import { BEYOND, MISORDERED, WITHIN, classOf, contour, crests, levels } from "./geometry.js";
 
+const small = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : null; // none in tests without a browser
 const DARKEST = 0.5; // opacity of the method's colour at the highest score
 
 // Clear a canvas and scale it to CSS pixels.
@@ -19,12 +20,15 @@ export const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2)
 // Colour by score, stronger for higher scores, with lines of equal score; `range` is fixed during playback.
 export function drawSurface(canvas, values, side, size, colour, range) {
   const context = cleared(canvas, size), [low, high] = range, [red, green, blue] = rgb(colour);
-  const image = new ImageData(side, side);
-  values.forEach((value, at) => {
-    const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
-    image.data.set([red, green, blue, 255 * DARKEST * share], 4 * at);
-  });
-  const small = new OffscreenCanvas(side, side);
+  const image = new ImageData(side, side), { data } = image;
+  for (let at = 0, to = 0; at < values.length; at++, to += 4) {
+    const share = Math.min(Math.max((values[at] - low) / (high - low), 0), 1);
+    data[to] = red;
+    data[to + 1] = green;
+    data[to + 2] = blue;
+    data[to + 3] = 255 * DARKEST * share;
+  }
+  small.width = small.height = side;
   small.getContext("2d").putImageData(image, 0, 0);
   const step = size / (side - 1); // the outer points of the grid lie on the edge
   context.drawImage(small, -step / 2, -step / 2, side * step, side * step);
@@ -45,16 +49,16 @@ function lines(context, segments, scaled) {
 }
 
 // Draw the crests of the strongest waves: each raises the score most there.
-export function drawWaves(context, waves, weights, size, extent, colour) {
-  const largest = Math.max(...weights.map(Math.abs)) || 1;
+export function drawWaves(context, waves, size, extent, colour) {
+  const largest = Math.max(...waves.map(({ weight }) => Math.abs(weight))) || 1;
   const toPixels = (v, down) => ((down ? -v : v) + extent) * (size / (2 * extent));
-  waves.omega.forEach((omega, at) => {
+  waves.forEach(({ omega, phase, weight }, at) => {
     context.strokeStyle = colour;
-    context.globalAlpha = 0.75 * Math.abs(weights[at]) / largest;
+    context.globalAlpha = 0.75 * Math.abs(weight) / largest;
     context.setLineDash([[], [7, 4], [2, 3]][at % 3]);
     context.lineWidth = 2;
     context.beginPath();
-    for (const [x0, y0, x1, y1] of crests(omega, waves.phase[at], extent, Math.sign(weights[at]))) {
+    for (const [x0, y0, x1, y1] of crests(omega, phase, extent, Math.sign(weight))) {
       context.moveTo(toPixels(x0), toPixels(y0, true));
       context.lineTo(toPixels(x1), toPixels(y1, true));
     }
@@ -65,23 +69,24 @@ export function drawWaves(context, waves, weights, size, extent, colour) {
 }
 
 // Draw `shown` pairs as segments by the class of their margin, without those of `chosen`.
-export function drawPairs(context, { pairs, places, scores, chosen, shown, colours }) {
+export function drawPairs(context, { pairs: { winner, loser, length }, places, scores, chosen, shown, colours }) {
   const sorted = [[], [], []];
-  for (const [i, j] of pairs) {
-    const kind = classOf(scores[i] - scores[j]);
+  for (let k = 0; k < length; k++) {
+    const i = winner[k], j = loser[k], kind = classOf(scores[i] - scores[j]);
     if (i !== chosen && j !== chosen && (shown === "all" || (shown === "misordered" && kind === MISORDERED))) {
       sorted[kind].push([places[i].x, places[i].y, places[j].x, places[j].y]);
     }
   }
-  const faint = (chosen >= 0 ? 0.35 : 1) * Math.min(0.8, 8 / Math.sqrt(pairs.length + 1));
+  const faint = (chosen >= 0 ? 0.35 : 1) * Math.min(0.8, 8 / Math.sqrt(length + 1));
   for (const kind of [BEYOND, WITHIN, MISORDERED]) {
     stroke(context, sorted[kind], colours[kind], Math.min(0.85, faint * WIDTHS[kind]));
   }
 }
 
-// Draw all pairs of the chosen document; they are few, so every frame of a drag redraws them.
-export function drawChosen(context, { pairs, places, scores, chosen, colours }) {
-  for (const [i, j] of pairs) {
+// Draw all pairs of the chosen document.
+export function drawChosen(context, { pairs: { winner, loser, length }, places, scores, chosen, colours }) {
+  for (let k = 0; k < length; k++) {
+    const i = winner[k], j = loser[k];
     if (i !== chosen && j !== chosen) continue;
     const kind = classOf(scores[i] - scores[j]), segment = [places[i].x, places[i].y, places[j].x, places[j].y];
     stroke(context, [segment], colours[kind], 0.95, WIDTHS[kind] + 0.6);
@@ -98,14 +103,16 @@ function stroke(context, segments, colour, alpha, width = 1.1) {
   context.globalAlpha = 1;
 }
 
-// Draw a matrix of bytes, 127 for 0 and 254 for 1: ink by value, another colour below 0.
-export function drawMatrix(canvas, values, side, ink, below) {
-  canvas.width = canvas.height = side;
-  const image = new ImageData(side, side);
-  values.forEach((value, at) => {
-    const share = (value - 127) / 127;
-    image.data.set([...(share < 0 ? below : ink), 255 * Math.min(1, Math.abs(share))], 4 * at);
-  });
+// Draw a matrix (side × side): ink by value, another colour below 0, full at `most`.
+export function drawMatrix(canvas, values, side, ink, below, most = 1) {
+  if (canvas.width !== side) canvas.width = canvas.height = side;
+  const image = new ImageData(Math.max(side, 1), Math.max(side, 1)), { data } = image;
+  for (let at = 0, to = 0; at < values.length; at++, to += 4) {
+    const share = values[at] / most, [red, green, blue] = share < 0 ? below : ink;
+    data[to] = red;
+    data[to + 1] = green;
+    data[to + 2] = blue;
+    data[to + 3] = 255 * Math.min(1, Math.abs(share));
+  }
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
-

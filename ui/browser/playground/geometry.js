@@ -1,14 +1,6 @@
 // Computations of the plane without a DOM; tests/js/playground.test.js tests them.
 
-import { bytes } from "../shell/bytes.js";
 import { ACROSS, DIAGONAL } from "./shapes.js";
-
-// Decode the surfaces of all steps: 16-bit integers with a scale (packing.py).
-export function surfaces({ surface, side, steps }) {
-  const raw = new Int16Array(bytes(surface.values).buffer);
-  const size = side * side;
-  return steps.map((_, at) => Float32Array.from(raw.subarray(at * size, (at + 1) * size), (v) => v * surface.scale));
-}
 
 // Return the place of an arrow's label as shares [along it, across it]: beyond its tip; if a mark is there, a
 // free place, or the place with the farthest nearest mark.
@@ -23,15 +15,6 @@ export function placeOfName([dx, dy], marks, room) {
 // Return documents {id, x, y, grade, query} from rows of values.
 export const documentsOf = (rows) => rows.map(([id, x, y, grade, query]) => ({ id, x, y, grade, query }));
 
-// Return pairs [preferred, other] of positions in a list of documents: same query, higher grade first.
-export function pairsOf(documents) {
-  const found = [];
-  documents.forEach((one, i) => documents.forEach((other, j) => {
-    if (one.query === other.query && one.grade > other.grade) found.push([i, j]);
-  }));
-  return found;
-}
-
 export const MISORDERED = 0, WITHIN = 1, BEYOND = 2;
 
 // Return the class of a pair: misordered, margin below 1, or margin of 1 or more.
@@ -41,30 +24,37 @@ export function classOf(margin) {
 }
 
 // Count the pairs of each document, and the misordered ones.
-export function tallied(pairs, scores) {
-  const found = scores.map(() => ({ pairs: 0, wrong: 0 }));
-  for (const [i, j] of pairs) {
-    for (const k of [i, j]) {
-      found[k].pairs += 1;
-      found[k].wrong += classOf(scores[i] - scores[j]) === MISORDERED;
+export function tallied({ winner, loser }, scores) {
+  const found = Array.from(scores, () => ({ pairs: 0, wrong: 0 }));
+  winner.forEach((i, k) => {
+    const wrong = classOf(scores[i] - scores[loser[k]]) === MISORDERED;
+    for (const one of [found[i], found[loser[k]]]) {
+      one.pairs += 1;
+      one.wrong += wrong;
     }
-  }
+  });
   return found;
 }
 
-// Interpolate a surface between the four grid points around a place.
-export function valueAt(values, side, extent, x, y) {
-  const place = (v) => Math.min(Math.max(((v + extent) / (2 * extent)) * (side - 1), 0), side - 1 - 1e-9);
-  const across = place(x), down = place(-y);
-  const i = Math.floor(down), j = Math.floor(across);
-  const a = across - j, d = down - i, at = i * side + j;
-  const upper = values[at] * (1 - a) + values[at + 1] * a;
-  const lower = values[at + side] * (1 - a) + values[at + side + 1] * a;
-  return upper * (1 - d) + lower * d;
+// Return the largest number of pairs that any direction w orders correctly. The directions that order a pair form
+// an open half circle, so sorting the ends of these counts the pairs for all directions.
+export function bestDirection(documents, { winner, loser }) {
+  const turn = 2 * Math.PI, marks = [];
+  let count = 0, most = 0;
+  winner.forEach((i, k) => {
+    const [u, v] = [documents[i].x - documents[loser[k]].x, documents[i].y - documents[loser[k]].y];
+    if (!u && !v) return;
+    const angle = Math.atan2(v, u), from = (angle + 1.5 * Math.PI) % turn, to = (angle + 2.5 * Math.PI) % turn;
+    marks.push([from, 1], [to, -1]);
+    count += from > to; // it holds the angle 0
+  });
+  marks.sort((a, b) => a[0] - b[0]);
+  marks.forEach(([place, change], k) => {
+    count += change;
+    if (k + 1 === marks.length || marks[k + 1][0] - place > 1e-12) most = Math.max(most, count);
+  });
+  return most;
 }
-
-export const mixed = (from, to, share) => (share <= 0 ? from : share >= 1 ? to
-  : from.map((v, at) => v * (1 - share) + to[at] * share));
 
 export function ends(values) {
   let low = Infinity, high = -Infinity;
@@ -89,8 +79,9 @@ export function contour(values, side, level) {
   const found = [];
   for (let i = 0; i + 1 < side; i++) {
     for (let j = 0; j + 1 < side; j++) {
-      const at = i * side + j;
-      cross([values[at], values[at + 1], values[at + side + 1], values[at + side]], level, j, i, found);
+      const at = i * side + j, a = values[at], b = values[at + 1], c = values[at + side + 1], d = values[at + side];
+      const below = (a < level) + (b < level) + (c < level) + (d < level);
+      if (below > 0 && below < 4) cross([a, b, c, d], level, j, i, found);
     }
   }
   return found;

@@ -1,6 +1,7 @@
 // Handle pointers (mouse, pen, finger) and keys in the plane.
 
 import { clamped, grasped } from "./geometry.js";
+import { EXTENT } from "./model.js";
 
 const NEAR = { mouse: 12, pen: 16, touch: 26 }; // pixels within which a mark is grasped
 const STEP = 0.02, LEAP = 0.1, REST = 300; // step of an arrow key, with Shift; milliseconds until a message to Python
@@ -34,9 +35,8 @@ export function hands(plane) {
 }
 
 function inPlane(plane, { clientX, clientY }) {
-  const { left, top, width } = plane.svg.getBoundingClientRect(), { extent } = plane.data;
-  const scale = (2 * extent) / width;
-  return [(clientX - left) * scale - extent, extent - (clientY - top) * scale];
+  const { left, top, width } = plane.svg.getBoundingClientRect(), scale = (2 * EXTENT) / width;
+  return [(clientX - left) * scale - EXTENT, EXTENT - (clientY - top) * scale];
 }
 
 // Return the mark under a pointer.
@@ -92,13 +92,13 @@ class Drag {
 
   // Keep it at the pointer when new data arrive.
   keep() {
-    place(this.plane, this.key, this.at);
+    if (this.moved) this.plane.place(this.key, this.at);
   }
 
   end(dropped) {
     this.plane.drag = null;
-    place(this.plane, this.key, dropped ? this.at : this.from);
-    if (dropped && this.moved) told(this.plane, this.key);
+    if (!dropped && this.moved) this.plane.update(this.plane.data, this.plane.send); // as Python knows it
+    if (dropped && this.moved) told(this.plane, this.key, this.at);
     else if (dropped && this.again) choose(this.plane, below(this.plane, this.mark));
     this.plane.draw();
   }
@@ -108,16 +108,11 @@ const listed = (plane, mark) => (mark.startsWith("d")
   ? plane.documents.find((one) => `d${one.id}` === mark)
   : plane.landmarks.find((one) => `z${one.number}` === mark));
 
-function place(plane, mark, { x, y }) {
-  const one = listed(plane, mark);
-  if (one) Object.assign(one, { x, y });
-}
-
-function told(plane, mark) {
+function told(plane, mark, { x, y }) {
   const one = listed(plane, mark);
   if (!one) return;
-  if (mark.startsWith("d")) plane.put({ ...one });
-  else plane.tell({ kind: "landmark", ...one });
+  if (mark.startsWith("d")) plane.put({ ...one, x, y });
+  else plane.tell({ kind: "landmark", number: one.number, x, y });
 }
 
 // Ctrl+Z, or Cmd+Z.
@@ -139,15 +134,15 @@ function key(plane, event) {
 // Arrow keys move at once; the message to Python waits until they rest.
 function nudge(plane, mark, one, [right, up], by) {
   const { edge } = plane.data;
-  Object.assign(one, { x: clamped(one.x + right * by, edge), y: clamped(one.y + up * by, edge) });
-  plane.drag = { keep: () => place(plane, mark, one), to: () => {}, end: () => {} };
-  clearTimeout(plane.resting);
+  const at = { x: clamped(one.x + right * by, edge), y: clamped(one.y + up * by, edge) };
+  plane.place(mark, at);
+  plane.drag = { keep: () => plane.place(mark, at), to: () => {}, end: () => {} };
+  clearTimeout(plane.keys);
   plane.rested = () => {
-    clearTimeout(plane.resting);
+    clearTimeout(plane.keys);
     plane.drag = plane.rested = null;
-    told(plane, mark);
+    told(plane, mark, at);
     plane.status.textContent = plane.marks.known.get(mark)?.getAttribute("aria-label") ?? "";
   };
-  plane.resting = setTimeout(plane.rested, REST);
-  plane.draw();
+  plane.keys = setTimeout(plane.rested, REST);
 }

@@ -30,8 +30,8 @@ export class Marks {
     for (const one of list) {
       const element = this.known.get(one.key) ?? this.add(one);
       const [title, mark] = element.children;
-      set(element, "aria-label", one.label);
-      if (title.textContent !== one.title) title.textContent = one.title;
+      if (one.label) set(element, "aria-label", one.label);
+      if (one.title && title.textContent !== one.title) title.textContent = one.title;
       set(mark, "d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
       set(mark, "fill", one.fill);
       set(mark, "stroke", one.stroke);

@@ -1,20 +1,24 @@
-// The playground: documents to drag in the plane, and the model that Python trains on them.
+// The playground: documents to drag in the plane, and the model that is trained on them at every frame.
 //
-// Python sends documents and model (ui/learn/playground.py). A drop sends numbered changes to Python,
-// repeated until it confirms them. Until then they apply here, with the old model.
+// Python sends documents and settings (ui/learn/playground.py). A drop or a rested slider sends numbered changes to
+// Python, which keeps them in the address; they are repeated until it confirms them.
 
 import { made, shape } from "../shell/elements.js";
-import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
-import {
-  after, clamped, crests, documentsOf, ends, mixed, nextId, pairsOf, surfaces, tallied, valueAt,
-} from "./geometry.js";
+import { Frequencies } from "./frequencies.js";
+import { after, bestDirection, clamped, documentsOf, nextId } from "./geometry.js";
 import { hands } from "./hands.js";
-import { Marks, sizeOf } from "./marks.js";
+import { Kernels } from "./kernels.js";
+import { Marks } from "./marks.js";
+import { frequenciesOf, inOrder, kernelsOf, landmarksOf, ordered, scoresOf, trained } from "./model.js";
+import { Painted } from "./painting.js";
 import { Player } from "./player.js";
 import { Side } from "./side.js";
-import { labelOf, titleOf, titleOfWave } from "./telling.js";
+import { Sliders } from "./sliders.js";
+import { answerOf } from "./telling.js";
 import { Toolbar } from "./toolbar.js";
 
+const REST = 200; // milliseconds without a change until the steps of training and the answer are computed
+const EVERY = 3; // trainings between two comparisons of kernels
 const planes = new WeakMap();
 
 export default function plane({ data, parentElement, setStateValue }) {
@@ -22,8 +26,9 @@ export default function plane({ data, parentElement, setStateValue }) {
   planes.get(parentElement).update(data, setStateValue);
 }
 
-class Plane {
+class Plane extends Painted {
   constructor(parent) {
+    super();
     this.pending = [];
     this.rev = 0;
     this.documents = [];
@@ -31,20 +36,29 @@ class Plane {
     this.brush = { grade: 1, query: 0 };
     this.shown = "misordered";
     this.adding = false;
+    this.turn = 0; // trainings since kernels were compared
+    this.landmarks = [];
+    this.waves = [];
+    this.warm = new Map(); // weights of the last training, by map
     this.build(parent);
     hands(this);
-    new ResizeObserver(() => this.draw(true)).observe(this.svg);
+    new ResizeObserver(() => {
+      this.size = this.svg.clientWidth; // to ask at every frame would lay out the page each time
+      this.draw();
+    }).observe(this.svg);
   }
 
   build(parent) {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
-    this.strong = made("canvas", { class: "layer" });
     this.svg = shape("svg", { role: "group", tabindex: "-1", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
-    this.side = new Side();
-    this.player = new Player(() => this.draw(true));
+    this.answer = made("h2", { class: "answer" });
+    this.kernels = new Kernels();
+    this.side = new Side(this.kernels.element);
+    this.player = new Player(() => this.draw());
+    this.sliders = new Sliders(() => this.change(), (name, raw) => this.tell({ kind: "set", name, raw }));
     this.toolbar = new Toolbar({
       grade: (grade) => this.paint({ grade }),
       query: (query) => this.paint({ query }),
@@ -54,35 +68,108 @@ class Plane {
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
-    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments, this.strong,
-      this.svg);
-    this.root = made("div", { class: "playground" }, made("div", { class: "beside" }, this.toolbar.element,
-      made("div", { class: "main" }, this.square), this.player.element, this.side.element), this.status);
+    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments, this.svg);
+    this.root = made("div", { class: "playground" }, this.answer, made("div", { class: "beside" },
+      this.toolbar.element, this.sliders.element, made("div", { class: "main" }, this.square), this.player.element,
+      this.side.element), this.status);
     parent.append(this.root);
   }
 
   update(data, send) {
     this.send = send;
-    const fresh = JSON.stringify(data.model) !== this.sent;
     if (data.set !== this.data?.set) this.choose(null);
     this.data = data;
     this.rev = Math.max(this.rev, data.rev);
     this.pending = this.pending.filter((change) => change.rev > data.rev);
-    this.documents = this.pending.reduce(after, documentsOf(data.documents));
-    this.places = new Map(documentsOf(data.documents).map((one, at) => [one.id, { ...one, at }]));
-    this.landmarks = (data.model?.landmarks?.places ?? []).map(([x, y], number) => ({ number, x, y }));
-    for (const { kind, number, x, y } of this.pending) {
-      if (kind === "landmark" && this.landmarks[number]) Object.assign(this.landmarks[number], { x, y });
-    }
+    this.documents = inOrder(this.pending.reduce(after, documentsOf(data.documents)));
+    this.sliders.show(data.sliders);
+    const placed = (kind, rows) => new Map([...rows.map(([number, x, y]) => [number, { x, y }]),
+      ...this.pending.filter((one) => one.kind === kind).map(({ number, x, y }) => [number, { x, y }])]);
+    this.moved = placed("landmark", data.moved);
+    this.turned = placed("frequency", data.turned);
+    if (!this.frequencies) this.showFrequencies();
     this.drag?.keep();
-    if (fresh) {
-      this.sent = JSON.stringify(data.model);
-      this.surfaces = data.model ? surfaces(data.model) : [];
-      this.range = data.model ? ends(this.surfaces.at(-1)) : [-1, 1];
-      this.player.load(this.surfaces.length);
-    }
     this.square.setAttribute("aria-label", data.words.plane);
-    this.draw(true);
+    this.restyled = true;
+    if (this.keyOf(this.world()) !== this.learned) this.change();
+    this.draw();
+  }
+
+  showFrequencies() {
+    this.frequencies = new Frequencies(this.data.far,
+      ({ number, x, y }) => { this.turned.set(number, { x, y }); this.change(); },
+      ({ number, x, y }) => this.tell({ kind: "frequency", number, x, y }));
+    this.side.element.insertBefore(this.frequencies.element, this.kernels.element);
+  }
+
+  // --- training -----------------------------------------------------------------------------------------------
+
+  world() {
+    const { map, seed } = this.data, raw = (name) => this.sliders.raw(name);
+    const loss = this.data.loss.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+    const settings = { map, loss, seed, m: raw("m"), gamma: 2 ** raw("gamma"), C: 2 ** raw("C") };
+    return { documents: this.documents, settings, moved: this.moved, turned: this.turned };
+  }
+
+  keyOf({ documents, settings, moved, turned }) {
+    return JSON.stringify([documents, settings, [...moved], [...turned]]);
+  }
+
+  // Train at the next frame; soon after the last change, compute the steps of training and the answer.
+  change() {
+    this.stale = true;
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.rest(), REST);
+    this.draw();
+  }
+
+  train() {
+    this.stale = false;
+    this.documents = inOrder(this.documents);
+    const world = this.world(), { map } = world.settings;
+    this.path = null;
+    this.player.end();
+    this.model = this.documents.length ? trained(world, this.warm.get(map) ?? new Float64Array(0)) : null;
+    if (this.model) this.warm.set(map, this.model.weights);
+    this.landmarks = map === "nystroem" ? landmarksOf(world) : [];
+    this.waves = map === "fourier" ? frequenciesOf(world) : [];
+    this.fresh = this.compare(world);
+  }
+
+  // Compare kernels; while something is held, at every third training: each may take as long as the training.
+  compare(world) {
+    const held = this.drag?.moved || this.frequencies.held || this.sliders.waiting.size;
+    this.turn = held ? (this.turn + 1) % EVERY : 0;
+    if (this.turn) return false;
+    this.similar = this.model && this.data.kernel ? kernelsOf(world) : null;
+    return true;
+  }
+
+  rest() {
+    if (this.drag?.moved || this.frequencies.held) {
+      this.resting = setTimeout(() => this.rest(), REST);
+      return;
+    }
+    if (this.stale) this.train();
+    const world = this.world(), facts = { documents: this.documents.length, pairs: 0 };
+    if (this.model) {
+      Object.assign(this.model, trained(world));
+      this.path = this.model.path;
+      Object.assign(facts, this.facts(world));
+    }
+    this.learned = this.keyOf(world);
+    this.player.load(this.path?.length ?? 1);
+    this.answer.textContent = answerOf(this.data.words.answer, facts);
+    this.turn = EVERY - 1;
+    this.fresh = this.compare(world);
+    this.draw();
+  }
+
+  facts(world) {
+    const { pairs, map, weights } = this.model, right = ordered(pairs, scoresOf(this.model, weights));
+    const other = this.data.approximates && trained({ ...world, settings: { ...world.settings, map: "exact" } });
+    return { m: map.m, pairs: pairs.length, right, direction: bestDirection(this.documents, pairs),
+      exact: other ? ordered(pairs, scoresOf(other, other.weights)) : null };
   }
 
   // --- messages to Python -------------------------------------------------------------------------------------
@@ -92,11 +179,20 @@ class Plane {
     this.pending.push({ rev: this.rev, ...change });
     this.documents = after(this.documents, change);
     this.send("changes", this.pending);
-    this.draw();
+    this.change();
   }
 
   put(document) {
     this.tell({ kind: "put", ...document });
+  }
+
+  // Move a mark, without a message.
+  place(key, { x, y }) {
+    const number = Number(key.slice(1)), one = key.startsWith("d") ? this.documents.find(({ id }) => id === number)
+      : this.landmarks[number];
+    if (key.startsWith("z")) this.moved.set(number, { x, y });
+    if (one) Object.assign(one, { x, y });
+    this.change();
   }
 
   add(x, y) {
@@ -141,153 +237,5 @@ class Plane {
 
   chosenDocument() {
     return this.documents.find((one) => `d${one.id}` === this.chosen);
-  }
-
-  // --- drawing --------------------------------------------------------------------------------------------
-
-  draw(all = false) {
-    this.everything ||= all;
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      if (this.data && this.svg.clientWidth) this.paintAll();
-      this.everything = false;
-    });
-  }
-
-  get size() {
-    return this.svg.clientWidth;
-  }
-
-  toPixels(v, down = false) {
-    const extent = this.data.extent;
-    return ((down ? -v : v) + extent) * (this.size / (2 * extent));
-  }
-
-  // Draw everything; during a drag only the moving parts.
-  paintAll() {
-    const { model, colours } = this.data, at = this.player.at, whole = Math.floor(at), next = Math.ceil(at);
-    this.now = { whole, next, share: at - whole };
-    this.style = this.inks();
-    if (model && this.everything) {
-      this.values = mixed(this.surfaces[whole], this.surfaces[next], at - whole);
-      drawSurface(this.surface, this.values, model.side, this.size, colours.method, this.range);
-    }
-    if (!model) cleared(this.surface, this.size);
-    this.scores = this.documents.map((one) => this.score(one));
-    this.paintSegments();
-    this.paintMarks();
-    this.paintWords();
-  }
-
-  // Return a row of numbers at the shown step, which may lie between two.
-  stepped(rows) {
-    const { whole, next, share } = this.now;
-    return rows[whole].map((v, k) => v * (1 - share) + rows[next][k] * share);
-  }
-
-  score(one) {
-    const { model } = this.data;
-    if (!model) return 0;
-    const place = this.places.get(one.id), { whole, next, share } = this.now;
-    const moved = !place || place.x !== one.x || place.y !== one.y;
-    if (moved) return valueAt(this.values, model.side, model.extent, one.x, one.y);
-    return model.scores[whole][place.at] * (1 - share) + model.scores[next][place.at] * share;
-  }
-
-  paintSegments() {
-    const { model, colours } = this.data;
-    this.pairs = pairsOf(this.documents);
-    this.tallies = model ? tallied(this.pairs, this.scores) : [];
-    const drawn = {
-      pairs: model ? this.pairs : [],
-      places: this.documents.map((one) => ({ x: this.toPixels(one.x), y: this.toPixels(one.y, true) })),
-      scores: this.scores,
-      chosen: this.documents.findIndex((one) => `d${one.id}` === this.chosen),
-      shown: this.shown,
-      colours: this.style.pairs,
-    };
-    drawChosen(cleared(this.strong, this.size), drawn);
-    if (this.drag?.moved && !this.everything) return; // all other pairs stay as they are
-    const context = cleared(this.segments, this.size);
-    if (model?.waves) {
-      drawWaves(context, model.waves, this.stepped(model.waves.weights), this.size, model.extent, colours.method);
-    }
-    drawPairs(context, drawn);
-  }
-
-  inks() {
-    const style = getComputedStyle(this.root), of = (name) => style.getPropertyValue(name);
-    return { pairs: ["--misordered", "--within", "--beyond"].map(of), ink: style.color, paper: style.backgroundColor };
-  }
-
-  graspable() {
-    const { colours } = this.data, { ink, paper } = this.style, k = this.size < 420 ? 0.9 : 1.1;
-    const at = ({ x, y }) => ({ x: this.toPixels(x), y: this.toPixels(y, true) });
-    const alphas = this.data.model?.landmarks ? this.stepped(this.data.model.landmarks.coefficients) : [];
-    const landmarks = this.landmarks.map((one) => ({
-      key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number] ?? 0, ...at(one), size: k * 1.05,
-      fill: alphas[one.number] > 0 ? colours.method : paper, stroke: colours.method,
-    }));
-    const documents = this.documents.map((one, order) => ({
-      key: `d${one.id}`, kind: "document", one, query: one.query, score: this.scores[order], tally: this.tallies[order],
-      ...at(one), size: k * sizeOf(one.grade), fill: colours.grades[one.grade], stroke: ink,
-    }));
-    return [...landmarks, ...documents].map((mark) => ({ ...mark, chosen: mark.key === this.chosen }));
-  }
-
-  paintMarks() {
-    const { model, colours } = this.data, found = this.graspable();
-    this.marks.put(found.map((mark) => ({ ...mark, label: labelOf(mark), title: titleOf(mark) })));
-    if (this.svg.matches(":focus")) this.marks.focus(this.chosen);
-    const chosen = found.find((mark) => mark.chosen), scale = this.size / (2 * this.data.extent);
-    this.marks.surround({
-      marks: found,
-      centre: this.size / 2,
-      length: this.size / 3,
-      arrow: model?.arrow ? this.stepped(model.arrow) : null,
-      colour: colours.method,
-      reach: chosen && model?.reach ? { ...chosen, r: model.reach * scale } : null,
-      waves: model?.waves ? this.overWaves(model) : [],
-    });
-    this.side.tell(chosen ? titleOf(chosen) : "");
-  }
-
-  overWaves({ waves, extent }) {
-    const point = (x, y) => `${this.toPixels(x)} ${this.toPixels(y, true)}`, weights = this.stepped(waves.weights);
-    return waves.omega.map((omega, at) => ({
-      path: crests(omega, waves.phase[at], extent, Math.sign(weights[at]))
-        .map(([a, b, c, d]) => `M${point(a, b)}L${point(c, d)}`).join(""),
-      title: titleOfWave(waves.numbers[at], weights[at]),
-    }));
-  }
-
-  paintWords() {
-    const { model, colours, words } = this.data, chosen = this.chosenDocument();
-    this.toolbar.show({
-      ...(chosen ?? this.brush), colours: colours.grades, adding: this.adding, chosen: Boolean(chosen),
-      undo: this.data.undo, byHand: this.data.byHand,
-    });
-    this.square.classList.toggle("adding", this.adding);
-    if (this.everything) {
-      this.side.show({ ...words.side, kernels: model?.kernels, ink: colours.ink, below: colours.below,
-        lines: this.key() });
-    }
-    if (!model) return;
-    const right = this.pairs.filter(([i, j]) => this.scores[i] > this.scores[j]).length, at = this.now.whole;
-    this.player.words.textContent = `Newton step ${model.steps[at]} of ${model.steps.at(-1)} · objective `
-      + `${model.objective[at].toPrecision(4)} · ${right} of ${this.pairs.length} pairs in order`;
-  }
-
-  key() {
-    const { words, colours } = this.data;
-    const own = words.side.own.map(([kind, text]) => [kind, colours.method, text]);
-    const pairs = ["Misordered pair", "In order, margin below 1", "Margin of 1 or more"];
-    return [
-      ...pairs.map((text, k) => ["line", this.style.pairs[k], text]),
-      ["tint", colours.method, "Stronger colour: higher score"],
-      ["circle", this.style.ink, "Larger mark: higher grade"],
-      ...own,
-      ...(words.side.labels.length > 1 ? [["box", colours.below, "In K̃: below 0"]] : []),
-    ];
   }
 }

@@ -31,6 +31,12 @@ export class Player {
     this.at = this.slider.value = this.last;
   }
 
+  // Show the end of training, while it changes.
+  end() {
+    this.pause();
+    this.at = this.slider.value = this.last;
+  }
+
   go(step) {
     this.pause();
     this.to(step);

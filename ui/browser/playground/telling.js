@@ -23,4 +23,31 @@ export function labelOf({ kind, one, alpha, score }) {
   return `Document of query ${one.query + 1}, grade ${one.grade}, ${place}, score ${precise(score)}`;
 }
 
+const counted = (n) => n.toLocaleString("en");
+const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+// Give a number of all pairs.
+export function ofPairs(words, right, n) {
+  if (right === n) return n === 1 ? words.onlyPair : filled(words.allPairs, { n: counted(n) });
+  const share = Math.min(Math.max(Math.round((100 * right) / n), right ? 1 : 0), 99);
+  return filled(n === 1 ? words.ofPair : words.ofPairs, { right: counted(right), n: counted(n), share });
+}
+
+// Say how many pairs a model orders, and how many the exact kernel and the best direction; `words` has the phrases.
+export function answerOf(words, { documents, pairs, m, right, exact, direction }) {
+  if (!documents) return words.empty;
+  if (!pairs) return documents === 1 ? words.oneDocument : words.oneGrade;
+  const all = (n) => (n === pairs ? words.all : counted(n));
+  const who = filled(m === 1 ? words.who[0] : words.who[1], { m }), found = ofPairs(words, right, pairs);
+  const linear = right < direction ? words.noLinearAbove : words.noLinear;
+  const most = direction === pairs ? words.linearAll : words.linearMost;
+  const compared = typeof exact !== "number" ? "" : exact === right ? words.asExact
+    : filled(words.exact, { exact: all(exact) });
+  const limit = filled(words.isLinear ? linear : most, { direction: counted(direction) });
+  return filled(words.answer, { who, found, compared, limit });
+}
+
+export const nameOfFrequency = ({ number, x, y }, weight) => (
+  `Frequency ${number + 1}, at ${minus(x.toFixed(2))}, ${minus(y.toFixed(2))}, weight ${signed(weight)}`);
+
 export const titleOfWave = (number, weight) => `Frequency ${number + 1}, weight ${signed(weight)}`;

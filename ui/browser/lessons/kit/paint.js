@@ -10,12 +10,13 @@
 //
 // A grip can be dragged, and is reached by Tab: drag(x, y) gets pixels of the figure, at the pointer;
 // nudge(right, up) gets −1, 0 or 1 from the arrow keys, 5 times that with Shift; press() is a click, Enter or space;
-// drop() follows a drag. value is { now, low, high, text } of a slider.
+// enter() is a double click, Enter or space; drop() follows a drag. value is { now, low, high, text } of a slider.
 
 import { shape } from "../../shell/elements.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const FAR = 5;
+const NEAR = 10; // pixels that a finger moves during a click
 
 export class Paint {
   constructor(svg, layers) {
@@ -26,7 +27,9 @@ export class Paint {
     this.grips = new Map();
     svg.onpointerdown = (event) => this.down(event);
     svg.onpointermove = (event) => this.held?.drag?.(...this.at(event));
-    svg.onpointerup = svg.onpointercancel = (event) => this.up(event);
+    svg.onpointerup = (event) => this.up(event);
+    svg.onpointercancel = () => this.up(null); // the finger scrolls the page
+    svg.ondblclick = (event) => this.grips.get(event.target.dataset.grip)?.enter?.();
     svg.onkeydown = (event) => this.key(event);
   }
 
@@ -55,16 +58,26 @@ export class Paint {
     return element;
   }
 
-  grip(layer, key, tag, attributes, does) {
+  grip(layer, key, tag, attributes, does, text = null) {
     const { value } = does, slider = value && {
       role: "slider", "aria-valuenow": value.now, "aria-valuemin": value.low, "aria-valuemax": value.high,
       "aria-valuetext": value.text,
     };
     const name = `grip${does.drag ? " drags" : ""} ${attributes.class ?? ""}`;
     const element = this.put(layer, key, tag,
-      { role: "button", tabindex: 0, ...slider, ...attributes, class: name, "data-grip": key });
+      { role: "button", tabindex: 0, ...slider, ...attributes, class: name, "data-grip": key }, text);
     this.grips.set(key, does);
     return element;
+  }
+
+  // Cut a layer to a box of the figure.
+  clip(layer, { x, y, width, height }) {
+    if (!this.box) {
+      this.box = shape("rect");
+      this.svg.prepend(shape("clipPath", { id: "figure-box" }, this.box));
+    }
+    for (const [name, value] of Object.entries({ x, y, width, height })) this.box.setAttribute(name, value);
+    this.layers[layer].setAttribute("clip-path", "url(#figure-box)");
   }
 
   focus(key) {
@@ -83,12 +96,14 @@ export class Paint {
     this.svg.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });
     this.held = grip;
-    grip.press?.();
-    grip.drag?.(...this.at(event));
+    this.began = this.at(event);
+    grip.drag?.(...this.began);
     event.preventDefault();
   }
 
-  up() {
+  up(event) {
+    const [x, y] = event ? this.at(event) : [Infinity, 0];
+    if (this.held && Math.hypot(x - this.began[0], y - this.began[1]) < NEAR) this.held.press?.();
     this.held?.drop?.();
     this.held = null;
   }
@@ -99,7 +114,7 @@ export class Paint {
     if (event.key in ARROWS && grip.nudge) {
       const by = event.shiftKey ? FAR : 1;
       grip.nudge(...ARROWS[event.key].map((one) => one * by));
-    } else if ((event.key === "Enter" || event.key === " ") && grip.press) grip.press();
+    } else if ((event.key === "Enter" || event.key === " ") && (grip.enter ?? grip.press)) (grip.enter ?? grip.press)();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -111,3 +126,6 @@ function write(element, name, value) {
   if (value === null || value === false || value === undefined) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
+
+// Attributes of a mark that belongs to a term of the formula.
+export const ofTerm = (name) => ({ "data-term": name });

@@ -1,10 +1,9 @@
-// Parts of figures: charts, curves drawn by hand, sliders, buttons, heat maps, documents in a plane.
+// Parts of figures: charts with bands and logarithmic axes, sliders, buttons, heat maps, surfaces.
 //
-// A box is { x, y, width, height } in pixels. A chart is a box with scales; `plot.x(value)` and `plot.y(value)` are
-// pixels, `plot.atX(pixel)` and `plot.atY(pixel)` are values.
+// A box is { x, y, width, height } in pixels. A chart is a box with scales: `plot.x(value)` and `plot.y(value)` are
+// pixels, `plot.from(px, py)` are values. kit/sketch.js takes it as well.
 
 import { cleared, rgb } from "../../playground/draw.js";
-import { gradeColour, inkOn } from "./look.js";
 import { contour, ends, levels } from "../../playground/geometry.js";
 
 // Colours of methods as on every page (rankviz/plots/style.py and ui/shell/figures.py).
@@ -15,7 +14,7 @@ const METHODS = {
 export const methodColour = (name, dark) => METHODS[name][dark ? 1 : 0];
 
 export const styled = (rules) => Object.entries(rules).map(([name, value]) => `${name}:${value}`).join(";");
-const GUESS = "var(--guess)", QUIET = "var(--quiet)", EDGE = "var(--edge)";
+const QUIET = "var(--quiet)", EDGE = "var(--edge)";
 export const strokeOf = (stroke, width = 2.5, more = {}) => ({
   style: styled({ fill: "none", stroke, "stroke-width": `${width}px`, "stroke-linejoin": "round", ...more }),
 });
@@ -43,7 +42,9 @@ function scale([low, high], from, to, log) {
 export function chart(box, x, y) {
   const inner = { left: box.x + 46, right: box.x + box.width - 12, top: box.y + 26, bottom: box.y + box.height - 44 };
   const across = scale(x.ends, inner.left, inner.right, x.log), up = scale(y.ends, inner.bottom, inner.top, y.log);
-  return { ...inner, x: across.at, y: up.at, atX: across.value, atY: up.value, axes: { x, y } };
+  const plot = { ...inner, width: inner.right - inner.left, height: inner.bottom - inner.top, x: across.at, y: up.at };
+  const from = (px, py) => [across.value(px), up.value(py)];
+  return { ...plot, from, path: (points) => pathOf(plot, points), axes: { x, y } };
 }
 
 export function drawAxes(paint, key, plot) {
@@ -97,63 +98,6 @@ export function drawText(paint, key, x, y, text, { anchor = "middle", colour = n
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
 }
 
-// --- curves drawn by hand -----------------------------------------------------------------------------------
-
-// Return the values at the knots after a stroke from one point to another: knots between them take its height.
-export function stroked(knots, values, [x0, y0], [x1, y1], near) {
-  const [low, high] = x0 < x1 ? [x0, x1] : [x1, x0];
-  return values.map((value, k) => {
-    const x = knots[k];
-    if (x < low - near || x > high + near) return value;
-    return x1 === x0 ? y1 : y0 + (y1 - y0) * within((x - x0) / (x1 - x0), 0, 1);
-  });
-}
-
-// Return the values with those of the nearest drawn knots where nothing is drawn; unchanged if nothing is.
-export function completed(values) {
-  const drawn = values.map((_, k) => k).filter((k) => values[k] !== null);
-  if (!drawn.length) return values;
-  const nearest = (k) => drawn.reduce((best, one) => (Math.abs(one - k) < Math.abs(best - k) ? one : best));
-  return values.map((value, k) => value ?? values[nearest(k)]);
-}
-
-// Draw a pad where the reader draws a curve: `pad` has knots (x values), values (null: not drawn), step of a key,
-// label(k) and text(value) for screen readers, and set(values).
-export function drawPad(paint, key, plot, pad) {
-  const { knots, values, set } = pad, pixels = knots.map(plot.x), [low, high] = plot.axes.y.ends;
-  const near = (pixels[1] - pixels[0]) / 2, { left, right, top, bottom } = plot;
-  paint.grip("grips", key, "rect", {
-    x: left, y: top - 8, width: right - left, height: bottom - top + 8, class: "reach", tabindex: -1,
-    style: "stroke:none", "aria-label": pad.name,
-  }, {
-    drag: (x, y) => {
-      const to = [x, plot.atY(y)];
-      pad.state.values = stroked(pixels, pad.state.values, pad.state.last ?? to, to, near);
-      pad.state.last = to;
-      set(pad.state.values);
-    },
-    drop: () => {
-      pad.state.last = null;
-      set(completed(pad.state.values));
-    },
-  });
-  knots.forEach((_, k) => {
-    const now = values[k] ?? (low + high) / 2;
-    paint.grip("grips", `${key} ${k}`, "circle", {
-      cx: pixels[k], cy: plot.y(now), r: 7, "aria-label": pad.label(k), "pointer-events": "none",
-      style: styled({ fill: values[k] === null ? "var(--paper)" : GUESS, stroke: GUESS }),
-    }, {
-      value: { now: Number(now.toFixed(3)), low, high, text: pad.text(now) },
-      nudge: (_right, up) => {
-        const changed = [...pad.state.values];
-        changed[k] = within(now + up * pad.step, low, high);
-        set(completed(changed));
-      },
-    });
-  });
-  drawCurve(paint, `${key} curve`, plot, knots.map((x, k) => [x, values[k]]), strokeOf(GUESS, 4));
-}
-
 // --- controls -----------------------------------------------------------------------------------------------
 
 // Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }.
@@ -164,8 +108,8 @@ export function drawSlider(paint, key, { x, y, width }, { name, values, at, text
   paint.put("back", `${key} track`, "path", { d: `M${x} ${y + 24}H${x + width}`, ...strokeOf(EDGE, 5) });
   const move = (to) => { if (to !== at) set(within(Math.round(to), 0, last)); };
   paint.grip("grips", `${key} track`, "rect", {
-    x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", tabindex: -1, style: "stroke:none",
-    "aria-hidden": "true",
+    x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", role: null, tabindex: null,
+    style: "stroke:none",
   }, { drag: (left) => move(((left - x) / width) * last) });
   paint.grip("grips", key, "circle", {
     cx: px, cy: y + 24, r: 12, "aria-label": name, style: styled({ fill: colour, "pointer-events": "none" }),
@@ -212,14 +156,6 @@ export function drawFrame(paint, key, { x, y, width, height }, name, colour = QU
 }
 
 // --- documents in a plane -----------------------------------------------------------------------------------
-
-// Draw a document with its grade: the path of its query's shape (playground/shapes.js), `size` times as large.
-export function drawDocument(paint, key, [x, y], grade, { path, size = 1, dark, name = "" }) {
-  const fill = gradeColour(grade, dark), transform = `translate(${x} ${y}) scale(${size})`;
-  paint.put("marks", key, "path", { d: path, transform, fill, class: `document ${name}` });
-  const style = styled({ "font-size": `${Math.round(8.5 * size)}px` });
-  paint.put("marks", `${key} grade`, "text", { x, y, fill: inkOn(fill), class: "grade", style }, String(grade));
-}
 
 // Return the places of a square plane: `at([x, y])` in pixels, `from(px, py)` in the plane.
 export function plane({ x, y, width }, extent) {

@@ -1,8 +1,8 @@
 // Lesson "kernel": relevant documents lie in a ring. The reader tries an arrow, then paints where to score high.
 
 import * as data from "../examples/ring.js";
-import { SHAPES } from "../../playground/shapes.js";
 import { once, powerOf } from "../examples/documents.js";
+import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import * as plots from "../kit/plots.js";
@@ -117,9 +117,9 @@ class Kernel {
 
   drawDocuments() {
     data.GRADES.forEach((grade, i) => {
-      const lit = this.lit === "z", size = lit ? 1.7 : 1.4, name = lit ? "lit" : "", { path } = SHAPES[0];
-      const look = { path, size, name, dark: this.stage.dark };
-      plots.drawDocument(this.paint, `doc${i}`, this.plane.at(this.place(i)), grade, look);
+      const [x, y] = this.plane.at(this.place(i)), lit = this.lit === "z";
+      drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, size: lit ? 1.7 : 1.4, dark: this.stage.dark,
+        kind: lit ? "lit" : "" });
     });
   }
 
@@ -160,7 +160,7 @@ class Kernel {
       if (on) this.paint.put("lines", `cell${k}`, "rect", { ...cell(k), ...look });
     });
     if (this.step !== GUESS) return;
-    const pad = { ...this.square, class: "reach", style: "stroke:none", tabindex: -1, "aria-hidden": "true" };
+    const pad = { ...this.square, class: "reach", style: "stroke:none", role: null, tabindex: null };
     this.paint.grip("grips", "pad", "rect", pad, {
       drag: (px, py) => this.brushOn(this.cellAt(px, py)),
       drop: () => { this.brush = null; },

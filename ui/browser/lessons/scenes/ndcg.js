@@ -1,10 +1,12 @@
 // Lesson "ndcg": one ranked list, its NDCG@10 summed rank by rank, and what two swaps cost.
 
-import { gradeColour, inkOn } from "../kit/look.js";
+import { drawGrade, gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
-import { K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs } from "./lists.js";
+import {
+  K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs,
+} from "../examples/lists.js";
 
 const SECONDS = 6, STEP = 0.01, EDGE = 14, HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
@@ -51,12 +53,14 @@ class List {
   }
 
   facts() {
-    const costs = TRUTH.slice(1).map((one) => TRUTH[0] - one), more = ROWS.map((row) => wrongPairs(row) - wrongPairs(LIST));
+    const costs = TRUTH.slice(1).map((one) => TRUTH[0] - one);
+    const more = ROWS.map((row) => wrongPairs(row) - wrongPairs(LIST));
     const list = this.grades, { dcg, idealDcg, value } = measured(list);
     return {
       ndcg: number(TRUTH[0]), top: number(costs[0], 3), bottom: number(costs[1], 3),
       times: number(costs[0] / costs[1], 0), pairsTop: String(more[1]), pairsBottom: String(more[2]),
-      gap: this.guess() ? number(gapOf(this.placed)) : "", left: String(this.placed.filter((one) => one === null).length),
+      gap: this.guess() ? number(gapOf(this.placed)) : "",
+      left: String(this.placed.filter((one) => one === null).length),
       dcg: number(dcg), ideal: number(idealDcg), now: number(value), letor: number(quality(list, "letor"), 3),
       textbook: number(quality(list, "textbook"), 3),
     };
@@ -108,13 +112,16 @@ class List {
       const appears = clamped(grown * K - at);
       if (gain > 0) {
         const box = { x: x - wide / 2, y: top, width: wide, height: this.unit * gain };
-        this.paint.put("back", `gain${document}`, "rect", { ...box, class: `outline${this.lit === "gain" ? " lit" : ""}` });
+        const lit = this.lit === "gain" ? " lit" : "";
+        this.paint.put("back", `gain${document}`, "rect", { ...box, class: `outline${lit}`, ...ofTerm("gain") });
         const high = this.unit * product * appears;
         this.paint.put("back", `part${document}`, "rect", {
-          ...box, y: this.base - high, height: high, fill: colour, class: "part",
+          ...box, y: this.base - high, height: high, fill: colour, class: "part", ...ofTerm("discount"),
         });
         const told = this.step < 2 ? number(gain, 0) : appears === 1 ? number(product) : "";
-        this.paint.put("over", `told${document}`, "text", { x, y: top - 11, class: "small" }, told);
+        if (this.lit !== "discount") {
+          this.paint.put("over", `told${document}`, "text", { x, y: top - 11, class: "small" }, told);
+        }
       }
       this.drawTile(document, at, grade, colour);
     });
@@ -124,19 +131,21 @@ class List {
   }
 
   drawTile(document, at, grade, colour) {
-    const x = this.held === document ? this.heldAt : this.middle(at), y = this.base + 8 + this.tile / 2, { words } = this.stage;
+    const { words } = this.stage, y = this.base + 8 + this.tile / 2;
+    const x = this.held === document ? this.heldAt : this.middle(at);
     const box = { x: x - this.tile / 2, y: y - this.tile / 2, width: this.tile, height: this.tile, rx: 5 };
-    this.paint.put("marks", `tile${document}`, "rect", { ...box, fill: colour, class: "document" });
-    this.paint.put("marks", `grade${document}`, "text", { x, y, fill: inkOn(colour), class: "grade" }, String(grade));
-    this.paint.put("back", `rank${at}`, "text", { x: this.middle(at), y: y + this.tile / 2 + 14, class: "note" },
-      String(at + 1));
+    this.paint.put("marks", `tile${document}`, "rect", { ...box, fill: colour, class: "document", ...ofTerm("gain") });
+    drawGrade(this.paint, "marks", `tile${document}`, { x, y, grade, dark: this.stage.dark });
+    const below = { x: this.middle(at), y: y + this.tile / 2 + 14 };
+    this.paint.put("back", `rank${at}`, "text", { ...below, class: "note", ...ofTerm("discount") }, String(at + 1));
     if (this.step !== 4) return;
     if (this.tied[at]) {
       const [x1, x2] = [x, this.middle(at + 1)];
       this.paint.put("over", `tie${at}`, "line", { x1, x2, y1: y, y2: y, class: "tie" });
     }
+    const label = filled(words.tile, { grade, rank: at + 1 });
     this.paint.grip("grips", `tile${document}`, "rect", {
-      ...box, class: "reach", "aria-label": filled(words.tile, { grade, rank: at + 1 }), "aria-roledescription": words.movable,
+      ...box, class: "reach", "aria-label": label, "aria-roledescription": words.movable,
     }, {
       drag: (px) => this.slide(document, px),
       drop: () => { this.held = null; this.changed(); },
@@ -176,7 +185,8 @@ class List {
     const y = this.base + 8 + this.tile + 30;
     SWAPS.forEach(([a, b], k) => {
       const [x1, x2] = [this.middle(a), this.middle(b)], middle = (x1 + x2) / 2;
-      this.paint.put("over", `swap${k}`, "path", { d: `M${x1} ${y - 6}Q${middle} ${y + 20} ${x2} ${y - 6}`, class: "swap" });
+      const d = `M${x1} ${y - 6}Q${middle} ${y + 20} ${x2} ${y - 6}`;
+      this.paint.put("over", `swap${k}`, "path", { d, class: "swap" });
     });
   }
 
@@ -184,7 +194,7 @@ class List {
     const { terms, ideal } = measured(LIST);
     if (this.lit === "discount") {
       const points = terms.map(({ discount }, at) => [this.middle(at), this.base - HIGHEST * this.unit * discount]);
-      this.paint.put("over", "curve", "polyline", { points: points.map((one) => one.join()).join(" "), class: "curve" });
+      this.paint.put("over", "curve", "polyline", { points: points.map(String).join(" "), class: "curve" });
       terms.forEach(({ discount }, at) => this.paint.put("over", `discount${at}`, "text",
         { x: points[at][0], y: points[at][1] - 13, class: "small lit" }, number(discount)));
     }
@@ -200,18 +210,19 @@ class List {
   // --- gauges from 0 to 1 ---------------------------------------------------------------------------------
 
   drawGauges() {
-    const top = this.base + this.tile + (this.step === 1 || this.step === 2 ? 62 : 44), { words, height, width } = this.stage;
-    const rows = this.step === 4 ? KINDS : this.step === 1 || this.step === 2 ? ROWS : [LIST];
+    const swaps = this.step === 1 || this.step === 2, { words, height, width } = this.stage;
+    const top = this.base + this.tile + (swaps ? 62 : 44), rows = this.step === 4 ? KINDS : swaps ? ROWS : [LIST];
     const names = this.step === 4 ? words.kinds : words.rows, high = Math.min((height - top - 6) / 3, 62);
     const x = EDGE, length = width - 2 * EDGE;
     if (this.step === 0) return;
     rows.forEach((row, k) => {
       const y = top + k * high + Math.min(high - 12, 34);
       this.paint.put("back", `name${k}`, "text", { x, y: y - 20, class: "label start" }, names[k]);
-      this.paint.put("back", `gauge${k}`, "rect", { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" });
+      const gauge = { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" };
+      this.paint.put("back", `gauge${k}`, "rect", { ...gauge, ...ofTerm("ideal") });
       const grades = this.step === 4 ? this.grades : row, kind = this.step === 4 ? row : "letor";
       if (this.step > 1) this.drawSum(k, grades, kind, { x, y, length });
-      if (this.step === 1 || (this.step === 2 && Array.isArray(this.told))) this.drawGuess(k, { x, y, length });
+      if (swaps && (this.step === 1 || Array.isArray(this.told))) this.drawGuess(k, { x, y, length });
     });
   }
 
@@ -224,17 +235,19 @@ class List {
       if (product > 0) {
         this.paint.put("back", `sum${k}.${at}`, "rect", {
           x: x + length * from, y: y - 8, width: length * share, height: 16, fill: gradeColour(grade, this.stage.dark),
-          class: `part${this.lit === "sum" ? " lit" : ""}`,
+          class: `part${this.lit === "sum" ? " lit" : ""}`, ...ofTerm("sum"),
         });
       }
       from += share;
     });
     const [low, best] = this.step === 4 ? bounds(grades, this.tied, kind) : [value, value];
     if (low < best) {
-      this.paint.put("over", `band${k}`, "rect", { x: x + length * low, y: y - 4, width: length * (best - low), height: 8, class: "band" });
+      const band = { x: x + length * low, y: y - 4, width: length * (best - low), height: 8, class: "band" };
+      this.paint.put("over", `band${k}`, "rect", band);
     }
     const told = low < best ? `${number(low, 3)} – ${number(best, 3)}` : number(value, 3);
-    if (grown === 1) this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 20, class: "label end" }, told);
+    if (grown < 1) return;
+    this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 20, class: "label end" }, told);
   }
 
   drawGuess(k, { x, y, length }) {
@@ -257,7 +270,6 @@ class List {
       value: { now: at, low: 0, high: 1, text: told },
       drag: (px) => this.place(k, (px - x) / length),
       nudge: (right, up) => this.place(k, at + STEP * (right + up)),
-      press: () => {},
     });
   }
 

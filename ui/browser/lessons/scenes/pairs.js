@@ -1,16 +1,16 @@
 // Lesson "pairs": an arrow w ranks the documents of two queries. Which pairs does it misorder after a turn?
 
-import { SHAPES } from "../../playground/shapes.js";
-import { gradeColour, inkOn } from "../kit/look.js";
+import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import { filled, number } from "../kit/words.js";
 import {
-  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, queryOf, score, turning, wrongAt,
-} from "./turning.js";
+  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
+  wrongAt,
+} from "../examples/turning.js";
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
-const FORMULA_PAIR = [0, 2];
+const FORMULA_PAIR = [0, 1];
 const PLANE = ["back", "lines", "marks", "over", "grips"]; // layers
 export const pairsScene = (stage) => new Pairs(stage);
 
@@ -64,10 +64,10 @@ class Pairs {
 
   facts() {
     const w = direction(this.angle), wrong = wrongAt(this.lines, this.places, this.angle), [i, j] = FORMULA_PAIR;
-    const gap = gapOf(this.marked, wrongAt(this.lines, PLACES, FROM + TURN), this.lines);
+    const after = wrongAt(this.lines, PLACES, FROM + TURN), gap = gapOf(this.marked, after, this.lines);
     return {
       ...Object.fromEntries(Object.entries(gap).map(([name, value]) => [name, String(value)])),
-      lines: String(this.lines.length), turn: String(TURN),
+      after: String(after.filter(Boolean).length), lines: String(this.lines.length), turn: String(TURN),
       chosen: String(this.marked.filter(Boolean).length),
       wrong: String(wrong.filter(Boolean).length), pairs: String(this.lines.filter((one) => one.counts).length),
       si: number(score(this.places[i], w)), sj: number(score(this.places[j], w)),
@@ -80,10 +80,8 @@ class Pairs {
     this.draw();
   }
 
-  // The documents of the Playground: number, hundredths, grade, query (ui/learn/playground_scene.py).
   link() {
-    const docs = this.places.map(([x, y], k) => [k, Math.round(100 * x), Math.round(100 * y), GRADES[k], queryOf(k)]);
-    return `playground?peach=1&docs=${docs.map((one) => one.join(".")).join("_")}`;
+    return playground(this.places);
   }
 
   stop() {
@@ -96,12 +94,12 @@ class Pairs {
     const { width, height } = this.stage, sides = [Math.min(height, width - 170), Math.min(width, height - 120)];
     const beside = sides[0] > sides[1], side = Math.max(...sides, 120);
     const scale = side / 2 / (RIM + 0.08), left = beside ? Math.max((width - 170 - side) / 2, 0) : (width - side) / 2;
-    const cx = left + side / 2, cy = side / 2;
+    const cx = left + side / 2, above = beside ? Math.max((height - side) / 2, 0) : 0, cy = above + side / 2;
     this.at = ([x, y]) => [cx + scale * x, cy - scale * y];
     this.from = (px, py) => [(px - cx) / scale, (cy - py) / scale];
     Object.assign(this, { scale, size: Math.max(1.4, Math.min(side / 260, 2)) });
     const box = beside
-      ? { x: left + side + 30, y: 34, length: side - 68, across: 120, upright: true }
+      ? { x: left + side + 30, y: above + 34, length: side - 68, across: 120, upright: true }
       : { x: 54, y: side + 16, length: width - 90, across: 88, upright: false };
     this.paint.draw(() => {
       this.drawBack();
@@ -199,13 +197,9 @@ class Pairs {
     return filled(words.document, { shape: words.shapes[queryOf(k)], k: (k % PTR[1]) + 1, grade: GRADES[k] });
   }
 
-  documentMark(layer, key, k, [x, y], size, more = "") {
-    const colour = gradeColour(GRADES[k], this.stage.dark);
-    const transform = `translate(${x} ${y}) scale(${size})`;
-    this.paint.put(layer, key, "path",
-      { d: SHAPES[queryOf(k)].path, transform, fill: colour, class: `document ${more}` });
-    this.paint.put(layer, `${key} grade`, "text", { x, y, fill: inkOn(colour), class: `grade ${more}` },
-      String(GRADES[k]));
+  documentMark(layer, key, k, [x, y], size, kind = "") {
+    const { dark } = this.stage;
+    drawDocument(this.paint, layer, key, { x, y, grade: GRADES[k], query: queryOf(k), size, dark, kind });
   }
 
   drawDocuments() {
@@ -213,6 +207,10 @@ class Pairs {
       const [x, y] = this.at(place), dim = this.step === 3 && !FORMULA_PAIR.includes(k);
       const lit = this.step === 3 && !dim && this.lit === ["xi", "xj"][FORMULA_PAIR.indexOf(k)];
       this.documentMark("marks", `doc${k}`, k, [x, y], this.size * (lit ? 1.35 : 1), dim ? "dim" : lit ? "lit" : "");
+      if (this.step === 3 && !dim) {
+        const spot = { cx: x, cy: y, r: 16, class: "spot", ...ofTerm(["xi", "xj"][FORMULA_PAIR.indexOf(k)]) };
+        this.paint.put("grips", `spot${k}`, "circle", spot);
+      }
       if (this.step !== 4) return;
       const told = { "aria-label": this.named(k), "aria-roledescription": this.stage.words.movable };
       this.paint.grip("grips", `doc${k}`, "circle", { cx: x, cy: y, r: 16, class: "reach", ...told }, {
@@ -237,15 +235,15 @@ class Pairs {
   drawArrow() {
     const w = direction(this.angle), [x, y] = this.at(w.map((one) => TIP * one));
     const lit = this.lit === "w" ? " lit" : "", free = this.step >= 3;
-    this.segment("over", "w", [0, 0], w.map((one) => (TIP - 0.08) * one), { class: `arrow${lit}` });
+    this.segment("over", "w", [0, 0], w.map((one) => (TIP - 0.08) * one), { class: `arrow${lit}`, ...ofTerm("w") });
     this.paint.put("over", "tip", "path", {
       d: "M4 0L-15 8L-15 -8Z", transform: `translate(${x} ${y}) rotate(${-this.angle})`, class: `tip${lit}`,
     });
-    const [tx, ty] = this.at([w[0] * 0.9 - w[1] * 0.11, w[1] * 0.9 + w[0] * 0.11]);
+    const [tx, ty] = this.at([w[0] * 0.9 - w[1] * 0.16, w[1] * 0.9 + w[0] * 0.16]);
     this.paint.put("over", "name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
     if (!free) return;
     this.paint.grip("grips", "w", "circle", {
-      cx: x, cy: y, r: 20, class: "reach", "aria-label": this.stage.words.arrow,
+      cx: x, cy: y, r: 13, class: "handle", "aria-label": this.stage.words.arrow, ...ofTerm("w"),
     }, {
       value: { now: Math.round(this.angle), low: 0, high: 360, text: `${Math.round(this.angle)}°` },
       drag: (px, py) => this.turnTo((Math.atan2(...this.from(px, py).reverse()) * 180) / Math.PI),
@@ -264,7 +262,7 @@ class Pairs {
     const [from, to] = FORMULA_PAIR.map((k) => w.map((one) => one * score(this.places[k], w)));
     const beside = (point) => point.map((one, axis) => one - off[axis]);
     const sign = margin({ i: FORMULA_PAIR[0], j: FORMULA_PAIR[1] }, this.places, w) > 0 ? "" : " wrong";
-    this.segment("over", "t", beside(from), beside(to), { class: `margin${lit}${sign}` });
+    this.segment("over", "t", beside(from), beside(to), { class: `margin${lit}${sign}`, ...ofTerm("t") });
     const middle = [0, 1].map((axis) => mix(from[axis], to[axis], 0.5) - 2.2 * off[axis]), [x, y] = this.at(middle);
     this.paint.put("over", "t name", "text", { x, y, class: `name${lit}${sign}` }, "t");
     FORMULA_PAIR.forEach((k, which) => {
@@ -285,7 +283,7 @@ class Pairs {
       for (let k = PTR[query]; k < PTR[query + 1]; k++) {
         const share = (score(this.places[k], w) / RIM + 1) / 2;
         const place = upright ? [line, y + length * (1 - share)] : [x + length * share, line];
-        this.documentMark("marks", `score${k}`, k, place, this.size * 0.85);
+        this.documentMark("marks", `score${k}`, k, place, this.size * 0.9);
       }
     });
     const middle = across / 2, ends = upright

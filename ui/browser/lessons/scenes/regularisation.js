@@ -1,11 +1,12 @@
 // Lesson "regularisation": C from 2⁻¹⁰ to 2⁴ with one wrong grade. The reader draws NDCG on other lists against C.
 
-import { SHAPES } from "../../playground/shapes.js";
 import { mean, once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/wrong_grade.js";
+import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import * as plots from "../kit/plots.js";
+import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 
 const ALL = data.EXPONENTS, FIRST = ALL[0], LAST = ALL.at(-1), SECONDS = 6, EXTENT = 1.25, LOW = 0.75;
@@ -33,14 +34,14 @@ class Regularisation {
     this.stage = stage;
     this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
     this.motion = new Motion();
-    this.sketch = { values: KNOTS.map(() => null), last: null };
+    this.sketch = new Sketch(KNOTS, [LOW, 1], 0.01);
     this.choice = { ...PLAIN };
   }
 
   show(step, guess, fresh) {
     this.motion.stop();
     Object.assign(this, { step, told: guess, lit: null });
-    if (Array.isArray(guess)) this.sketch.values = [...guess];
+    if (Array.isArray(guess)) this.sketch.take(guess);
     if (step < FREE) this.choice = { ...PLAIN };
     this.train(step === QUESTION ? -3 : step === REVEAL ? LAST : best().exponent);
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.train(mix(FIRST, LAST, share)));
@@ -53,11 +54,11 @@ class Regularisation {
   }
 
   guess() {
-    return this.sketch.values.every((value) => value !== null) ? this.sketch.values : null;
+    return this.sketch.values();
   }
 
   fits(guess) {
-    return guess.length === KNOTS.length && guess.every((value) => value >= LOW && value <= 1);
+    return this.sketch.fits(guess);
   }
 
   facts() {
@@ -127,8 +128,8 @@ class Regularisation {
   drawDocuments() {
     const { dark, words } = this.stage;
     this.model.y.forEach((grade, i) => {
-      const [x, y] = this.at(i), { path } = SHAPES[Math.floor(i / data.EACH)];
-      plots.drawDocument(this.paint, `doc${i}`, [x, y], grade, { path, dark, size: 1.5 });
+      const [x, y] = this.at(i), query = Math.floor(i / data.EACH);
+      drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, query, dark, size: 1.5 });
       if (i !== data.WRONG) return;
       const colour = this.choice.mended ? "var(--good)" : "var(--wrong)";
       this.paint.put("marks", "ring", "circle", { cx: x, cy: y, r: 15, ...plots.strokeOf(colour, 3) });
@@ -175,8 +176,15 @@ class Regularisation {
       { ends: [FIRST, LAST], ticks: [-10, -6, -2, 2].map((k) => [k, powerOf(k)]), name: "C" },
       { ends: [LOW, 1], ticks: [0.8, 0.9, 1].map((v) => [v, number(v, 1)]), name: words.ndcg });
     plots.drawAxes(this.paint, "ndcg", plot);
-    if (step === GUESS) this.drawPad(plot);
-    if (step === GUESS) return;
+    if (step === GUESS) {
+      const changed = () => {
+        this.draw();
+        this.stage.changed();
+      };
+      const label = (exponent) => filled(words.knot, { C: powerOf(exponent) });
+      this.sketch.draw(this.paint, "lines", "grips", plot, { label, changed });
+      return;
+    }
     const last = step === REVEAL ? this.exponent : LAST;
     const shown = curve(this.choice).filter((one) => one.exponent <= last);
     if (Array.isArray(this.told) && step === REVEAL) {
@@ -193,18 +201,5 @@ class Regularisation {
     if (this.lit !== "C") return;
     const x = plot.x(this.exponent), d = `M${x} ${plot.top}V${plot.bottom}`;
     this.paint.put("lines", "lit C", "path", { d, ...plots.strokeOf("var(--guess)", 4) });
-  }
-
-  drawPad(plot) {
-    const { words } = this.stage;
-    plots.drawPad(this.paint, "sketch", plot, {
-      knots: KNOTS, values: this.sketch.values, state: this.sketch, step: 0.01, name: words.pad,
-      label: (k) => filled(words.knot, { C: powerOf(KNOTS[k]) }), text: (value) => number(value),
-      set: (values) => {
-        this.sketch.values = values;
-        this.draw();
-        this.stage.changed();
-      },
-    });
   }
 }

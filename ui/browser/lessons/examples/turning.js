@@ -4,12 +4,13 @@ import { pairs } from "../../core/ranking.js";
 
 // Documents [x, y] of query 0, then of query 1, and their grades.
 export const PLACES = [
-  [0, 0.8], [0.68, -0.83], [0.35, -0.22], [-0.62, 0.6], [0.22, 0.24], [-0.08, -0.74], [0.83, -0.08], [-0.62, 0.17],
+  [0.77, -0.13], [-0.05, 0.66], [-0.65, 0.51], [-0.68, -0.36], [0.29, -0.78], [-0.81, 0.02], [0.72, -0.47],
+  [-0.29, -0.65],
 ];
 export const GRADES = [2, 1, 0, 0, 2, 1, 1, 0];
 export const PTR = [0, 4, 8];
-export const ACROSS = [[5, 2], [0, 6], [4, 1]]; // lines between queries, which are no pairs
-export const FROM = 20, TURN = 30; // degrees
+export const ACROSS = [[4, 2], [6, 2], [0, 5]]; // lines between queries, which are no pairs
+export const FROM = 30, TURN = 30; // degrees
 
 // All lines, the better document first; `counts` is false between queries.
 export function linesOf(grades, ptr, across) {
@@ -48,3 +49,9 @@ export function gapOf(marked, wrong, lines) {
 }
 
 export const queryOf = (k) => (k < PTR[1] ? 0 : 1);
+
+// Address of the Playground with these documents: number, hundredths, grade, query (ui/learn/playground_scene.py).
+export function playground(places) {
+  const docs = places.map(([x, y], k) => [k, Math.round(100 * x), Math.round(100 * y), GRADES[k], queryOf(k)]);
+  return `playground?peach=1&docs=${docs.map((one) => one.join(".")).join("_")}`;
+}

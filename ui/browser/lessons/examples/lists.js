@@ -24,7 +24,7 @@ export const TRUTH = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))].map((gr
 
 export const gapOf = (guess) => guess.reduce((sum, one, k) => sum + Math.abs(one - TRUTH[k]), 0) / guess.length;
 
-// Lowest and highest NDCG@10 if documents of equal score may come in any order: tied[k] ties ranks k and k + 1, from 0.
+// Lowest and highest NDCG@10 if documents of equal score may come in any order: tied[k] ties places k and k + 1.
 export function bounds(grades, tied, kind) {
   const by = (compare) => {
     const groups = [];

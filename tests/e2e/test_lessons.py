@@ -1,0 +1,105 @@
+"""A lesson in a browser, by keyboard alone: predict, see the gap, light up the formula, go on."""
+
+from __future__ import annotations
+
+import re
+
+from helpers import query_of
+from playwright.sync_api import Page, expect
+
+from tools.browser import Server, open_page, wait_settled
+from ui.learn.lessons import texts
+
+WORDS, FIRST = texts("frame"), texts("pairs")
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element of the lesson that matches has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.locator(f".lesson {selector}:focus").count():
+            return
+    raise AssertionError(f"Tab does not lead to {selector}")
+
+
+def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_page(page, f"{server.url}/lessons")
+    head, text, status = (page.locator(f".lesson {one}") for one in ("h2", ".text", ".status"))
+    expect(head).to_have_text(FIRST["steps"][0]["head"])
+    box = page.locator(".lesson .figure").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 768
+
+    tab_to(page, ".ways .main")
+    page.keyboard.press("Enter")
+    expect(status).to_contain_text("Step 2 of 5")
+    page.keyboard.press("ArrowRight")  # without a prediction it leads nowhere
+    expect(status).to_have_text(WORDS["first"])
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")  # past "Show me" and "Back": the last line of the figure
+    page.keyboard.press("Enter")
+    expect(page.locator(".lesson [aria-pressed=true]")).to_have_count(1)
+    tab_to(page, ".ways .main")
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".lesson .gap strong")).to_have_text(re.compile(r"^\d+$"))
+    gap = page.locator(".lesson .gap").inner_text()
+    wait_settled(page)
+    assert query_of(page)["step"] == "3"
+    assert query_of(page)["guess"].split("_").count("1") == 1
+    page.keyboard.press("ArrowRight")
+    tab_to(page, ".terms button")
+    lit = page.locator(".lesson math .term.lit")
+    expect(lit).to_have_text("t")
+    expect(page.locator(".lesson .figure .margin.lit")).to_have_count(1)
+    page.locator(".lesson .figure .spot").first.hover()  # and from the figure to the formula
+    expect(lit).to_have_text("xi")
+    tab_to(page, ".ways .main")
+    page.keyboard.press("Enter")
+    before = head.inner_text()
+    page.locator(".lesson [data-grip=w]").focus()
+    page.keyboard.press("Shift+ArrowUp")
+    for _ in range(12):
+        page.keyboard.press("Shift+ArrowUp")
+    expect(head).not_to_have_text(before)
+    address = text.get_by_role("link").get_attribute("href") or ""
+
+    wait_settled(page)
+    page.reload()
+    wait_settled(page)
+    assert query_of(page)["step"] == "5"
+    page.locator(".lesson .steps button").nth(2).click()
+    expect(page.locator(".lesson .gap")).to_have_text(gap.replace("\n", ""))
+    page.locator(".lesson .steps button").nth(4).click()
+    page.get_by_role("button", name=WORDS["onward"].split(":")[0]).click()
+    expect(head).to_have_text(texts("ndcg")["steps"][0]["head"])
+    wait_settled(page)
+    assert query_of(page)["lesson"] == "ndcg"
+    assert "guess" not in query_of(page)
+
+    open_page(page, f"{server.url}/{address}")  # the documents of the lesson in the Playground
+    expect(page.locator(".playground .mark.document")).to_have_count(8)
+
+
+def test_every_lesson_fits_a_phone_and_draws_a_prediction(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    open_page(page, f"{server.url}/lessons?lesson=loss&step=2")
+    figure = page.locator(".lesson .figure")
+    box = figure.bounding_box()
+    assert box is not None
+    left, top = box["x"] + 40, box["y"] + 60
+    page.mouse.move(left, top)
+    page.mouse.down()
+    page.mouse.move(left + 150, top + 160, steps=6)
+    page.mouse.move(box["x"] + box["width"] - 20, top + 200, steps=6)
+    page.mouse.up()
+    expect(page.locator(".lesson .figure .dot.set")).to_have_count(11)
+    page.get_by_role("button", name=WORDS["commit"]).click()
+    expect(page.locator(".lesson .gap strong")).to_have_text(re.compile(r"^\d\.\d\d$"))
+    for name in WORDS["lessons"]:
+        open_page(page, f"{server.url}/lessons?lesson={name}&step=4&guess=shown")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, name
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("one => one.scrollWidth <= one.clientWidth"), name

@@ -1,0 +1,122 @@
+"""The page of lessons: what the browser is sent, and the state in the address."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest_pages import components
+from streamlit.testing.v1 import AppTest
+
+from rankviz.learning.losses import LOSSES
+from rankviz.plots.style import GRADE_COLOURS
+from ui.learn import lessons as views
+from ui.learn.lessons import FOLDER, MOVED, order, prediction, texts
+from ui.learn.playground_scene import Scene
+from ui.shell.figures import ON_DARK
+
+Opener = Callable[..., AppTest]
+
+
+def sent(app: AppTest) -> dict[str, Any]:
+    """Return what the page sends to the frame of lessons."""
+    (data,) = components(app)
+    return data
+
+
+def test_the_first_lesson_is_shown_and_a_link_opens_any_step(open_by_menu: Opener) -> None:
+    data = sent(open_by_menu("lessons"))
+    assert data["text"] == texts(order()[0])
+    assert data["words"] == texts("frame")
+    assert data["state"] == {"lesson": order()[0], "step": 0, "guess": ""}
+    assert data["next"]["lesson"] == order()[1]
+    app = open_by_menu("lessons", lesson="ndcg", step="3", guess="0.7_0.5_0.6")
+    assert sent(app)["state"] == {"lesson": "ndcg", "step": 2, "guess": "0.7_0.5_0.6"}
+    assert app.query_params["lesson"] == "ndcg"
+    assert not app.warning
+
+
+def test_the_last_lesson_has_no_next_one(open_by_menu: Opener) -> None:
+    assert sent(open_by_menu("lessons", lesson=order()[-1]))["next"] is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("lesson", "nosuch"), ("step", "6"), ("step", "x"), ("guess", "<b>"), ("guess", "1" * 700)],
+)
+def test_what_a_link_says_wrongly_is_reported(open_by_menu: Opener, key: str, value: str) -> None:
+    app = open_by_menu("lessons", **{key: value})
+    assert key in app.warning[0].value
+    assert sent(app)["state"] == {"lesson": order()[0], "step": 0, "guess": ""}
+
+
+def test_the_state_follows_the_browser_and_the_menu(open_by_menu: Opener) -> None:
+    app = open_by_menu("lessons")
+    told = {"lesson": "loss", "step": 2, "guess": "1_0.5"}
+    for key, value in told.items():
+        app.session_state[key] = value
+    app.run()
+    assert sent(app)["state"] == told
+    assert [app.query_params[key] for key in ("lesson", "step", "guess")] == ["loss", "3", "1_0.5"]
+    menu = next(box for box in app.selectbox if box.key == views._MENU)
+    menu.set_value("ndcg").run()
+    assert sent(app)["state"] == {"lesson": "ndcg", "step": 0, "guess": ""}
+    assert "guess" not in app.query_params
+
+
+def test_a_link_from_another_page_opens_its_lesson(open_by_menu: Opener) -> None:
+    app = open_by_menu("lessons", lesson="loss", step="2")
+    app.query_params.clear()
+    app.query_params["lesson"] = "ndcg"
+    app.run()
+    assert sent(app)["state"]["lesson"] == "ndcg"
+
+
+def test_messages_are_taken_only_with_their_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(views.st, "session_state", state)
+    views._take({"lesson": "ndcg", "step": 4, "guess": "shown"})
+    views._take({"lesson": "nosuch", "step": 1, "guess": ""})
+    views._take({"lesson": "loss", "step": 5, "guess": ""})
+    assert state == {"lesson": "ndcg", "step": 4, "guess": "shown"}
+    good = {"lesson": "ndcg", "step": 4, "guess": "0_-1.5"}
+    assert MOVED(good)
+    wrong = ({"step": "1"}, {"guess": "a"}, {"guess": 1}, {"lesson": 3})
+    assert not any(MOVED(good | one) for one in wrong)
+    assert [prediction(one) for one in ("", "shown", "1__2", "-0.5_2")] == [True, True, False, True]
+
+
+def test_the_browser_has_the_colours_of_grades() -> None:
+    source = (FOLDER / "kit" / "look.js").read_text(encoding="utf-8")
+    lists = [json.loads(found) for found in re.findall(r"= (\[\"#.*?\]);", source)]
+    assert lists == [list(GRADE_COLOURS), [ON_DARK[one] for one in GRADE_COLOURS]]
+
+
+def test_links_to_the_playground_are_read_there(open_by_menu: Opener) -> None:
+    source = (FOLDER / "examples" / "turning.js").read_text(encoding="utf-8")
+    assert "playground?peach=1&docs=" in source
+    scene = Scene(each=1).read("_".join(f"{k}.{10 * k}.-5.{k % 3}.{k // 4}" for k in range(8)))
+    assert len(scene.documents) == 8
+    assert {one.query for one in scene.documents.values()} == {0, 1}
+    app = open_by_menu("playground", peach="1", docs=scene.line, pc="4", ploss="logistic")
+    assert not app.warning
+    assert app.session_state["pc"] == 4
+    labels = {loss.label for loss in LOSSES.values()}
+    core = (FOLDER.parent / "core" / "losses.js").read_text(encoding="utf-8")
+    assert set(re.findall(r'label: "([\w ]+)"', core)) - {"0/1"} <= labels
+
+
+def test_texts_are_plain_texts() -> None:
+    """A text is shown literally, so it has no Markdown and no HTML."""
+    for name in ["frame", *order()]:
+        for text in _strings(texts(name)):
+            assert not re.search(r"[<>*`]|\]\(", text), text
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [text for one in (value.values() if isinstance(value, dict) else value) for text in _strings(one)]

@@ -1,0 +1,89 @@
+// A curve that the reader draws: a stroke of the pointer, or a handle for each value of x (↑ and ↓ move it, ← and →
+// lead to the next one).
+//
+//   const sketch = new Sketch([-2, …, 3], [0, 5], 0.25);      // values of x, range of y, step of the arrow keys
+//   sketch.draw(paint, "over", "grips", plot, { label: (x) => "…", changed });   // while it can be drawn
+//   sketch.line(paint, "over", plot);                                            // afterwards
+//   sketch.values()   one y for each x, or null before at least three are drawn
+
+import { number } from "./words.js";
+
+const ENOUGH = 3;
+
+// Fill gaps in a list between its known numbers; beyond the first and the last it stays level.
+export function bridged(values) {
+  const known = values.flatMap((one, k) => (one === null ? [] : [k]));
+  return values.map((one, k) => {
+    if (one !== null) return one;
+    const before = known.filter((at) => at < k).at(-1), after = known.find((at) => at > k);
+    if (before === undefined || after === undefined) return values[before ?? after];
+    return values[before] + ((values[after] - values[before]) * (k - before)) / (after - before);
+  });
+}
+
+export class Sketch {
+  constructor(xs, [low, high], step) {
+    Object.assign(this, { xs, low, high, step, drawn: xs.map(() => null), last: null });
+  }
+
+  values() {
+    return this.drawn.filter((one) => one !== null).length >= ENOUGH ? bridged(this.drawn) : null;
+  }
+
+  take(values) {
+    this.drawn = [...values];
+  }
+
+  fits(values) {
+    return values.length === this.xs.length && values.every((one) => one >= this.low && one <= this.high);
+  }
+
+  // Set the value nearest to x, and those between it and the last point of the same stroke.
+  stroke(x, y) {
+    const at = this.nearest(x), value = Math.min(Math.max(y, this.low), this.high), from = this.last ?? { at, value };
+    const steps = Math.max(Math.abs(at - from.at), 1);
+    for (let k = 0; k <= steps; k++) {
+      const place = from.at + Math.sign(at - from.at) * k;
+      if (place === from.at && steps > 1 && k === 0) continue;
+      this.drawn[place] = from.value + ((value - from.value) * k) / steps;
+    }
+    this.drawn[at] = value;
+    this.last = { at, value };
+  }
+
+  nearest(x) {
+    return this.xs.reduce((best, one, k) => (Math.abs(one - x) < Math.abs(this.xs[best] - x) ? k : best), 0);
+  }
+
+  nudge(k, by) {
+    const now = this.drawn[k] ?? bridged(this.drawn)[k] ?? this.low;
+    this.drawn[k] = Math.min(Math.max(now + this.step * by, this.low), this.high);
+  }
+
+  line(paint, layer, plot) {
+    const values = this.values() ?? this.drawn;
+    const points = this.xs.flatMap((x, k) => (values[k] === null ? [] : [[x, values[k]]]));
+    if (points.length > 1) paint.put(layer, "sketch", "path", { d: plot.path(points), class: "sketch" });
+  }
+
+  draw(paint, layer, grips, plot, { label, changed }) {
+    const changes = (act) => (...how) => { act(...how); changed(); };
+    const area = { x: plot.left, y: plot.top - 10, width: plot.width, height: plot.height + 20 };
+    paint.grip(grips, "sketch area", "rect", { ...area, class: "area", role: null, tabindex: null }, {
+      drag: changes((px, py) => this.stroke(...plot.from(px, py))),
+      drop: () => { this.last = null; },
+    });
+    this.line(paint, layer, plot);
+    this.xs.forEach((x, k) => {
+      const y = this.drawn[k] ?? this.low, set = this.drawn[k] === null ? "" : " set";
+      paint.grip(grips, `sketch ${k}`, "circle", {
+        cx: plot.x(x), cy: plot.y(y), r: 6, class: `dot${set}`, "aria-label": label(x),
+      }, {
+        value: { now: y, low: this.low, high: this.high, text: number(y) },
+        drag: changes((px, py) => this.stroke(...plot.from(px, py))),
+        drop: () => { this.last = null; },
+        nudge: changes((right, up) => (right ? paint.focus(`sketch ${k + Math.sign(right)}`) : this.nudge(k, up))),
+      });
+    });
+  }
+}

@@ -1,0 +1,246 @@
+// Lesson "newton": where the next step of Newton's method lands, beside gradient descent.
+
+import { contour } from "../../playground/geometry.js";
+import { Motion, mix } from "../kit/motion.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import { filled, number } from "../kit/words.js";
+import {
+  C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
+} from "../examples/descent.js";
+import { playground } from "../examples/turning.js";
+
+const SECONDS = 6, STEP = 0.1;
+const within = (value) => Math.min(Math.max(value, -EXTENT), EXTENT);
+const rounded = (value) => Math.round(within(value) * 100) / 100;
+const clamped = (value) => Math.min(Math.max(value, 0), 1);
+
+export const newtonScene = (stage) => new Newton(stage);
+
+class Newton {
+  constructor(stage) {
+    this.stage = stage;
+    this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "grips"]);
+    this.motion = new Motion();
+    this.land = landscape();
+    this.placed = null;
+    this.w = [...START];
+  }
+
+  // --- what the frame asks --------------------------------------------------------------------------------
+
+  show(step, guess, fresh) {
+    this.motion.stop();
+    Object.assign(this, { step, told: guess, lit: null, share: step < 2 ? 0 : 1 });
+    if (Array.isArray(guess)) this.placed = [...guess];
+    if (step < 4) this.w = [...START];
+    this.follow();
+    if (fresh && step === 2) {
+      this.share = 0;
+      this.motion.play(SECONDS, (share) => {
+        this.share = share;
+        this.draw();
+      });
+    }
+    this.draw();
+  }
+
+  follow() {
+    this.newton = newtonPath(this.w);
+    this.gradient = gradientPath(this.w);
+  }
+
+  guess() {
+    return this.placed && [...this.placed];
+  }
+
+  fits(guess) {
+    return guess.length === 2 && guess.every((one) => Math.abs(one) <= EXTENT);
+  }
+
+  facts() {
+    const { lowest, gradient, value } = bowl(this.w), gap = this.placed ? distance(this.placed, bowl(START).lowest) : 0;
+    const slow = this.gradient.length - 1;
+    return {
+      gap: number(gap), step: number(distance(START, bowl(START).lowest)),
+      crossed: String(crossed(this.w, lowest)), newton: String(this.newton.length - 1),
+      gradient: slow > MOST ? filled(this.stage.words.more, { most: MOST }) : String(slow), value: number(value, 1),
+      slope: number(Math.hypot(...gradient), 1), first: number(bowl(lowest).value, 1),
+    };
+  }
+
+  light(term) {
+    this.lit = term;
+    this.draw();
+  }
+
+  link() {
+    return `${playground(SITES)}&pc=${Math.log2(C)}`;
+  }
+
+  stop() {
+    this.motion.stop();
+  }
+
+  glow(term) {
+    return this.lit === term ? " lit" : "";
+  }
+
+  // --- the figure -----------------------------------------------------------------------------------------
+
+  draw() {
+    const { width, height } = this.stage, side = Math.max(Math.min(width - 40, height - 40), 120);
+    const left = Math.max((width - side) / 2, 34), unit = side / 2 / EXTENT;
+    Object.assign(this, { side, left, unit });
+    this.at = ([x, y]) => [left + unit * (x + EXTENT), unit * (EXTENT - y)];
+    this.from = (px, py) => [(px - left) / unit - EXTENT, EXTENT - py / unit];
+    this.paint.draw(() => {
+      this.drawLand();
+      if (this.step >= 2) this.drawBowl();
+      if (this.step >= 2) this.drawPaths();
+      this.drawPoint();
+      if (this.step === 1 || (this.step === 2 && Array.isArray(this.told))) this.drawGuess();
+    });
+  }
+
+  drawLand() {
+    const { side, left } = this, { words } = this.stage;
+    const box = { x: left, y: 0, width: side, height: side };
+    this.paint.clip("lines", box);
+    this.paint.put("back", "box", "rect", { ...box, class: "gauge" });
+    this.contours().forEach((d, k) => {
+      this.paint.put("back", `level${k}`, "path", { d, class: "level", style: `opacity:${0.85 - 0.05 * k}` });
+    });
+    this.paint.put("back", "across", "text", { x: left + side / 2, y: side + 22, class: "label" }, words.across);
+    this.paint.put("back", "up", "text", { x: left - 18, y: side / 2, class: "label" }, words.up);
+    if (this.step < 2) return;
+    kinks().forEach(([a, b], k) => this.line("back", `kink${k}`, a, b, "kink"));
+  }
+
+  // Paths of the contours, made anew for another size only.
+  contours() {
+    const { side, left } = this, scale = side / (SIDE - 1), place = (x, y) => (
+      `${(left + scale * x).toFixed(1)} ${(scale * y).toFixed(1)}`);
+    if (this.drawn?.side !== side || this.drawn.left !== left) {
+      const paths = this.land.levels.map((level) => contour(this.land.values, SIDE, level).map(([a, b, c, d]) => (
+        `M${place(a, b)}L${place(c, d)}`)).join(""));
+      this.drawn = { side, left, paths };
+    }
+    return this.drawn.paths;
+  }
+
+  line(layer, key, a, b, kind, more = {}) {
+    const [[x1, y1], [x2, y2]] = [a, b].map((one) => this.at(one.map(within)));
+    this.paint.put(layer, key, "line", { x1, y1, x2, y2, class: kind, ...more });
+  }
+
+  // Rings of the quadratic around its lowest point.
+  drawBowl() {
+    const shown = clamped(3 * this.share);
+    [1, 0.66, 0.33].forEach((size, k) => {
+      if (shown * 3 < k + 0.01) return;
+      const points = ring(this.w, size).map((one) => this.at(one).map((value) => value.toFixed(1)).join(" "));
+      const look = { d: `M${points.join("L")}`, class: `ring${this.glow("H")}` };
+      this.paint.put("lines", `ring${k}`, "path", { ...look, ...ofTerm("H") });
+    });
+  }
+
+  drawPaths() {
+    const jump = clamped(3 * this.share - 1), rest = clamped(3 * this.share - 2);
+    if (this.step === 3) {
+      this.line("over", "jump", this.w, this.newton[1] ?? this.w, `newton${this.glow("next")}`, ofTerm("next"));
+      return;
+    }
+    const all = this.step === 4 || rest > 0;
+    this.newton.slice(0, -1).forEach((from, k) => {
+      const to = this.newton[k + 1], share = k === 0 ? jump : clamped(rest * (this.newton.length - 2) - (k - 1));
+      if (share === 0 || (k > 0 && !all)) return;
+      const end = [0, 1].map((axis) => mix(from[axis], to[axis], share));
+      this.line("over", `newton${k}`, from, end, "newton");
+      if (share === 1) this.dot("over", `point${k}`, to, 5, "newton-point");
+    });
+    const count = Math.round(rest * (this.gradient.length - 1));
+    this.gradient.slice(0, count).forEach((from, k) => {
+      this.line("lines", `gradient${k}`, from, this.gradient[k + 1], "gradient");
+      this.dot("lines", `slow${k}`, this.gradient[k + 1], 2.5, "gradient-point");
+    });
+    if (rest === 1) this.names();
+  }
+
+  names() {
+    const { words } = this.stage, [x, y] = [this.left + 12, this.side - 44];
+    [["newton", words.newton], ["gradient", words.gradient]].forEach(([kind, text], k) => {
+      this.paint.put("over", `key ${kind}`, "line", { x1: x, x2: x + 26, y1: y + 24 * k, y2: y + 24 * k, class: kind });
+      const told = filled(text, this.facts());
+      this.paint.put("over", `key text ${kind}`, "text", { x: x + 34, y: y + 24 * k, class: "label start halo" }, told);
+    });
+  }
+
+  dot(layer, key, place, r, kind) {
+    if (place.some((one) => Math.abs(one) > EXTENT)) return;
+    const [cx, cy] = this.at(place);
+    this.paint.put(layer, key, "circle", { cx, cy, r, class: kind });
+  }
+
+  // The present weights, and the way downhill.
+  drawPoint() {
+    const [x, y] = this.at(this.w), { gradient } = bowl(this.w), { words } = this.stage;
+    const norm = Math.hypot(...gradient) || 1;
+    const tip = this.w.map((one, axis) => one - (0.55 * gradient[axis]) / norm);
+    if (this.step !== 2) {
+      this.line("over", "downhill", this.w, tip, `downhill${this.glow("g")}`, ofTerm("g"));
+      const [tx, ty] = this.at(tip.map((one, axis) => one - (0.16 * gradient[axis]) / norm));
+      this.paint.put("over", "g", "text", { x: tx, y: ty, class: `name${this.glow("g")}` }, words.slope);
+    }
+    const beside = this.w[0] < 1.8 ? 18 : -18;
+    this.paint.put("over", "w name", "text", { x: x + beside, y: y - 14, class: `name${this.glow("w")}` }, "w");
+    if (this.step === 3 && this.newton.length > 1) {
+      const [nx, ny] = this.at(this.newton[1]);
+      this.dot("over", "landing", this.newton[1], 7, `newton-point${this.glow("next")}`);
+      this.paint.put("over", "next", "text", { x: nx + 22, y: ny - 12, class: `name${this.glow("next")}` }, "w⁺");
+    }
+    const kind = `weights${this.glow("w")}`;
+    if (this.step < 3) {
+      this.dot("over", "w", this.w, 8, kind);
+      return;
+    }
+    const look = { cx: x, cy: y, r: 9, class: kind, "aria-label": words.point };
+    this.paint.grip("grips", "w", "circle", { ...look, ...ofTerm("w") }, {
+      value: { now: this.w[0], low: -EXTENT, high: EXTENT, text: filled(words.now, this.facts()) },
+      drag: (px, py) => this.move(this.from(px, py)),
+      nudge: (right, up) => this.move([this.w[0] + STEP * right, this.w[1] + STEP * up]),
+    });
+  }
+
+  move(place) {
+    this.w = place.map(rounded);
+    this.follow();
+    this.draw();
+    this.stage.changed();
+    this.stage.say(filled(this.stage.words.now, this.facts()));
+  }
+
+  // A click or a drag anywhere places the diamond; without one it waits at the centre for the arrow keys.
+  drawGuess() {
+    const place = this.placed ?? [0, 0], [x, y] = this.at(place), look = { d: `M${x} ${y - 13}l13 13l-13 13l-13 -13Z` };
+    if (this.step === 2) {
+      this.paint.put("over", "guess", "path", { ...look, class: "handle set" });
+      if (this.share > 0.66) this.line("marks", "gap", place, bowl(START).lowest, "gap-line");
+      return;
+    }
+    const drag = (px, py) => this.place(this.from(px, py));
+    this.paint.grip("grips", "area", "rect",
+      { x: this.left, y: 0, width: this.side, height: this.side, class: "area", role: null, tabindex: null }, { drag });
+    this.paint.grip("grips", "guess", "path",
+      { ...look, class: `handle${this.placed ? " set" : ""}`, "aria-label": this.stage.words.guess }, {
+        value: { now: place[0], low: -EXTENT, high: EXTENT, text: place.map((one) => number(one, 1)).join(", ") },
+        drag,
+        nudge: (right, up) => this.place([place[0] + STEP * right, place[1] + STEP * up]),
+      });
+  }
+
+  place(at) {
+    this.placed = at.map(rounded);
+    this.draw();
+    this.stage.changed();
+  }
+}

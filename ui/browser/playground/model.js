@@ -1,0 +1,93 @@
+// The model of documents in the plane: its map, training, and kernels; tests/js/playground.test.js tests it.
+//
+// A world is { documents, settings, moved, turned }: documents in order, settings {map, m, gamma, C, loss, seed},
+// places of landmarks and frequencies that were moved by hand, by number. Frequencies are in units of √(2γ).
+
+import { drawFrequencies, fourier, kernelMatrix, linear, nystroem } from "../core/features.js";
+import { dot, gram, product, random } from "../core/numbers.js";
+import { fit, LOSSES, pairs } from "../core/ranking.js";
+
+export const EXTENT = 1.2; // half the width of the plane
+const SIDE = 57, NUMBERS = 1000; // points of the surface along a side; documents have smaller numbers
+const TICKS = Float64Array.from({ length: SIDE }, (_, k) => EXTENT * ((2 * k) / (SIDE - 1) - 1));
+const DOWN = TICKS.slice().reverse();
+const LIVE = 1e-5, RESTED = 1e-10; // tolerances of training, during a drag and after it
+const GAPS = { [LIVE]: 1e-2, [RESTED]: 1e-4 }; // those of the hinge, whose training takes more steps
+
+// Return documents in the order of training: query by query.
+export const inOrder = (documents) => [...documents].sort((a, b) => a.query - b.query || a.id - b.id);
+
+const places = (list) => Float64Array.from(list.flatMap(({ x, y }) => [x, y]));
+
+function ptrOf(documents) {
+  const ptr = [0];
+  documents.forEach((one, k) => { if (k && one.query !== documents[k - 1].query) ptr.push(k); });
+  return [...ptr, documents.length];
+}
+
+// Draw landmarks among different documents: those with the smallest random numbers, so the others stay where
+// they are when a document comes or goes.
+export function landmarksOf({ documents, settings: { m, seed }, moved }) {
+  const rank = random(seed).permutation(NUMBERS), seen = new Set();
+  const different = [...documents].sort((a, b) => rank[a.id] - rank[b.id])
+    .filter(({ x, y }) => !seen.has(`${x} ${y}`) && seen.add(`${x} ${y}`));
+  return different.slice(0, m).map(({ x, y }, number) => ({ number, x, y, ...moved.get(number) }));
+}
+
+// Return frequencies in units of √(2γ), and phases.
+export function frequenciesOf({ settings: { m, seed }, turned }) {
+  const { omega, phase } = drawFrequencies(random(seed), 2, m, 0.5);
+  return Array.from(phase, (b, number) => ({
+    number, x: omega[number], y: omega[m + number], phase: b, ...turned.get(number),
+  }));
+}
+
+const MAPS = {
+  linear: () => linear(2),
+  nystroem: (world) => nystroem(places(landmarksOf(world)), 2, world.settings.gamma),
+  exact: (world) => nystroem(places(world.documents), 2, world.settings.gamma),
+  fourier: (world) => {
+    const list = frequenciesOf(world), scale = Math.sqrt(2 * world.settings.gamma);
+    const omega = [...list.map(({ x }) => scale * x), ...list.map(({ y }) => scale * y)];
+    return fourier(Float64Array.from(omega), Float64Array.from(list, ({ phase }) => phase));
+  },
+};
+
+// Return weights for m features that begin as `weights`: those for fewer landmarks belong to the first of more.
+function padded(weights, m) {
+  const found = new Float64Array(m);
+  if (weights) found.set(weights.subarray(0, Math.min(m, weights.length)));
+  return found;
+}
+
+// Train a world; from `start`, or from zero with all steps in `path`.
+export function trained(world, start = null) {
+  const { documents, settings: { C, loss } } = world, y = documents.map((one) => one.grade), ptr = ptrOf(documents);
+  const map = MAPS[world.settings.map](world), features = map.transform(places(documents)), tol = start ? LIVE : RESTED;
+  const problem = { features, m: map.m, y, ptr, C, loss: LOSSES[loss], pairs: pairs(y, ptr) };
+  const tolerance = problem.loss.byContinuation ? GAPS[tol] : tol;
+  const found = fit(problem, { start: start && padded(start, map.m), tolerance });
+  return { map, features, pairs: problem.pairs, weights: found.weights, path: found.trace };
+}
+
+export const scoresOf = ({ map, features }, weights) => product(features, features.length / map.m, map.m, weights);
+
+// Return the scores on a grid of the plane, row by row from the top.
+export const surfaceOf = ({ map }, weights) => ({ side: SIDE, values: map.surface(weights, TICKS, DOWN) });
+
+export const ordered = ({ winner, loser }, scores) => (
+  winner.reduce((count, i, k) => count + (scores[i] > scores[loser[k]]), 0));
+
+const length = (values) => Math.sqrt(dot(values, values));
+
+// Return K by query and grade, and K̃ = ΦΦᵀ of both approximations with their errors ‖K̃ − K‖/‖K‖.
+export function kernelsOf(world) {
+  const documents = [...world.documents].sort((a, b) => a.query - b.query || a.grade - b.grade);
+  const x = places(documents), n = documents.length, K = kernelMatrix(x, x, 2, world.settings.gamma);
+  const approximations = ["nystroem", "fourier"].map((name) => {
+    const map = MAPS[name](world), approximate = gram(map.transform(x), n, map.m);
+    const error = approximate.map((v, k) => v - K[k]);
+    return { name, m: map.m, approximate, error, share: length(error) / length(K) };
+  });
+  return { side: n, K, approximations };
+}

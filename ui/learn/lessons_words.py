@@ -1,5 +1,0 @@
-"""Sentences of the page of lessons; the lessons' own texts are in ui/browser/lessons/texts."""
-
-from __future__ import annotations
-
-HELP = "Each takes three to five minutes."
