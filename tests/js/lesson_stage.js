@@ -14,6 +14,7 @@ class Element {
   getAttribute(name) { return this.attributes[name] ?? null; }
   removeAttribute(name) { delete this.attributes[name]; }
   append(...added) { for (const one of added) this.children.push(Object.assign(one, { parent: this })); }
+  prepend(one) { this.children.unshift(Object.assign(one, { parent: this })); }
   replaceChildren(...all) {
     this.children = [];
     this.append(...all);

@@ -1,5 +1,6 @@
 // Lesson "alpha": the dual variables of one query's pairs as a matrix. What is its rank?
 
+import { LOSSES } from "../../core/losses.js";
 import { once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/dual.js";
 import { Motion } from "../kit/motion.js";
@@ -9,7 +10,7 @@ import { filled, number } from "../kit/words.js";
 
 export const START = -5; // log₂ C of the question
 const EXPONENTS = Array.from({ length: 13 }, (_, k) => k - 8), SHARES = [0, 0.001, 0.01, 0.05, 0.1];
-const NAMES = { squaredHinge: "squared_hinge", hinge: "hinge", logistic: "logistic" }; // in addresses
+const TRAINED = ["squaredHinge", "hinge", "logistic"];
 const SECONDS = 5, LEAST = 1e-8, EXAMPLE = { row: 2, column: 4 };
 const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
@@ -88,7 +89,7 @@ class Alpha {
   }
 
   link() {
-    return `low_rank?map=linear&loss=${NAMES[this.loss]}&c=${this.exponent}`;
+    return `low_rank?${new URLSearchParams({ map: "linear", loss: LOSSES[this.loss].label, c: this.exponent })}`;
   }
 
   stop() {
@@ -115,42 +116,53 @@ class Alpha {
     const box = (x, y, w, h) => ({ x, y, width: w, height: h }), alone = step === QUESTION || step === FORMULA;
     const shape = this.model.columns / this.model.rows, matrix = (x, y, w) => box(x, y, w, w / shape);
     if (alone) return { map: matrix(34, 46, Math.min(width - 60, (height - 60) * shape)) };
+    if (step === GUESS) {
+      const map = matrix(34, 46, Math.min(width - 60, (height - 150) * shape));
+      return { map, bars: box(18, map.height + 46, map.width + 32, 100) };
+    }
     if (width > 1.15 * height) {
       const left = width * 0.46 - 34, each = step === REVEAL ? Math.min(left, ((height - 90) / 2) * shape) : left;
       const map = matrix(34, 46, each), x = width * 0.46 + 24;
       const second = step === REVEAL && matrix(34, 80 + map.height, each);
-      const controls = step === FREE && box(x, 20, width - x, 170), top = step === FREE ? 190 : 0;
+      const controls = step === FREE && box(x, 20, width - x, 110), top = step === FREE ? 140 : 0;
       return { map, second, controls, bars: box(x, top, width - x, Math.min(height - top, 430)) };
     }
     if (step === REVEAL) {
       const half = (width - 44) / 2, map = matrix(28, 42, half), top = map.height + 56;
       return { map, second: matrix(36 + half, 42, half), bars: box(0, top, width, height - top) };
     }
-    const each = width * (step === FREE ? 0.5 : 0.86), map = matrix(28, 42, each), top = map.height + 52;
-    const bars = box(0, top + (step === FREE ? 120 : 0), width, height - top - (step === FREE ? 120 : 0));
-    return { map, controls: box(0, top, width, 120), bars };
+    const map = matrix(28, 42, width * 0.5), top = map.height + 52;
+    return { map, controls: box(0, top, width, 110), bars: box(0, top + 110, width, height - top - 110) };
   }
 
-  // Draw a matrix, its largest α dark; cells that are no pair are hatched by their frame alone.
+  // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
   drawMatrix(context, key, box, values, name, labelled) {
-    const { rows, columns, winners, losers } = this.model, colour = plots.methodColour("data", this.stage.dark);
+    const { rows, columns } = this.model, colour = plots.methodColour("data", this.stage.dark);
     const top = Math.max(...(this.step === FREE ? values : first().values)), room = labelled ? 14 : 0;
     const below = plots.themeColour(this.stage, "--wrong");
     plots.drawHeat(context, values.map((value) => value / top), rows, columns, box, colour, below);
     plots.drawFrame(this.paint, key, { ...box, y: box.y - room, height: box.height + room }, name);
     this.drawNoPairs(key, box);
     if (!labelled) return;
-    const [across, down] = [box.width / columns, box.height / rows], grade = (i) => String(data.GRADES[i]);
-    const told = (which, x, y, i) => plots.drawText(this.paint, `${key} ${which}`, x, y, grade(i));
-    winners.forEach((i, k) => told(`r${k}`, box.x - 14, box.y + (k + 0.5) * down, i));
-    losers.forEach((j, k) => told(`c${k}`, box.x + (k + 0.5) * across, box.y - 9, j));
+    const { above, beside } = this.blocks(), { x, y, width, height } = box;
+    const told = (grade, side, px, py) => plots.drawText(this.paint, `${key} ${side}${grade}`, px, py, String(grade));
+    told(2, "row", x - 14, y + (above / 2) * (height / rows));
+    told(1, "row", x - 14, y + ((above + rows) / 2) * (height / rows));
+    told(1, "column", x + (beside / 2) * (width / columns), y - 9);
+    told(0, "column", x + ((beside + columns) / 2) * (width / columns), y - 9);
+  }
+
+  // Rows of grade 2, and columns of grade 1.
+  blocks() {
+    const { winners, losers } = this.model;
+    const count = (list, grade) => list.filter((i) => data.GRADES[i] === grade).length;
+    return { above: count(winners, 2), beside: count(losers, 1) };
   }
 
   // Cross out the block of equal grades.
   drawNoPairs(key, { x, y, width, height }) {
-    const { winners, losers } = this.model, [across, down] = [width / losers.length, height / winners.length];
-    const count = (list, grade) => list.filter((i) => data.GRADES[i] === grade).length;
-    const above = count(winners, 2), beside = count(losers, 1);
+    const { rows, columns } = this.model, [across, down] = [width / columns, height / rows];
+    const { above, beside } = this.blocks();
     const [right, from, to] = [x + beside * across, y + above * down, y + height];
     const d = `M${x} ${from}H${right}V${to}H${x}ZM${x} ${from}L${right} ${to}M${x} ${to}L${right} ${from}`;
     this.paint.put("lines", `${key} none`, "path", { d, ...plots.strokeOf("var(--edge)", 1) });
@@ -192,7 +204,7 @@ class Alpha {
     slider("error", x + 34 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
       text: (share) => `${Number((100 * share).toFixed(1))} %`, set: (to) => this.tell({ share: SHARES[to] }) });
     const each = (width - 28 - 16) / 3;
-    Object.keys(NAMES).forEach((loss, k) => {
+    TRAINED.forEach((loss, k) => {
       const place = { x: x + 14 + k * (each + 8), y: y + 64, width: each };
       plots.drawButton(this.paint, loss, place, words.losses[loss], () => this.tell({ loss }), this.loss === loss);
     });

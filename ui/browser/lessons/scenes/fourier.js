@@ -94,7 +94,7 @@ class Fourier {
   }
 
   link() {
-    return data.playground({ pmap: "fourier", pm: PLAYGROUND.findLast((one) => one <= this.m) });
+    return data.playground({ pmap: "random Fourier", pm: PLAYGROUND.findLast((one) => one <= this.m) });
   }
 
   stop() {

@@ -85,7 +85,7 @@ class Kernel {
   }
 
   link() {
-    return data.playground({ pmap: "exact", pg: Math.min(this.exponent, HIGHEST) });
+    return data.playground({ pmap: "exact kernel", pg: Math.min(this.exponent, HIGHEST) });
   }
 
   stop() {

@@ -106,7 +106,7 @@ class Nystroem {
   link() {
     const m = SIZES.findLast((one) => one <= this.picked.length) ?? 1, places = this.picked.slice(0, m);
     const moved = places.map((i, k) => [`z${k}`, ...[0, 1].map((c) => Math.round(100 * data.X[2 * i + c]))].join("."));
-    const address = data.playground({ pmap: "nystroem", pm: m });
+    const address = data.playground({ pmap: "Nyström", pm: m });
     return address.replace(/docs=[^&]*/, (docs) => [docs, ...moved].join("_"));
   }
 
