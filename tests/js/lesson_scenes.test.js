@@ -17,6 +17,23 @@ const PREDICTIONS = {
   nystroem: [3, 20, 35], fourier: [20], alpha: [12],
 };
 
+// What a reader does by keys: grips and what happens to them, for a prediction and in free play.
+const press = (key) => (scene) => scene.paint.grips.get(key).press();
+const nudge = (key, right, up = 0) => (scene) => scene.paint.grips.get(key).nudge(right, up);
+const PREDICTS = {
+  regularisation: [[nudge("sketch 0", 0, 5), nudge("sketch 3", 0, 9), nudge("sketch 7", 0, 2)],
+    (guess) => guess.length === 8 && guess[0].toFixed(2) === "0.80" && guess[3].toFixed(2) === "0.89"],
+  kernel: [[press("cursor"), nudge("cursor", 1, 1), press("cursor")], (guess) => guess[4] === 16 && guess[3] === 32],
+  nystroem: [["doc3", "doc9", "doc9", "doc20", "doc1", "doc35"].map(press), (guess) => String(guess) === "1,20,35"],
+  fourier: [[nudge("guess", 1), nudge("guess", 5)], ([guess]) => guess === 40],
+  alpha: [[nudge("guess", 5)], ([guess]) => guess === 6],
+};
+const PLAYS = {
+  regularisation: [nudge("C", 1), press("mended"), press("twice")], kernel: [nudge("gamma", 1), nudge("gamma", 5)],
+  nystroem: [nudge("m", 1), press("doc0")], fourier: [nudge("m", 1), press("again")],
+  alpha: [nudge("C", 1), nudge("error", 1), press("hinge")],
+};
+
 const termsOf = (part) => {
   if (typeof part !== "object" || part === null) return [];
   return [...(part.term ? [part.term] : []), ...Object.values(part).flatMap(termsOf)];
@@ -38,6 +55,7 @@ for (const name of LESSONS) {
   });
 
   if (PREDICTIONS[name]) walk(name, text, make);
+  if (PREDICTS[name]) play(name, text, make);
 }
 
 // Draw a step and light up its terms; its texts and marks are complete.
@@ -83,6 +101,22 @@ function walk(name, text, make) {
       const grips = stage.svg.all.filter((one) => one.attributes["data-grip"]);
       if (step === 1 || step === 4) assert.ok(grips.length > 0);
       for (const { attributes: own } of grips) assert.ok(own["aria-label"] || !own.tabindex, own["data-grip"]);
+    }
+  });
+}
+
+function play(name, text, make) {
+  test(`${name}: keys make the prediction, and change the free play`, () => {
+    const stage = stageOf(text), scene = make(stage), [acts, holds] = PREDICTS[name];
+    scene.show(1, null, false);
+    for (const act of acts) act(scene);
+    assert.ok(holds(scene.guess()), String(scene.guess()));
+    scene.show(4, scene.guess(), false);
+    for (const act of PLAYS[name]) {
+      const before = JSON.stringify([scene.facts(), scene.choice]);
+      act(scene);
+      assert.notEqual(JSON.stringify([scene.facts(), scene.choice]), before);
+      assert.ok(!/[{}]/.test(stage.said.at(-1)));
     }
   });
 }
