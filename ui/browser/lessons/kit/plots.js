@@ -5,6 +5,7 @@
 
 import { cleared, rgb } from "../../playground/draw.js";
 import { contour, ends, levels } from "../../playground/geometry.js";
+import { made } from "../../shell/elements.js";
 
 // Colours of methods as on every page (rankviz/plots/style.py and ui/shell/figures.py).
 const METHODS = {
@@ -24,7 +25,7 @@ export const inkOf = (fill, more = {}) => ({ style: styled({ fill, ...more }) })
 export const canvasOf = ({ canvas, width, height }) => cleared(canvas, Math.max(width, 1), Math.max(height, 1));
 
 // Return a colour of the theme, for a canvas.
-export const themeColour = ({ svg }, name) => window.getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
+export const themeColour = ({ svg }, name) => getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
 
 export const within = (value, low, high) => Math.min(Math.max(value, low), high);
 
@@ -186,9 +187,10 @@ export const ticksOf = (side, extent) => {
 // Draw scores on such a grid into a square of a canvas: stronger for higher scores, with lines of equal score.
 export function drawSurface(context, values, side, { x, y, width }, colour, lineWidth = 1) {
   const [low, high] = ends(values), [red, green, blue] = rgb(colour), step = width / (side - 1);
-  const image = new ImageData(side, side), small = new OffscreenCanvas(side, side);
+  const small = made("canvas", { width: side, height: side }), pixels = small.getContext("2d");
+  const image = pixels.createImageData(side, side);
   values.forEach((value, at) => image.data.set([red, green, blue, (110 * (value - low)) / (high - low)], 4 * at));
-  small.getContext("2d").putImageData(image, 0, 0);
+  pixels.putImageData(image, 0, 0);
   context.save();
   context.beginPath();
   context.rect(x, y, width, width);

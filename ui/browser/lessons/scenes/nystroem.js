@@ -6,7 +6,7 @@ import { gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
 import * as plots from "../kit/plots.js";
-import { filled, number } from "../kit/words.js";
+import { SHOWN, filled, number } from "../kit/words.js";
 
 const M = 3, EXTENT = 1.2, SECONDS = 3, BINS = 60;
 export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playground offers
@@ -40,16 +40,14 @@ class Nystroem {
     this.stage = stage;
     this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
     this.motion = new Motion();
-    this.picked = [];
+    this.picked = this.predicted = []; // landmarks that are shown, and those of the prediction
   }
 
   show(step, guess, fresh) {
     this.motion.stop();
-    const told = Array.isArray(guess) ? guess : data.drawLandmarks("kmeans", 0, M);
-    Object.assign(this, { step, told: guess, lit: null, taken: M });
-    if (step === QUESTION || (step === GUESS && !Array.isArray(guess) && this.picked.length > M)) this.picked = [];
-    if (step === GUESS && Array.isArray(guess)) this.picked = [...guess];
-    if (step >= REVEAL) this.picked = [...told];
+    if (Array.isArray(guess)) this.predicted = [...guess];
+    const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
+    Object.assign(this, { step, told: guess, lit: null, taken: M, picked: step === QUESTION ? [] : [...told] });
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
     this.compute();
     this.draw();
@@ -70,7 +68,7 @@ class Nystroem {
   }
 
   guess() {
-    return this.picked.length === M ? [...this.picked].sort((a, b) => a - b) : null;
+    return this.predicted.length === M ? [...this.predicted].sort((a, b) => a - b) : null;
   }
 
   fits(guess) {
@@ -183,6 +181,7 @@ class Nystroem {
 
   set(picked) {
     this.picked = picked;
+    if (this.step === GUESS) this.predicted = picked;
     this.compute();
     this.draw();
     this.stage.changed();

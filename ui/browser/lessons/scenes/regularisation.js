@@ -62,12 +62,13 @@ class Regularisation {
   }
 
   facts() {
-    const { model, step } = this, found = { C: powerOf(this.exponent), angle: number(model.angle, 0) };
+    const { model, step } = this, validation = number(model.validation, 3);
+    const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation };
     if (step >= REVEAL) {
       const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
       Object.assign(found, {
         gap: drawn ? number(gapOf(this.told), 3) : "", bestC: powerOf(top.exponent), highest: powerOf(LAST),
-        best: number(top.validation, 3), high: number(high.validation, 3), validation: number(model.validation, 3),
+        best: number(top.validation, 3), high: number(high.validation, 3),
         early: number(curve(PLAIN)[0].training, 2), trained: number(high.training, 2),
         active: String(this.active().length), pairs: String(model.pairs.length),
       });
