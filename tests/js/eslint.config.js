@@ -36,5 +36,8 @@ export default [
   js.configs.recommended,
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2022, sourceType: "module" }, rules: RULES },
   { files: ["ui/**/*.js", "tests/e2e/**/*.js"], languageOptions: { globals: BROWSER } },
-  { files: ["tests/js/**/*.js"], languageOptions: { globals: names("Blob", "Buffer", "URL", "TextEncoder") } },
+  {
+    files: ["tests/js/**/*.js"],
+    languageOptions: { globals: names("Blob", "Buffer", "URL", "URLSearchParams", "TextEncoder", "globalThis") },
+  },
 ];
