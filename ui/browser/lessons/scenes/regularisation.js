@@ -5,7 +5,7 @@ import * as data from "../examples/wrong_grade.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint } from "../kit/paint.js";
-import * as plots from "../kit/plots.js";
+import * as parts from "../kit/parts.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 
@@ -99,11 +99,11 @@ class Regularisation {
 
   draw() {
     const free = this.step === FREE, below = free ? 0.62 : this.step === QUESTION ? 0.2 : 0.5;
-    const { square, rest, wide } = plots.layout(this.stage, { below });
-    plots.canvasOf(this.stage);
-    this.plane = plots.plane(square, EXTENT);
+    const { square, rest, wide } = parts.layout(this.stage, { below });
+    parts.canvasOf(this.stage);
+    this.plane = parts.plane(square, EXTENT);
     this.paint.draw(() => {
-      this.paint.put("back", "square", "rect", { ...square, ...plots.strokeOf("var(--edge)", 1) });
+      this.paint.put("back", "square", "rect", { ...square, ...parts.strokeOf("var(--edge)", 1) });
       this.drawPairs();
       this.drawDocuments();
       this.drawArrow();
@@ -121,7 +121,7 @@ class Regularisation {
     for (const [i, j] of this.active()) {
       const [[x1, y1], [x2, y2]] = [this.at(i), this.at(j)];
       const d = `M${x1} ${y1}L${x2} ${y2}`, pulls = i === data.WRONG || j === data.WRONG;
-      const look = plots.strokeOf(pulls ? "var(--wrong)" : "var(--line)", 1.2);
+      const look = parts.strokeOf(pulls ? "var(--wrong)" : "var(--line)", 1.2);
       this.paint.put("lines", `pair${i} ${j}`, "path", { d, ...look });
     }
   }
@@ -133,8 +133,8 @@ class Regularisation {
       drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, query, dark, size: 1.5 });
       if (i !== data.WRONG) return;
       const colour = this.choice.mended ? "var(--good)" : "var(--wrong)";
-      this.paint.put("marks", "ring", "circle", { cx: x, cy: y, r: 15, ...plots.strokeOf(colour, 3) });
-      plots.drawText(this.paint, "wrong", x + 20, y, words[this.choice.mended ? "mended" : "wrong"],
+      this.paint.put("marks", "ring", "circle", { cx: x, cy: y, r: 15, ...parts.strokeOf(colour, 3) });
+      parts.drawText(this.paint, "wrong", x + 20, y, words[this.choice.mended ? "mended" : "wrong"],
         { anchor: "start", colour });
     });
   }
@@ -152,7 +152,7 @@ class Regularisation {
   // The slider of C, and the two buttons of free play; returns the height that they use.
   drawControls({ x, y, width }, wide) {
     const { words } = this.stage, top = y + (wide ? 40 : 14), half = (width - 40) / 2;
-    plots.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
+    parts.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
       name: words.slider, values: ALL, at: ALL.indexOf(this.exponent), text: (one) => `C = ${powerOf(one)}`,
       set: (to) => this.tell(ALL[to], this.choice),
     });
@@ -160,7 +160,7 @@ class Regularisation {
     ["mended", "twice"].forEach((name, k) => {
       const press = () => this.tell(this.exponent, { ...this.choice, [name]: !this.choice[name] });
       const place = { x: x + 14 + k * (half + 12), y: top + 44, width: half };
-      plots.drawButton(this.paint, name, place, words.buttons[name], press, this.choice[name]);
+      parts.drawButton(this.paint, name, place, words.buttons[name], press, this.choice[name]);
     });
     return top - y + 88;
   }
@@ -173,10 +173,10 @@ class Regularisation {
 
   drawCurves(box) {
     const { step } = this, { words } = this.stage;
-    const plot = plots.chart({ ...box, height: Math.min(box.height, 420) },
+    const plot = parts.chart({ ...box, height: Math.min(box.height, 420) },
       { ends: [FIRST, LAST], ticks: [-10, -6, -2, 2].map((k) => [k, powerOf(k)]), name: "C" },
       { ends: [LOW, 1], ticks: [0.8, 0.9, 1].map((v) => [v, number(v, 1)]), name: words.ndcg });
-    plots.drawAxes(this.paint, "ndcg", plot);
+    parts.drawAxes(this.paint, "ndcg", plot);
     if (step === GUESS) {
       const changed = () => {
         this.draw();
@@ -190,17 +190,17 @@ class Regularisation {
     const shown = curve(this.choice).filter((one) => one.exponent <= last);
     if (Array.isArray(this.told) && step === REVEAL) {
       const mine = KNOTS.map((exponent, k) => [exponent, this.told[k]]);
-      plots.drawCurve(this.paint, "mine", plot, mine, plots.strokeOf("var(--guess)", 3, { "stroke-dasharray": "7 5" }));
-      plots.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
+      parts.drawCurve(this.paint, "mine", plot, mine, parts.strokeOf("var(--guess)", 3, { "stroke-dasharray": "7 5" }));
+      parts.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
         { anchor: "end", colour: "var(--guess)" });
     }
     for (const [part, colour, y] of [["training", "var(--ink)", 0.77], ["validation", "var(--accent)", 0.93]]) {
-      plots.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), plots.strokeOf(colour, 3));
-      plots.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
-      plots.drawText(this.paint, `of ${part}`, plot.left + 8, plot.y(y), words[part], { anchor: "start", colour });
+      parts.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), parts.strokeOf(colour, 3));
+      parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
+      parts.drawText(this.paint, `of ${part}`, plot.left + 8, plot.y(y), words[part], { anchor: "start", colour });
     }
     if (this.lit !== "C") return;
     const x = plot.x(this.exponent), d = `M${x} ${plot.top}V${plot.bottom}`;
-    this.paint.put("lines", "lit C", "path", { d, ...plots.strokeOf("var(--guess)", 4) });
+    this.paint.put("lines", "lit C", "path", { d, ...parts.strokeOf("var(--guess)", 4) });
   }
 }

@@ -7,10 +7,10 @@ import { cleared, rgb } from "../../playground/draw.js";
 import { contour, ends, levels } from "../../playground/geometry.js";
 import { made } from "../../shell/elements.js";
 
-// Colours of methods as on every page (rankviz/plots/style.py and ui/shell/figures.py).
+// Colours of methods, on light and on dark, as on every page; tests/pages/test_lesson_links.py holds them equal.
 const METHODS = {
-  linear: ["#7f7f7f", "#a6a6a6"], nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"],
-  exact: ["#000000", "#ffffff"], data: ["#009E73", "#2bb58c"], chosen: ["#CC79A7", "#d891b8"],
+  nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"], exact: ["#000000", "#ffffff"],
+  data: ["#009E73", "#2bb58c"],
 };
 export const methodColour = (name, dark) => METHODS[name][dark ? 1 : 0];
 
