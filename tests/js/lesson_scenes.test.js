@@ -60,6 +60,19 @@ function walk(name, text, make) {
       assert.deepEqual(unnamed.map((one) => one.attributes.get("data-grip")), []);
     }
   });
+
+  test(`${name}: marks of the figure light up terms of the formula`, () => {
+    const place = stageOf(text), scene = make(place);
+    scene.show(3, "shown", false);
+    const marked = place.svg.all().map((one) => one.attributes.get("data-term")).filter(Boolean);
+    assert.ok(new Set(marked).size >= 3);
+    for (const term of marked) assert.ok(term in text.terms, term);
+    const quiet = place.svg.all().map((one) => [...one.attributes.values()].join());
+    for (const term of Object.keys(text.terms)) {
+      scene.light(term);
+      assert.notDeepEqual(place.svg.all().map((one) => [...one.attributes.values()].join()), quiet, term);
+    }
+  });
 }
 
 function play(name, text, make) {

@@ -4,7 +4,7 @@ import { LOSSES } from "../../core/losses.js";
 import { once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/dual.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 
@@ -176,8 +176,8 @@ class Alpha {
   // One pair: its row, its column and its α.
   drawExample({ x, y, width, height }) {
     const { rows, columns } = this.model, [across, down] = [width / columns, height / rows], { row, column } = EXAMPLE;
-    const look = (term) => parts.strokeOf("var(--guess)", this.lit === term ? 5 : 2);
-    const put = (term, box) => this.paint.put("over", term, "rect", { ...box, ...look(term) });
+    const look = (term) => parts.strokeOf("var(--guess)", this.lit === term ? 5 : 2, { fill: "transparent" });
+    const put = (term, box) => this.paint.put("over", term, "rect", { ...box, ...look(term), ...ofTerm(term) });
     put("fi", { x, y: y + row * down, width, height: down });
     put("fj", { x: x + column * across, y, width: across, height });
     put("alpha", { x: x + column * across, y: y + row * down, width: across, height: down });

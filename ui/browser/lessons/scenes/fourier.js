@@ -3,7 +3,7 @@
 import * as data from "../examples/approximation.js";
 import { mean, once } from "../examples/documents.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 
@@ -143,11 +143,12 @@ class Fourier {
     parts.drawAxes(this.paint, "row", plot);
     const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
     const thin = parts.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
-    waves.slice(-SHOWN).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), thin));
+    const wavy = { ...thin, ...ofTerm("omega") };
+    waves.slice(-SHOWN).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));
     const ink = parts.methodColour("exact", dark);
     parts.drawCurve(this.paint, "true", plot, along(bump()), parts.strokeOf(ink, 2.5, DASHED));
     const sum = parts.strokeOf(lit === "K" ? "var(--guess)" : orange, lit === "m" ? 6 : 3.5);
-    parts.drawCurve(this.paint, "sum", plot, along(meanOf(waves)), sum);
+    parts.drawCurve(this.paint, "sum", plot, along(meanOf(waves)), { ...sum, ...ofTerm("K") });
     if (lit === "omega" || lit === "b") this.drawOne(plot, along);
     parts.drawText(this.paint, "true name", plot.x(0.32), plot.y(1), words.exact, { anchor: "start" });
   }
@@ -219,7 +220,7 @@ class Fourier {
       const law = [low, high].map((m) => [m, data.expectedError(m)]);
       parts.drawBand(this.paint, "band", plot, band, orange);
       const means = shown(fourier).map((one) => [one.m, one.mean]);
-      parts.drawCurve(this.paint, "errors", plot, means, parts.strokeOf(orange, 3));
+      parts.drawCurve(this.paint, "errors", plot, means, { ...parts.strokeOf(orange, 3), ...ofTerm("m") });
       parts.drawCurve(this.paint, "law", plot, law, parts.strokeOf("var(--ink)", 1.5, DASHED));
     }
     if (free) this.drawPresent(plot, shown(nystroem));

@@ -4,13 +4,14 @@ import * as data from "../examples/ring.js";
 import { once, powerOf } from "../examples/documents.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 
 export const SIDE = 9, EXTENT = 1.2;
 const GRID = 49, TICKS = parts.ticksOf(GRID, EXTENT), SECONDS = 4, TRAINED = 0; // log₂ γ of the reveal
 const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
+const CLEAR = { fill: "transparent" }; // unlike none, a pointer finds it
 const HIGHEST = 6; // log₂ γ of the Playground
 
 // A painting as numbers, one for each row, from the top: bit k is cell k from the left.
@@ -106,7 +107,8 @@ class Kernel {
       parts.drawSurface(this.context, values, GRID, this.square, blue, this.lit === "f" ? 3 : 1);
     }
     this.paint.draw(() => {
-      this.paint.put("back", "square", "rect", { ...this.square, ...parts.strokeOf("var(--edge)", 1) });
+      const lit = this.lit === "f", look = parts.strokeOf(lit ? "var(--guess)" : "var(--edge)", lit ? 3 : 1, CLEAR);
+      this.paint.put("back", "square", "rect", { ...this.square, ...look, ...ofTerm("f") });
       if (this.step === GUESS || (this.step === REVEAL && Array.isArray(this.told))) this.drawCells();
       this.drawDocuments();
       if (this.step === QUESTION) this.drawArrow();
@@ -203,10 +205,11 @@ class Kernel {
       const [cx, cy] = this.plane.at(this.place(i)), r = 26 * Math.sqrt(Math.abs(c[k]) / largest);
       const colour = c[k] > 0 ? "var(--good)" : "var(--wrong)";
       if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...parts.strokeOf(colour, 3) });
+      this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...ofTerm(i ? "z" : "gamma") });
     });
     const [cx, cy] = this.plane.at(this.place(0)), r = this.plane.unit * this.reach();
-    if (this.lit !== "gamma") return;
-    this.paint.put("over", "reach", "circle", { cx, cy, r, ...parts.strokeOf("var(--guess)", 4) });
+    const look = parts.strokeOf("var(--guess)", this.lit === "gamma" ? 5 : 1.5);
+    this.paint.put("over", "reach", "circle", { cx, cy, r, ...look, ...ofTerm("gamma") });
   }
 
   drawFree(box, wide) {

@@ -4,7 +4,7 @@ import * as data from "../examples/approximation.js";
 import { once } from "../examples/documents.js";
 import { gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
 import { SHOWN, filled, number } from "../kit/words.js";
 
@@ -162,7 +162,7 @@ class Nystroem {
         const lit = this.lit === "C" || this.lit === "W", r = 13;
         this.paint.put("marks", `mark${i}`, "path", {
           d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
-          ...parts.strokeOf(lit ? "var(--guess)" : blue, 3.5),
+          ...parts.strokeOf(lit ? "var(--guess)" : blue, 3.5, { fill: "transparent" }), ...ofTerm("W"),
         });
       }
       if (this.step !== GUESS && this.step !== FREE) return;
@@ -199,7 +199,11 @@ class Nystroem {
       parts.drawHeat(this.context, values, data.N, data.N, box, colour, red);
       parts.drawFrame(this.paint, `heat${k}`, box, name);
     });
-    if (this.step === FORMULA) this.drawLit((k) => this.maps[k]);
+    if (this.step !== FORMULA) return;
+    const spot = (term, k) => this.put(`spot ${term}`, { ...this.maps[k], class: "spot", ...ofTerm(term) });
+    spot("C", 0);
+    spot("approximate", 1);
+    this.drawLit((k) => this.maps[k]);
   }
 
   // The cells of K that a symbol stands for: columns of the landmarks, or their crossings.

@@ -4,14 +4,14 @@ import { mean, once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/wrong_grade.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
+import { Paint, ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 
 const ALL = data.EXPONENTS, FIRST = ALL[0], LAST = ALL.at(-1), SECONDS = 6, EXTENT = 1.25, LOW = 0.75;
 export const KNOTS = ALL.filter((exponent) => exponent % 2 === 0); // where the reader's curve has values
-const [QUESTION, GUESS, REVEAL, , FREE] = [0, 1, 2, 3, 4];
+const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
 const computed = new Map();
 export function curve(choice) {
@@ -131,6 +131,7 @@ class Regularisation {
     this.model.y.forEach((grade, i) => {
       const [x, y] = this.at(i), query = Math.floor(i / data.EACH);
       drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, query, dark, size: 1.5 });
+      this.paint.put("over", `spot${i}`, "circle", { cx: x, cy: y, r: 9, class: "spot", ...ofTerm("loss") });
       if (i !== data.WRONG) return;
       const colour = this.choice.mended ? "var(--good)" : "var(--wrong)";
       this.paint.put("marks", "ring", "circle", { cx: x, cy: y, r: 15, ...parts.strokeOf(colour, 3) });
@@ -143,7 +144,7 @@ class Regularisation {
     const { weights } = this.model, length = Math.hypot(...weights), w = Array.from(weights, (one) => one / length);
     const [[x0, y0], [x1, y1], [x, y]] = [0, 0.84, 0.9].map((far) => this.plane.at(w.map((one) => far * one)));
     const lit = this.lit === "w" ? " lit" : "", transform = `translate(${x} ${y}) rotate(${-this.model.angle})`;
-    this.paint.put("over", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}` });
+    this.paint.put("over", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}`, ...ofTerm("w") });
     this.paint.put("over", "tip", "path", { d: "M6 0L-16 9L-16 -9Z", transform, class: `tip${lit}` });
     const [tx, ty] = this.plane.at([1.02 * w[0], 1.02 * w[1]]);
     this.paint.put("labels", "w name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
@@ -199,8 +200,8 @@ class Regularisation {
       parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
       parts.drawText(this.paint, `of ${part}`, plot.left + 8, plot.y(y), words[part], { anchor: "start", colour });
     }
-    if (this.lit !== "C") return;
-    const x = plot.x(this.exponent), d = `M${x} ${plot.top}V${plot.bottom}`;
-    this.paint.put("lines", "lit C", "path", { d, ...parts.strokeOf("var(--guess)", 4) });
+    if (step !== FORMULA) return;
+    const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
+    this.paint.put("lines", "C", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...look, ...ofTerm("C") });
   }
 }
