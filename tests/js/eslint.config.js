@@ -7,7 +7,7 @@ const BROWSER = names(
   "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "ImageData", "OffscreenCanvas", "URL",
   "setTimeout", "clearTimeout", "atob", "btoa", "requestAnimationFrame", "cancelAnimationFrame", "performance",
   "getComputedStyle", "ResizeObserver", "CustomEvent", "TextEncoder", "CompressionStream", "Response",
-  "history", "innerWidth", "location",
+  "history", "innerWidth", "location", "URLSearchParams",
 );
 
 const RULES = {
@@ -36,5 +36,8 @@ export default [
   js.configs.recommended,
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2022, sourceType: "module" }, rules: RULES },
   { files: ["ui/**/*.js", "tests/e2e/**/*.js"], languageOptions: { globals: BROWSER } },
-  { files: ["tests/js/**/*.js"], languageOptions: { globals: names("Blob", "Buffer", "URL", "TextEncoder") } },
+  {
+    files: ["tests/js/**/*.js"],
+    languageOptions: { globals: names("Blob", "Buffer", "URL", "URLSearchParams", "TextEncoder", "globalThis") },
+  },
 ];

@@ -5,12 +5,14 @@ import { test } from "node:test";
 import { LOSSES } from "../../ui/browser/core/ranking.js";
 import { bridged, Sketch } from "../../ui/browser/lessons/kit/sketch.js";
 import { SHOWN as ANSWER, asGuess, asText, filled, number } from "../../ui/browser/lessons/kit/words.js";
+import { fromHash, toHash } from "../../ui/browser/lessons/alone.js";
 import { allowed } from "../../ui/browser/lessons/lesson.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 import * as descent from "../../ui/browser/lessons/examples/descent.js";
 import * as lists from "../../ui/browser/lessons/examples/lists.js";
 import * as pulls from "../../ui/browser/lessons/examples/pulls.js";
 import * as turning from "../../ui/browser/lessons/examples/turning.js";
+import { openPage, stage } from "./page.js";
 
 const close = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
@@ -27,6 +29,17 @@ test("predictions survive an address", () => {
   for (const guess of [null, ANSWER, [1, 0, -2.5], [0.123]]) assert.deepEqual(asGuess(asText(guess)), guess);
   assert.equal(asGuess("1_x"), null);
   assert.equal(asText([1 / 3]), "0.333");
+});
+
+test("the hash of a file has the state; unknown lessons lead to the first one", () => {
+  const order = ["pairs", "ndcg"];
+  for (const state of [{ lesson: "ndcg", step: 2, guess: "1_0.5" }, { lesson: "pairs", step: 0, guess: "" }]) {
+    assert.deepEqual(fromHash(toHash(state), order), state);
+  }
+  assert.equal(toHash({ lesson: "ndcg", step: 2, guess: "1_0.5" }), "#lesson=ndcg&step=3&guess=1_0.5");
+  for (const hash of ["", "#", "#lesson=nosuch&step=3"]) {
+    assert.deepEqual(fromHash(hash, order), { lesson: "pairs", step: 0, guess: "" });
+  }
 });
 
 test("names in braces are filled, others stay, and minus signs are long", () => {
@@ -174,3 +187,39 @@ test("some starts make the first jump go too far, as the open question of lesson
   const value = (w) => descent.bowl(w).value;
   assert.ok([[2, 2], [2, -2]].some((start) => value(descent.bowl(start).lowest) > value(start)));
 });
+
+// The grips of a scene, moved by keys and by a pointer.
+function handle(scene) {
+  for (const key of [...scene.paint.grips.keys()]) {
+    const grip = scene.paint.grips.get(key);
+    if (!grip) continue;
+    grip.drag?.(150, 120);
+    grip.drop?.();
+    grip.nudge?.(0, 1);
+    (grip.enter ?? grip.press)?.();
+  }
+}
+
+for (const name of text("frame").lessons) {
+  test(`every step of "${name}" is drawn at all sizes, and has all facts that its texts name`, () => {
+    openPage();
+    for (const [width, height] of [[640, 550], [376, 460], [0, 0], [1100, 700]]) {
+      const own = text(name), place = stage(own.words, width, height), scene = SCENES[name](place);
+      own.steps.forEach((step, k) => {
+        scene.show(k, k < 2 ? null : ANSWER, true);
+        if (k !== 2) handle(scene);
+        const guess = scene.guess();
+        if (k >= 1) assert.ok(guess && scene.fits(guess) && !scene.fits([]), "a prediction fits");
+        if (k >= 2) scene.show(k, guess, false);
+        const told = [step.head, ...step.text, ...(step.shown ?? []), ...Object.values(step.gap ?? {}), step.help ?? "",
+          ...(k === 3 ? Object.values(own.terms) : []), ...place.told].map((one) => filled(one, scene.facts()));
+        assert.ok(!told.some((one) => /[{}]|undefined|NaN/.test(one)), told.join(" | "));
+        for (const one of [...Object.keys(own.terms), null]) scene.light(one);
+        const drawn = place.svg.all().flatMap((one) => [...one.attributes.values(), one.textContent]);
+        assert.ok(!drawn.some((one) => /NaN|undefined|null/.test(one)), `NaN in step ${k} at ${width} pixels`);
+        assert.match(scene.link(), /^(\w+(\?\S+)?)?$/);
+      });
+      scene.stop();
+    }
+  });
+}

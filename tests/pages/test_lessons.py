@@ -95,12 +95,15 @@ def test_the_browser_has_the_colours_of_grades() -> None:
     assert lists == [list(GRADE_COLOURS), [ON_DARK[one] for one in GRADE_COLOURS]]
 
 
-def test_links_to_the_playground_are_read_there() -> None:
+def test_links_to_the_playground_are_read_there(open_by_menu: Opener) -> None:
     source = (FOLDER / "examples" / "turning.js").read_text(encoding="utf-8")
     assert "playground?peach=1&docs=" in source
     scene = Scene(each=1).read("_".join(f"{k}.{10 * k}.-5.{k % 3}.{k // 4}" for k in range(8)))
     assert len(scene.documents) == 8
     assert {one.query for one in scene.documents.values()} == {0, 1}
+    app = open_by_menu("playground", peach="1", docs=scene.line, pc="4", ploss="logistic")
+    assert not app.warning
+    assert app.session_state["pc"] == 4
     labels = {loss.label for loss in LOSSES.values()}
     core = (FOLDER.parent / "core" / "losses.js").read_text(encoding="utf-8")
     assert set(re.findall(r'label: "([\w ]+)"', core)) - {"0/1"} <= labels

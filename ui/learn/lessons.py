@@ -15,7 +15,6 @@ import streamlit as st
 from ui.controls.link import report_invalid
 from ui.controls.sequence import report_gap
 from ui.controls.widgets import write_address
-from ui.learn import lessons_words as words
 from ui.shell.components import SCRIPTS, mount, record, text, whole
 
 FOLDER = SCRIPTS / "lessons"
@@ -58,7 +57,7 @@ def chosen() -> str:
     titles = {name: f"{k}. {texts(name)['title']}" for k, name in enumerate(order(), start=1)}
     st.session_state[_MENU] = st.session_state[LESSON]
     st.selectbox(
-        words.MENU,
+        texts("frame")["menu"],
         list(titles),
         format_func=titles.__getitem__,
         key=_MENU,

@@ -16,6 +16,7 @@ import { shape } from "../../shell/elements.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const FAR = 5;
+const NEAR = 10; // pixels that a finger moves during a click
 
 export class Paint {
   constructor(svg, layers) {
@@ -26,7 +27,8 @@ export class Paint {
     this.grips = new Map();
     svg.onpointerdown = (event) => this.down(event);
     svg.onpointermove = (event) => this.held?.drag?.(...this.at(event));
-    svg.onpointerup = svg.onpointercancel = (event) => this.up(event);
+    svg.onpointerup = (event) => this.up(event);
+    svg.onpointercancel = () => this.up(null); // the finger scrolls the page
     svg.ondblclick = (event) => this.grips.get(event.target.dataset.grip)?.enter?.();
     svg.onkeydown = (event) => this.key(event);
   }
@@ -94,12 +96,14 @@ export class Paint {
     this.svg.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });
     this.held = grip;
-    grip.press?.();
-    grip.drag?.(...this.at(event));
+    this.began = this.at(event);
+    grip.drag?.(...this.began);
     event.preventDefault();
   }
 
-  up() {
+  up(event) {
+    const [x, y] = event ? this.at(event) : [Infinity, 0];
+    if (this.held && Math.hypot(x - this.began[0], y - this.began[1]) < NEAR) this.held.press?.();
     this.held?.drop?.();
     this.held = null;
   }

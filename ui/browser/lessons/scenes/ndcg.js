@@ -10,6 +10,7 @@ import {
 
 const SECONDS = 6, STEP = 0.01, EDGE = 14, HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
+const BEST = [...LIST].sort((a, b) => b - a);
 const clamped = (value) => Math.min(Math.max(value, 0), 1);
 
 export const ndcgScene = (stage) => new List(stage);
@@ -140,8 +141,8 @@ class List {
     this.paint.put("back", `rank${at}`, "text", { ...below, class: "note", ...ofTerm("discount") }, String(at + 1));
     if (this.step !== 4) return;
     if (this.tied[at]) {
-      const [x1, x2] = [x, this.middle(at + 1)];
-      this.paint.put("over", `tie${at}`, "line", { x1, x2, y1: y, y2: y, class: "tie" });
+      const [x1, x2] = [x, this.middle(at + 1)], low = y + this.tile / 2;
+      this.paint.put("over", `tie${at}`, "line", { x1, x2, y1: low, y2: low, class: "tie" });
     }
     const label = filled(words.tile, { grade, rank: at + 1 });
     this.paint.grip("grips", `tile${document}`, "rect", {
@@ -211,15 +212,15 @@ class List {
 
   drawGauges() {
     const swaps = this.step === 1 || this.step === 2, { words, height, width } = this.stage;
-    const top = this.base + this.tile + (swaps ? 62 : 44), rows = this.step === 4 ? KINDS : swaps ? ROWS : [LIST];
-    const names = this.step === 4 ? words.kinds : words.rows, high = Math.min((height - top - 6) / 3, 62);
-    const x = EDGE, length = width - 2 * EDGE;
+    const top = this.base + this.tile + (swaps ? 62 : 44), rows = this.step === 4 ? KINDS : swaps ? ROWS : [LIST, BEST];
+    const names = this.step === 4 ? words.kinds : swaps ? words.rows : words.formula;
+    const x = EDGE, length = width - 2 * EDGE, high = Math.min((height - top - 6) / 3, 62);
     if (this.step === 0) return;
     rows.forEach((row, k) => {
       const y = top + k * high + Math.min(high - 12, 34);
       this.paint.put("back", `name${k}`, "text", { x, y: y - 20, class: "label start" }, names[k]);
       const gauge = { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" };
-      this.paint.put("back", `gauge${k}`, "rect", { ...gauge, ...ofTerm("ideal") });
+      this.paint.put("back", `gauge${k}`, "rect", gauge);
       const grades = this.step === 4 ? this.grades : row, kind = this.step === 4 ? row : "letor";
       if (this.step > 1) this.drawSum(k, grades, kind, { x, y, length });
       if (swaps && (this.step === 1 || Array.isArray(this.told))) this.drawGuess(k, { x, y, length });
@@ -229,13 +230,14 @@ class List {
   // The terms of NDCG one after the other, and the value.
   drawSum(k, grades, kind, { x, y, length }) {
     const { terms, idealDcg, value } = measured(grades, kind), grown = this.step === 2 ? clamped(this.filled - k) : 1;
+    const of = k === 0 ? "sum" : "ideal";
     let from = 0;
     terms.forEach(({ product, grade }, at) => {
       const share = (product / idealDcg) * clamped(grown * K - at);
       if (product > 0) {
         this.paint.put("back", `sum${k}.${at}`, "rect", {
           x: x + length * from, y: y - 8, width: length * share, height: 16, fill: gradeColour(grade, this.stage.dark),
-          class: `part${this.lit === "sum" ? " lit" : ""}`, ...ofTerm("sum"),
+          class: `part${this.lit === of ? " lit" : ""}`, ...ofTerm(of),
         });
       }
       from += share;
@@ -253,8 +255,8 @@ class List {
   drawGuess(k, { x, y, length }) {
     const at = this.placed[k] ?? 0.5, { words } = this.stage, now = x + length * at, done = this.step === 2;
     if (done && this.filled > k + 0.99) {
-      const true_ = x + length * TRUTH[k];
-      this.paint.put("over", `gap${k}`, "line", { x1: now, x2: true_, y1: y, y2: y, class: "gap-line" });
+      const end = x + length * TRUTH[k];
+      this.paint.put("over", `gap${k}`, "line", { x1: now, x2: end, y1: y, y2: y, class: "gap-line" });
     }
     const look = { d: `M${now} ${y - 14}L${now + 11} ${y}L${now} ${y + 14}L${now - 11} ${y}Z` };
     if (done) {
@@ -270,7 +272,6 @@ class List {
       value: { now: at, low: 0, high: 1, text: told },
       drag: (px) => this.place(k, (px - x) / length),
       nudge: (right, up) => this.place(k, at + STEP * (right + up)),
-      press: () => {},
     });
   }
 

@@ -103,19 +103,29 @@ class Newton {
   }
 
   drawLand() {
-    const { side, left } = this, { words } = this.stage, scale = side / (SIDE - 1);
+    const { side, left } = this, { words } = this.stage;
     const box = { x: left, y: 0, width: side, height: side };
     this.paint.clip("lines", box);
     this.paint.put("back", "box", "rect", { ...box, class: "gauge" });
-    this.land.levels.forEach((level, k) => {
-      const place = (x, y) => `${(left + scale * x).toFixed(1)} ${(scale * y).toFixed(1)}`;
-      const d = contour(this.land.values, SIDE, level).map(([a, b, c, e]) => `M${place(a, b)}L${place(c, e)}`).join("");
+    this.contours().forEach((d, k) => {
       this.paint.put("back", `level${k}`, "path", { d, class: "level", style: `opacity:${0.85 - 0.05 * k}` });
     });
     this.paint.put("back", "across", "text", { x: left + side / 2, y: side + 22, class: "label" }, words.across);
     this.paint.put("back", "up", "text", { x: left - 18, y: side / 2, class: "label" }, words.up);
     if (this.step < 2) return;
     kinks().forEach(([a, b], k) => this.line("back", `kink${k}`, a, b, "kink"));
+  }
+
+  // Paths of the contours, made anew for another size only.
+  contours() {
+    const { side, left } = this, scale = side / (SIDE - 1), place = (x, y) => (
+      `${(left + scale * x).toFixed(1)} ${(scale * y).toFixed(1)}`);
+    if (this.drawn?.side !== side || this.drawn.left !== left) {
+      const paths = this.land.levels.map((level) => contour(this.land.values, SIDE, level).map(([a, b, c, d]) => (
+        `M${place(a, b)}L${place(c, d)}`)).join(""));
+      this.drawn = { side, left, paths };
+    }
+    return this.drawn.paths;
   }
 
   line(layer, key, a, b, kind, more = {}) {

@@ -1,0 +1,157 @@
+// What the lessons say about their examples is true.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as data from "../../ui/browser/lessons/examples/approximation.js";
+import { mean } from "../../ui/browser/lessons/examples/documents.js";
+import * as parts from "../../ui/browser/lessons/kit/parts.js";
+import * as dual from "../../ui/browser/lessons/examples/dual.js";
+import * as ring from "../../ui/browser/lessons/examples/ring.js";
+import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
+import * as alpha from "../../ui/browser/lessons/scenes/alpha.js";
+import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
+import * as kernel from "../../ui/browser/lessons/scenes/kernel.js";
+import * as nystroem from "../../ui/browser/lessons/scenes/nystroem.js";
+import * as regularisation from "../../ui/browser/lessons/scenes/regularisation.js";
+
+const close = (a, b, by) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
+
+test("the path of a curve is interrupted where it has no value", () => {
+  const plot = parts.chart({ x: 0, y: 0, width: 158, height: 170 }, { ends: [0, 1] }, { ends: [0, 1] });
+  assert.equal(parts.pathOf(plot, [[0, 0], [0.5, 1], [0.7, null], [1, 0]]), "M46.0 126.0L96.0 26.0M146.0 126.0");
+  assert.deepEqual(plot.from(96, -1000), [0.5, 1]);
+});
+
+test("nystroem: K̃ is exact in the landmarks' columns", () => {
+  const { difference } = data.approximation(data.landmarkMap([3, 20, 35]));
+  for (const j of [3, 20, 35]) for (let i = 0; i < data.N; i++) close(difference[i * data.N + j], 0, 1e-8);
+});
+
+test("nystroem: the reader's choice is counted among all choices of three", () => {
+  const { errors, best, random, kmeans } = nystroem.triples();
+  assert.equal(errors.length, (40 * 39 * 38) / 6);
+  assert.equal(nystroem.better(errors, best), 0);
+  assert.equal(nystroem.better(errors, errors[500]), errors.indexOf(errors[500]));
+  assert.ok(best < kmeans && kmeans < random);
+  assert.equal(nystroem.histogram(errors, 60).reduce((sum, count) => sum + count), errors.length);
+});
+
+test("nystroem: NDCG flattens before the error does", () => {
+  const { error, ndcg } = nystroem.curves(), six = nystroem.SIZES.indexOf(6), after = ndcg.slice(six);
+  assert.ok(Math.max(...after) - Math.min(...after) < 0.025); // the text says 0.91 to 0.93
+  assert.ok(ndcg[six] - ndcg[nystroem.SIZES.indexOf(3)] > 0.05);
+  assert.ok(error[six].mean > 0.1 && error.at(-1).mean < 0.01);
+  assert.ok(nystroem.SIZES[six] / data.N < 0.2);
+});
+
+test("fourier: the error is 1/√m of a constant, in theory and in 400 draws", () => {
+  close(data.expectedError(40) / data.expectedError(10), 0.5, 1e-12);
+  const error = (seed) => data.approximation(data.waveMap(seed + 1000, 10)).error;
+  const squares = Array.from({ length: 400 }, (_, seed) => error(seed) ** 2);
+  close(Math.sqrt(mean(squares)) / data.expectedError(10), 1, 0.05);
+});
+
+test("fourier: 20 draws show it, and their band has the dashed line", () => {
+  const { at, fourier: found, nystroem: landmarks } = fourier.curves();
+  close(at(fourier.NEEDED) / at(fourier.START), 0.5, 0.06);
+  const inside = ({ m, low, high }) => low < data.expectedError(m) && data.expectedError(m) < high;
+  assert.ok(found.every(inside));
+  assert.ok(landmarks.find(({ m }) => m === 5).mean < at(fourier.NEEDED));
+});
+
+test("fourier: twice the mean of the waves is the row of K̃", () => {
+  const map = data.waveMap(3, 25), row = fourier.meanOf(fourier.wavesOf(map, data.X));
+  const at = (moved) => map.transform(Float64Array.of(data.X[0] + moved, data.X[1])), [x, z] = [at(0), at(-1.2)];
+  close(row[0], x.reduce((sum, value, k) => sum + value * z[k], 0), 1e-12);
+});
+
+test("a link has the same documents, in hundredths", () => {
+  const docs = new URLSearchParams(data.playground({ pm: 6 }).split("?")[1]).get("docs").split("_");
+  docs.forEach((one, i) => {
+    const [k, x, y, grade, query] = one.split(".").map(Number);
+    assert.deepEqual([k, x / 100, y / 100, grade, query], [i, data.X[2 * i], data.X[2 * i + 1], data.GRADES[i], 0]);
+  });
+});
+
+test("kernel: no arrow comes near what a kernel orders", () => {
+  const { training } = ring.trained(1), arrows = ring.bestArrow();
+  assert.ok(arrows < 0.6 && training > 0.85);
+  close(ring.alongArrow(30).share + ring.alongArrow(210).share, 1, 1e-12); // no ties
+});
+
+test("kernel: training becomes perfect while other lists get worse", () => {
+  const found = kernel.curves(), validation = found.map((one) => one.validation), top = Math.max(...validation);
+  assert.equal(found.at(-1).training, 1);
+  assert.ok(found[validation.indexOf(top)].training < 0.95);
+  assert.ok(top - validation.at(-1) > 0.1 && top - validation[0] > 0.1);
+  const late = found.filter(({ exponent }) => exponent >= 1);
+  late.slice(1).forEach((one, k) => assert.ok(one.training >= late[k].training));
+});
+
+test("kernel: a painting is a sum of bumps on its cells", () => {
+  const cells = kernel.cellsOf([0, 56, 68, 130, 257, 130, 68, 56, 0]);
+  assert.deepEqual(kernel.rowsOf(cells), [0, 56, 68, 130, 257, 130, 68, 56, 0]);
+  const one = cells.map((_, k) => Number(k === 40)); // the middle
+  const [score] = ring.paintedScores(one, kernel.SIDE, kernel.EXTENT, Float64Array.of(0.1, -0.2));
+  close(score, Math.exp(-8 * 0.05), 1e-12);
+  const corner = ring.paintedCells(cells.map((_, k) => Number(k === 1)), kernel.SIDE, kernel.EXTENT);
+  close(corner[0], -1.2 + 1.5 * (2.4 / 9), 1e-12);
+  close(corner[1], 1.2 - 0.5 * (2.4 / 9), 1e-12);
+});
+
+test("regularisation: NDCG on new lists rises and falls; the right grade takes the fall away", () => {
+  const found = regularisation.curve({ mended: false, twice: false }).map((one) => one.validation);
+  const { exponent, validation } = regularisation.best();
+  assert.ok(exponent > -8 && exponent < 0);
+  assert.ok(validation - found[0] > 0.05 && validation - found.at(-1) > 0.05);
+  const mended = regularisation.curve({ mended: true, twice: false }).map((one) => one.validation);
+  assert.ok(Math.max(...mended) - mended.at(-1) < 0.005);
+});
+
+test("regularisation: the model learns the wrong grade; its arrow turns towards the document", () => {
+  const [early, late] = [wrong.EXPONENTS[0], wrong.EXPONENTS.at(-1)].map((exponent) => wrong.trained(exponent));
+  const at = (Math.atan2(wrong.X[2 * wrong.WRONG + 1], wrong.X[2 * wrong.WRONG]) * 180) / Math.PI + 360;
+  assert.ok(early.training < late.training && early.angle < late.angle && late.angle < at && at - early.angle < 180);
+  assert.ok(late.angle > wrong.trained(wrong.EXPONENTS.at(-1), { mended: true }).angle);
+  assert.equal(wrong.GRADES[wrong.WRONG], 2);
+  assert.equal(wrong.MENDED[wrong.WRONG], 0);
+});
+
+test("regularisation: every query twice is the same as C twice", () => {
+  for (const exponent of [-9, -4, 2]) {
+    const twice = wrong.trained(exponent, { twice: true }).weights, doubled = wrong.trained(exponent + 1).weights;
+    twice.forEach((value, k) => close(value, doubled[k], 1e-9));
+  }
+});
+
+test("regularisation: the gap of the true curve is 0, of one 0.1 above it 0.1", () => {
+  const at = (exponent) => wrong.trained(exponent).validation, values = regularisation.KNOTS.map(at);
+  close(regularisation.gapOf(values), 0, 1e-12);
+  close(regularisation.gapOf(values.map((value) => value + 0.1)), 0.1, 1e-12);
+});
+
+test("alpha: the rank is far below what the grades allow, and errors hide that", () => {
+  const model = dual.trained(alpha.START), { rows, columns } = model;
+  const { rank } = dual.spectrum(model.values, rows, columns);
+  assert.deepEqual([rows, columns, rank, alpha.bound()], [12, 19, 4, 12]);
+  for (const share of [0.001, 0.01]) {
+    const found = dual.spectrum(dual.inexact(model.values, share), rows, columns);
+    assert.equal(found.rank, 12);
+    assert.ok(found.energy > 0.999);
+  }
+  const left = dual.cut(model.values, rows, columns, 4).map((value, k) => Math.abs(value - model.values[k]));
+  assert.ok(Math.max(...left) < 1e-12);
+});
+
+test("alpha: all pairs pull, as the formula says; a larger C silences some and raises the rank", () => {
+  const { values, scores, winners, losers, columns } = dual.trained(alpha.START);
+  values.forEach((value, k) => {
+    const margin = scores[winners[Math.floor(k / columns)]] - scores[losers[k % columns]];
+    close(value, dual.isPair(k, columns) ? 2 * 2 ** alpha.START * (1 - margin) : 0, 1e-12);
+    assert.equal(value > 0, dual.isPair(k, columns));
+  });
+  const strong = dual.trained(4);
+  assert.ok(strong.values.filter((value) => value > 0).length < values.filter((value) => value > 0).length);
+  assert.ok(dual.spectrum(strong.values, strong.rows, columns).rank > 4);
+});

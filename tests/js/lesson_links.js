@@ -1,0 +1,17 @@
+// The links of lessons to pages of the app, as JSON: for tests/pages/test_lesson_links.py.
+
+import { readFileSync } from "node:fs";
+import process from "node:process";
+
+import { openPage, stage } from "./page.js";
+import { SCENES } from "../../ui/browser/lessons/scenes.js";
+
+const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
+const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
+openPage();
+const links = read("frame").lessons.map((name) => {
+  const scene = SCENES[name](stage(read(name).words, 800, 550));
+  scene.show(4, "shown", false);
+  return [name, scene.link()];
+});
+process.stdout.write(JSON.stringify(Object.fromEntries(links)));

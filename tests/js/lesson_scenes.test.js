@@ -1,0 +1,92 @@
+// Lessons 4 and 6 to 9 without a browser: predictions in the address, keys, names for screen readers.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { openPage, stage } from "./page.js";
+import { asGuess, asText } from "../../ui/browser/lessons/kit/words.js";
+import { SCENES } from "../../ui/browser/lessons/scenes.js";
+
+const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
+const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
+const stageOf = (text) => stage(text.words, 800, 550);
+const PREDICTIONS = {
+  regularisation: [0.85, 0.87, 0.9, 0.92, 0.95, 0.94, 0.9, 0.8], kernel: [0, 56, 68, 130, 257, 130, 68, 56, 0],
+  nystroem: [3, 20, 35], fourier: [20], alpha: [12],
+};
+
+// What a reader does by keys: grips and what happens to them, for a prediction and in free play.
+const press = (key) => (scene) => scene.paint.grips.get(key).press();
+const nudge = (key, right, up = 0) => (scene) => scene.paint.grips.get(key).nudge(right, up);
+const PREDICTS = {
+  regularisation: [[nudge("sketch 0", 0, 5), nudge("sketch 3", 0, 9), nudge("sketch 7", 0, 2)],
+    (guess) => guess.length === 8 && guess[0].toFixed(2) === "0.80" && guess[3].toFixed(2) === "0.89"],
+  kernel: [[press("cursor"), nudge("cursor", 1, 1), press("cursor")], (guess) => guess[4] === 16 && guess[3] === 32],
+  nystroem: [["doc3", "doc9", "doc9", "doc20", "doc1", "doc35"].map(press), (guess) => String(guess) === "1,20,35"],
+  fourier: [[nudge("guess", 1), nudge("guess", 5)], ([guess]) => guess === 40],
+  alpha: [[nudge("guess", 5)], ([guess]) => guess === 6],
+};
+const PLAYS = {
+  regularisation: [nudge("C", 1), press("mended"), press("twice")], kernel: [nudge("gamma", 1), nudge("gamma", 5)],
+  nystroem: [nudge("m", 1), press("doc0")], fourier: [nudge("m", 1), press("again")],
+  alpha: [nudge("C", 1), nudge("error", 1), press("hinge")],
+};
+
+openPage();
+for (const name of Object.keys(PREDICTIONS)) {
+  walk(name, read(name), SCENES[name]);
+  play(name, read(name), SCENES[name]);
+}
+
+function walk(name, text, make) {
+  test(`${name}: a prediction survives the address, and a wrong one is refused`, () => {
+    const scene = make(stageOf(text)), guess = PREDICTIONS[name];
+    scene.show(1, null, false);
+    assert.equal(scene.guess(), null);
+    assert.ok(scene.fits(asGuess(asText(guess))));
+    scene.show(1, guess, false);
+    assert.deepEqual(scene.guess(), guess);
+    for (const wrong of [[...guess, 0], [], guess.map(() => 1e6), guess.map(() => -7.5)]) assert.ok(!scene.fits(wrong));
+  });
+
+  test(`${name}: everything that Tab reaches has a name`, () => {
+    const place = stageOf(text), scene = make(place);
+    for (let step = 0; step < 5; step++) {
+      scene.show(step, step > 1 ? PREDICTIONS[name] : null, false);
+      const grips = place.svg.all().filter((one) => one.attributes.has("data-grip"));
+      if (step === 1 || step === 4) assert.ok(grips.length > 0);
+      const unnamed = grips.filter(({ attributes: own }) => own.has("tabindex") && !own.has("aria-label"));
+      assert.deepEqual(unnamed.map((one) => one.attributes.get("data-grip")), []);
+    }
+  });
+
+  test(`${name}: marks of the figure light up terms of the formula`, () => {
+    const place = stageOf(text), scene = make(place);
+    scene.show(3, "shown", false);
+    const marked = place.svg.all().map((one) => one.attributes.get("data-term")).filter(Boolean);
+    assert.ok(new Set(marked).size >= 3);
+    for (const term of marked) assert.ok(term in text.terms, term);
+    const quiet = place.svg.all().map((one) => [...one.attributes.values()].join());
+    for (const term of Object.keys(text.terms)) {
+      scene.light(term);
+      assert.notDeepEqual(place.svg.all().map((one) => [...one.attributes.values()].join()), quiet, term);
+    }
+  });
+}
+
+function play(name, text, make) {
+  test(`${name}: keys make the prediction, and change the free play`, () => {
+    const place = stageOf(text), scene = make(place), [acts, holds] = PREDICTS[name];
+    scene.show(1, null, false);
+    for (const act of acts) act(scene);
+    assert.ok(holds(scene.guess()), String(scene.guess()));
+    scene.show(4, scene.guess(), false);
+    for (const act of PLAYS[name]) {
+      const before = JSON.stringify([scene.facts(), scene.choice]);
+      act(scene);
+      assert.notEqual(JSON.stringify([scene.facts(), scene.choice]), before);
+      assert.ok(!/[{}]/.test(place.told.at(-1)));
+    }
+  });
+}

@@ -1,0 +1,67 @@
+// One query with 24 documents whose features say little about their grades, and its dual variables α. Lesson 9.
+
+import { dot, eigenSymmetric, gram, random, singularValues } from "../../core/numbers.js";
+import { LOSSES, alpha, fit } from "../../core/ranking.js";
+
+const N = 24, DIM = 5, SEED = 1, SCALE = 0.3, NOISE = 3, CUTS = [0.5, 0.8];
+export const TOLERANCE = 1e-6; // a singular value counts above this share of the largest
+
+// Draw the documents, those with the highest grade first.
+function draw() {
+  const rng = random(SEED), normals = (scale) => Array.from({ length: DIM }, () => scale * rng.normal());
+  const rows = Array.from({ length: N }, () => normals(SCALE)), direction = normals(1 / SCALE);
+  const latent = rows.map((row) => dot(row, direction) + NOISE * rng.normal());
+  const sorted = [...latent].sort((a, b) => a - b);
+  const [one, two] = CUTS.map((share) => sorted[Math.round(share * N)]);
+  const grades = latent.map((value) => (value >= two ? 2 : value >= one ? 1 : 0));
+  const order = grades.map((_, i) => i).sort((i, j) => grades[j] - grades[i] || latent[j] - latent[i]);
+  return { x: Float64Array.from(order.flatMap((i) => rows[i])), y: order.map((i) => grades[i]) };
+}
+
+export const { x: X, y: GRADES } = draw();
+
+// Return the optimum's α at C = 2^exponent: a matrix, with the documents of its rows and columns, and the scores.
+export function trained(exponent, loss = "squaredHinge") {
+  const problem = { features: X, m: DIM, y: GRADES, ptr: [0, N], C: 2 ** exponent, loss: LOSSES[loss] };
+  const { weights, scores } = fit(problem, loss === "hinge" ? { tolerance: 1e-9 } : {});
+  const { winners, losers, values } = alpha(weights, problem, 0);
+  return { values, winners, losers, scores, rows: winners.length, columns: losers.length };
+}
+
+// Change each α by a random error of about this share.
+export function inexact(values, share, seed = 1) {
+  const rng = random(seed);
+  return values.map((value) => value * (1 + share * rng.normal()));
+}
+
+// Return the singular values, descending, as shares of the largest; the rank; and the energy of the first k.
+export function spectrum(values, rows, columns, k = 4) {
+  const found = singularValues(values, rows, columns), squares = found.map((value) => value * value);
+  const sum = (list) => list.reduce((total, value) => total + value, 0);
+  const shares = found.map((value) => value / found[0]), energy = sum(squares.subarray(0, k)) / sum(squares);
+  return { shares, rank: shares.filter((value) => value > TOLERANCE).length, energy };
+}
+
+// Return the largest rank that the grades allow: that of random α.
+export function largestRank({ values, rows, columns }) {
+  const rng = random(SEED), free = values.map((_, k) => rng.uniform() * isPair(k, columns));
+  return spectrum(free, rows, columns).rank;
+}
+
+// Rows are documents of grades 2 and 1, columns those of grades 1 and 0; both in the order of the documents.
+const HIGH = GRADES.filter((grade) => grade === 2).length;
+export const isPair = (k, columns) => GRADES[Math.floor(k / columns)] > GRADES[HIGH + (k % columns)];
+
+// Return the nearest matrix of rank k: the projection on the first k eigenvectors of A Aᵀ.
+export function cut(values, rows, columns, k) {
+  const { vectors } = eigenSymmetric(gram(values, rows, columns), rows), out = new Float64Array(rows * columns);
+  for (let v = 0; v < k; v++) {
+    const own = vectors.subarray(v * rows, (v + 1) * rows);
+    for (let j = 0; j < columns; j++) {
+      let along = 0;
+      for (let i = 0; i < rows; i++) along += own[i] * values[i * columns + j];
+      for (let i = 0; i < rows; i++) out[i * columns + j] += own[i] * along;
+    }
+  }
+  return out;
+}

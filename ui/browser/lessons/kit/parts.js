@@ -1,0 +1,210 @@
+// Parts of figures: charts with bands and logarithmic axes, sliders, buttons, heat maps, surfaces.
+//
+// A box is { x, y, width, height } in pixels. A chart is a box with scales: `plot.x(value)` and `plot.y(value)` are
+// pixels, `plot.from(px, py)` are values. kit/sketch.js takes it as well.
+
+import { cleared, rgb } from "../../playground/draw.js";
+import { contour, ends, levels } from "../../playground/geometry.js";
+import { made } from "../../shell/elements.js";
+
+// Colours of methods, on light and on dark, as on every page; tests/pages/test_lesson_links.py holds them equal.
+const METHODS = {
+  nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"], exact: ["#000000", "#ffffff"],
+  data: ["#009E73", "#2bb58c"],
+};
+export const methodColour = (name, dark) => METHODS[name][dark ? 1 : 0];
+
+export const styled = (rules) => Object.entries(rules).map(([name, value]) => `${name}:${value}`).join(";");
+const QUIET = "var(--quiet)", EDGE = "var(--edge)";
+export const strokeOf = (stroke, width = 2.5, more = {}) => ({
+  style: styled({ fill: "none", stroke, "stroke-width": `${width}px`, "stroke-linejoin": "round", ...more }),
+});
+export const inkOf = (fill, more = {}) => ({ style: styled({ fill, ...more }) });
+
+// Return the canvas's context, cleared, in CSS pixels.
+export const canvasOf = ({ canvas, width, height }) => cleared(canvas, Math.max(width, 1), Math.max(height, 1));
+
+// Return a colour of the theme, for a canvas.
+export const themeColour = ({ svg }, name) => getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
+
+export const within = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// --- charts -------------------------------------------------------------------------------------------------
+
+function scale([low, high], from, to, log) {
+  const f = log ? Math.log : (v) => v, back = log ? Math.exp : (v) => v, span = f(high) - f(low);
+  return {
+    at: (value) => from + ((f(value) - f(low)) / span) * (to - from),
+    value: (pixel) => back(f(low) + (within((pixel - from) / (to - from), 0, 1)) * span),
+  };
+}
+
+// Return a chart in a box: `x` and `y` are { ends, log, ticks: [[value, text]], name }.
+export function chart(box, x, y) {
+  const inner = { left: box.x + 46, right: box.x + box.width - 12, top: box.y + 26, bottom: box.y + box.height - 44 };
+  const across = scale(x.ends, inner.left, inner.right, x.log), up = scale(y.ends, inner.bottom, inner.top, y.log);
+  const plot = { ...inner, width: inner.right - inner.left, height: inner.bottom - inner.top, x: across.at, y: up.at };
+  const from = (px, py) => [across.value(px), up.value(py)];
+  return { ...plot, from, path: (points) => pathOf(plot, points), axes: { x, y } };
+}
+
+export function drawAxes(paint, key, plot) {
+  const { left, right, top, bottom, axes: { x, y } } = plot, line = strokeOf(EDGE, 1.5);
+  paint.put("back", `${key} axes`, "path", { d: `M${left} ${top}V${bottom}H${right}`, ...line });
+  x.ticks.forEach(([value, text], k) => {
+    paint.put("back", `${key} x${k}`, "text", { x: plot.x(value), y: bottom + 14, class: "note" }, text);
+  });
+  y.ticks.forEach(([value, text], k) => {
+    const at = plot.y(value);
+    paint.put("back", `${key} y${k}`, "text", { x: left - 22, y: at, class: "note" }, text);
+    paint.put("back", `${key} g${k}`, "path", { d: `M${left} ${at}H${right}`, ...strokeOf(EDGE, 0.6) });
+  });
+  paint.put("back", `${key} xname`, "text", { x: (left + right) / 2, y: bottom + 34, class: "note" }, x.name);
+  paint.put("back", `${key} yname`, "text",
+    { x: left - 40, y: top - 15, class: "note", style: "text-anchor:start" }, y.name);
+}
+
+// Return the path through points [x, y] of a chart; a point without a value interrupts it.
+export function pathOf(plot, points) {
+  let pen = "M";
+  return points.map(([x, y]) => {
+    if (y === null || !Number.isFinite(y)) {
+      pen = "M";
+      return "";
+    }
+    const part = `${pen}${plot.x(x).toFixed(1)} ${plot.y(y).toFixed(1)}`;
+    pen = "L";
+    return part;
+  }).join("");
+}
+
+export function drawCurve(paint, key, plot, points, look) {
+  paint.put("lines", key, "path", { d: pathOf(plot, points), ...look });
+}
+
+// Draw the area between the lower and the upper of points [x, lower, upper].
+export function drawBand(paint, key, plot, points, colour) {
+  const there = points.map(([x, low]) => [x, low]), back = points.map(([x, , high]) => [x, high]).reverse();
+  const d = `${pathOf(plot, there)}${pathOf(plot, back).replace("M", "L")}Z`;
+  paint.put("back", key, "path", { d, style: styled({ fill: colour, opacity: 0.2 }) });
+}
+
+export function drawPoint(paint, key, plot, [x, y], colour, r = 7) {
+  paint.put("over", key, "circle", { cx: plot.x(x), cy: plot.y(y), r, ...inkOf(colour, { stroke: "var(--paper)" }) });
+}
+
+export function drawText(paint, key, x, y, text, { anchor = "middle", colour = null, name = "" } = {}) {
+  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "5px" };
+  const rules = { "text-anchor": anchor, "pointer-events": "none", ...halo, ...(colour && { fill: colour }) };
+  paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
+}
+
+// --- controls -----------------------------------------------------------------------------------------------
+
+// Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }.
+export function drawSlider(paint, key, { x, y, width }, { name, values, at, text, set, colour = "var(--accent)" }) {
+  const last = values.length - 1, px = x + (width * at) / last;
+  paint.put("labels", `${key} name`, "text", { x, y, style: "text-anchor:start" }, name);
+  paint.put("labels", `${key} value`, "text", { x: x + width, y, style: "text-anchor:end" }, text(values[at]));
+  paint.put("back", `${key} track`, "path", { d: `M${x} ${y + 24}H${x + width}`, ...strokeOf(EDGE, 5) });
+  const move = (to) => { if (to !== at) set(within(Math.round(to), 0, last)); };
+  paint.grip("grips", `${key} track`, "rect", {
+    x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", role: null, tabindex: null,
+    style: "stroke:none",
+  }, { drag: (left) => move(((left - x) / width) * last) });
+  paint.grip("grips", key, "circle", {
+    cx: px, cy: y + 24, r: 12, "aria-label": name, style: styled({ fill: colour, "pointer-events": "none" }),
+  }, {
+    value: { now: at, low: 0, high: last, text: text(values[at]) },
+    nudge: (right, up) => move(at + right + up),
+  });
+}
+
+// Draw a button; `pressed` is true or false for one that stays down.
+export function drawButton(paint, key, { x, y, width }, text, press, pressed = null) {
+  const on = pressed ? { fill: "var(--accent)", stroke: "var(--accent)" } : { fill: "var(--soft)", stroke: EDGE };
+  paint.grip("grips", key, "rect", {
+    x, y, width, height: 34, rx: 6, style: styled(on), "aria-label": text,
+    "aria-pressed": pressed === null ? null : String(pressed),
+  }, { press });
+  paint.put("grips", `${key} text`, "text", {
+    x: x + width / 2, y: y + 18,
+    style: styled({ "pointer-events": "none", fill: pressed ? "var(--on-accent)" : "var(--ink)" }),
+  }, text);
+}
+
+// --- heat maps ----------------------------------------------------------------------------------------------
+
+// Draw a matrix (rows × columns) in a box of a canvas: stronger for larger |value| (1 is full), another colour
+// below 0.
+export function drawHeat(context, values, rows, columns, { x, y, width, height }, colour, below = colour) {
+  const across = (k) => Math.round(x + (k * width) / columns), down = (k) => Math.round(y + (k * height) / rows);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      const value = values[i * columns + j];
+      context.globalAlpha = Math.min(Math.abs(value), 1);
+      context.fillStyle = value < 0 ? below : colour;
+      context.fillRect(across(j), down(i), across(j + 1) - across(j), down(i + 1) - down(i));
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+// Draw frame and name of a heat map.
+export function drawFrame(paint, key, { x, y, width, height }, name, colour = QUIET) {
+  paint.put("back", `${key} frame`, "rect", { x, y, width, height, ...strokeOf(EDGE, 1) });
+  drawText(paint, `${key} name`, x + width / 2, y - 12, name, { colour });
+}
+
+// --- documents in a plane -----------------------------------------------------------------------------------
+
+// Return the places of a square plane: `at([x, y])` in pixels, `from(px, py)` in the plane.
+export function plane({ x, y, width }, extent) {
+  const unit = width / 2 / extent, [cx, cy] = [x + width / 2, y + width / 2];
+  const at = ([u, v]) => [cx + unit * u, cy - unit * v];
+  return { unit, at, from: (px, py) => [(px - cx) / unit, (cy - py) / unit] };
+}
+
+// Return a square and the box beside it, or below it in a narrow figure.
+export function layout({ width: w, height: h }, { below = 0.45, gap = 24 } = {}) {
+  const [width, height] = [Math.max(w, 240), Math.max(h, 240)]; // a figure that is not shown yet has no size
+  if (width > 1.15 * height) {
+    const side = Math.min(height - 40, width * 0.5);
+    return { square: { x: 0, y: 26, width: side, height: side },
+      rest: { x: side + gap, y: 0, width: width - side - gap, height }, wide: true };
+  }
+  const side = Math.min(width, height * (1 - below)) - 4, top = side + 8;
+  return { square: { x: (width - side) / 2, y: 2, width: side, height: side },
+    rest: { x: 0, y: top, width, height: height - top }, wide: false };
+}
+
+// Return a grid of `side` ticks across a plane, and down it.
+export const ticksOf = (side, extent) => {
+  const across = Array.from({ length: side }, (_, k) => -extent + (2 * extent * k) / (side - 1));
+  return [across, [...across].reverse()];
+};
+
+// Draw scores on such a grid into a square of a canvas: stronger for higher scores, with lines of equal score.
+export function drawSurface(context, values, side, { x, y, width }, colour, lineWidth = 1) {
+  const [low, high] = ends(values), [red, green, blue] = rgb(colour), step = width / (side - 1);
+  const small = made("canvas", { width: side, height: side }), pixels = small.getContext("2d");
+  const image = pixels.createImageData(side, side);
+  values.forEach((value, at) => image.data.set([red, green, blue, (110 * (value - low)) / (high - low)], 4 * at));
+  pixels.putImageData(image, 0, 0);
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, width);
+  context.clip();
+  context.drawImage(small, x - step / 2, y - step / 2, side * step, side * step);
+  context.strokeStyle = `rgba(${red}, ${green}, ${blue}, 0.6)`;
+  context.lineWidth = lineWidth;
+  context.beginPath();
+  for (const level of levels(low, high)) {
+    for (const [x0, y0, x1, y1] of contour(values, side, level)) {
+      context.moveTo(x + x0 * step, y + y0 * step);
+      context.lineTo(x + x1 * step, y + y1 * step);
+    }
+  }
+  context.stroke();
+  context.restore();
+}

@@ -1,0 +1,235 @@
+// Lesson "alpha": the dual variables of one query's pairs as a matrix. What is its rank?
+
+import { LOSSES } from "../../core/losses.js";
+import { once, powerOf } from "../examples/documents.js";
+import * as data from "../examples/dual.js";
+import { Motion } from "../kit/motion.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
+import { filled, number } from "../kit/words.js";
+
+export const START = -5; // log₂ C of the question
+const EXPONENTS = Array.from({ length: 13 }, (_, k) => k - 8), SHARES = [0, 0.001, 0.01, 0.05, 0.1];
+const TRAINED = ["squaredHinge", "hinge", "logistic"];
+const SECONDS = 5, LEAST = 1e-8, EXAMPLE = { row: 2, column: 4 };
+const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
+
+export const bound = once(() => data.largestRank(data.trained(START)));
+const first = once(() => data.trained(START));
+
+export const alphaScene = (stage) => new Alpha(stage);
+
+class Alpha {
+  constructor(stage) {
+    this.stage = stage;
+    this.paint = new Paint(stage.svg, ["back", "lines", "over", "labels", "grips"]);
+    this.motion = new Motion();
+    this.chosen = null;
+  }
+
+  show(step, guess, fresh) {
+    this.motion.stop();
+    Object.assign(this, { step, told: guess, lit: null, loss: "squaredHinge", share: 0 });
+    if (Array.isArray(guess)) [this.chosen] = guess;
+    this.train(START);
+    this.k = this.spectrum.rank;
+    if (fresh && step === REVEAL) {
+      const last = this.k;
+      this.motion.play(SECONDS, (share) => this.add(Math.max(1, Math.ceil(share * last))));
+    }
+    this.draw();
+  }
+
+  add(k) {
+    this.k = k;
+    this.draw();
+    this.stage.changed();
+  }
+
+  train(exponent) {
+    const model = data.trained(exponent, this.loss), values = data.inexact(model.values, this.share);
+    Object.assign(this, { exponent, model, values, spectrum: data.spectrum(values, model.rows, model.columns) });
+  }
+
+  tell(change) {
+    Object.assign(this, change);
+    this.train(this.exponent);
+    this.draw();
+    this.stage.changed();
+    this.stage.say(filled(this.stage.words.now, this.facts()));
+  }
+
+  guess() {
+    return this.chosen === null ? null : [this.chosen];
+  }
+
+  fits(guess) {
+    return guess.length === 1 && Number.isInteger(guess[0]) && guess[0] >= 1 && guess[0] <= bound();
+  }
+
+  facts() {
+    const { rows, columns, values, winners, losers, scores } = this.model, { rank, energy } = this.spectrum;
+    const { row, column } = EXAMPLE, away = (this.chosen ?? 0) - rank;
+    const pulls = values.filter((value) => value > 0).length;
+    const found = {
+      rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
+      pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k,
+      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, energy: number(100 * energy, 2),
+      share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
+      fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
+      t: number(scores[winners[row]] - scores[losers[column]]), a: number(values[row * columns + column], 3),
+      twoC: powerOf(this.exponent + 1),
+    };
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+  }
+
+  light(term) {
+    this.lit = term;
+    this.draw();
+  }
+
+  link() {
+    return `low_rank?${new URLSearchParams({ map: "linear", loss: LOSSES[this.loss].label, c: this.exponent })}`;
+  }
+
+  stop() {
+    this.motion.stop();
+  }
+
+  // --- the figure -----------------------------------------------------------------------------------------
+
+  draw() {
+    const { step } = this, context = parts.canvasOf(this.stage), { map, second, controls, bars } = this.boxes();
+    this.paint.draw(() => {
+      this.drawMatrix(context, "alpha", map, this.values, this.stage.words.alpha, true);
+      if (second) this.drawCut(context, second);
+      if (step === GUESS) this.drawGuess(bars);
+      if (step === FORMULA) this.drawExample(map);
+      if (step === FREE) this.drawControls(controls);
+      if (bars && step >= REVEAL) this.drawBars(bars);
+    });
+  }
+
+  // Boxes of the matrix, of the nearest matrix of rank k, of the controls, and of the singular values.
+  boxes() {
+    const { step } = this, [width, height] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
+    const box = (x, y, w, h) => ({ x, y, width: w, height: h }), alone = step === QUESTION || step === FORMULA;
+    const shape = this.model.columns / this.model.rows, matrix = (x, y, w) => box(x, y, w, w / shape);
+    if (alone) return { map: matrix(34, 46, Math.min(width - 60, (height - 60) * shape)) };
+    if (step === GUESS) {
+      const map = matrix(34, 46, Math.min(width - 60, (height - 150) * shape));
+      return { map, bars: box(18, map.height + 46, map.width + 32, 100) };
+    }
+    if (width > 1.15 * height) {
+      const left = width * 0.46 - 34, each = step === REVEAL ? Math.min(left, ((height - 90) / 2) * shape) : left;
+      const map = matrix(34, 46, each), x = width * 0.46 + 24;
+      const second = step === REVEAL && matrix(34, 80 + map.height, each);
+      const controls = step === FREE && box(x, 20, width - x, 110), top = step === FREE ? 140 : 0;
+      return { map, second, controls, bars: box(x, top, width - x, Math.min(height - top, 430)) };
+    }
+    if (step === REVEAL) {
+      const half = (width - 44) / 2, map = matrix(28, 42, half), top = map.height + 56;
+      return { map, second: matrix(36 + half, 42, half), bars: box(0, top, width, height - top) };
+    }
+    const map = matrix(28, 42, width * 0.5), top = map.height + 52;
+    return { map, controls: box(0, top, width, 110), bars: box(0, top + 110, width, height - top - 110) };
+  }
+
+  // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
+  drawMatrix(context, key, box, values, name, labelled) {
+    const { rows, columns } = this.model, colour = parts.methodColour("data", this.stage.dark);
+    const top = Math.max(...(this.step === FREE ? values : first().values)), room = labelled ? 14 : 0;
+    const below = parts.themeColour(this.stage, "--wrong");
+    parts.drawHeat(context, values.map((value) => value / top), rows, columns, box, colour, below);
+    parts.drawFrame(this.paint, key, { ...box, y: box.y - room, height: box.height + room }, name);
+    this.drawNoPairs(key, box);
+    if (!labelled) return;
+    const { above, beside } = this.blocks(), { x, y, width, height } = box;
+    const told = (grade, side, px, py) => parts.drawText(this.paint, `${key} ${side}${grade}`, px, py, String(grade));
+    told(2, "row", x - 14, y + (above / 2) * (height / rows));
+    told(1, "row", x - 14, y + ((above + rows) / 2) * (height / rows));
+    told(1, "column", x + (beside / 2) * (width / columns), y - 9);
+    told(0, "column", x + ((beside + columns) / 2) * (width / columns), y - 9);
+  }
+
+  // Rows of grade 2, and columns of grade 1.
+  blocks() {
+    const { winners, losers } = this.model;
+    const count = (list, grade) => list.filter((i) => data.GRADES[i] === grade).length;
+    return { above: count(winners, 2), beside: count(losers, 1) };
+  }
+
+  // Cross out the block of equal grades.
+  drawNoPairs(key, { x, y, width, height }) {
+    const { rows, columns } = this.model, [across, down] = [width / columns, height / rows];
+    const { above, beside } = this.blocks();
+    const [right, from, to] = [x + beside * across, y + above * down, y + height];
+    const d = `M${x} ${from}H${right}V${to}H${x}ZM${x} ${from}L${right} ${to}M${x} ${to}L${right} ${from}`;
+    this.paint.put("lines", `${key} none`, "path", { d, ...parts.strokeOf("var(--edge)", 1) });
+  }
+
+  drawCut(context, box) {
+    const { rows, columns } = this.model, values = data.cut(this.values, rows, columns, this.k);
+    this.drawMatrix(context, "cut", box, values, filled(this.stage.words.cut, { k: this.k }), false);
+  }
+
+  // One pair: its row, its column and its α.
+  drawExample({ x, y, width, height }) {
+    const { rows, columns } = this.model, [across, down] = [width / columns, height / rows], { row, column } = EXAMPLE;
+    const look = (term) => parts.strokeOf("var(--guess)", this.lit === term ? 5 : 2, { fill: "transparent" });
+    const put = (term, box) => this.paint.put("over", term, "rect", { ...box, ...look(term), ...ofTerm(term) });
+    put("fi", { x, y: y + row * down, width, height: down });
+    put("fj", { x: x + column * across, y, width: across, height });
+    put("alpha", { x: x + column * across, y: y + row * down, width: across, height: down });
+    if (this.lit === "C") put("C", { x, y, width, height });
+  }
+
+  drawGuess({ x, y, width }) {
+    const { words } = this.stage, values = Array.from({ length: bound() }, (_, k) => k + 1);
+    parts.drawSlider(this.paint, "guess", { x: x + 16, y: y + 40, width: width - 32 }, {
+      name: words.slider, values, at: (this.chosen ?? 1) - 1, colour: "var(--guess)",
+      text: (rank) => (this.chosen === null ? "?" : String(rank)), set: (to) => {
+        this.chosen = values[to];
+        this.draw();
+        this.stage.changed();
+      },
+    });
+  }
+
+  drawControls({ x, y, width }) {
+    const { words } = this.stage, half = (width - 48) / 2, slider = (key, left, at, settings) => (
+      parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: half }, { name: words[key], at, ...settings }));
+    slider("C", x + 14, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
+      set: (to) => this.tell({ exponent: EXPONENTS[to] }) });
+    slider("error", x + 34 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
+      text: (share) => `${Number((100 * share).toFixed(1))} %`, set: (to) => this.tell({ share: SHARES[to] }) });
+    const each = (width - 28 - 16) / 3;
+    TRAINED.forEach((loss, k) => {
+      const place = { x: x + 14 + k * (each + 8), y: y + 64, width: each };
+      parts.drawButton(this.paint, loss, place, words.losses[loss], () => this.tell({ loss }), this.loss === loss);
+    });
+  }
+
+  // Singular values as shares of the largest, on a logarithmic scale; those above the line count.
+  drawBars(box) {
+    const { words, dark } = this.stage, { shares } = this.spectrum, colour = parts.methodColour("data", dark);
+    const powers = [[1, "1"], [1e-2, "10⁻²"], [1e-4, "10⁻⁴"], [data.TOLERANCE, "10⁻⁶"]];
+    const plot = parts.chart(box,
+      { ends: [0, shares.length + 1], ticks: [1, 4, 8, 12].map((k) => [k, String(k)]), name: words.number },
+      { ends: [LEAST, 1], log: true, ticks: powers, name: words.singular });
+    parts.drawAxes(this.paint, "bars", plot);
+    shares.forEach((share, k) => {
+      const x = plot.x(k + 0.65), y = plot.y(Math.max(share, LEAST)), counts = share > data.TOLERANCE;
+      const look = { opacity: this.step === FREE || k < this.k ? 1 : 0.3 };
+      this.paint.put("lines", `bar${k}`, "rect", { x, y, width: plot.x(k + 1.35) - x,
+        height: Math.max(plot.bottom - y, 0), ...parts.inkOf(counts ? colour : "var(--line)", look) });
+    });
+    const at = plot.y(data.TOLERANCE), line = parts.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
+    this.paint.put("lines", "tolerance", "path", { d: `M${plot.left} ${at}H${plot.right}`, ...line });
+    if (this.step !== REVEAL || !Array.isArray(this.told)) return;
+    const x = plot.x(this.chosen + 0.5), anchor = this.chosen > 6 ? "end" : "start";
+    const mine = parts.strokeOf("var(--guess)", 4);
+    this.paint.put("lines", "mine", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...mine });
+    parts.drawText(this.paint, "mine name", x, plot.top + 8, words.mine, { anchor, colour: "var(--guess)" });
+  }
+}

@@ -1,0 +1,258 @@
+// Lesson "fourier": random cosines are added to one row of the kernel. How many halve the error?
+
+import * as data from "../examples/approximation.js";
+import { mean, once } from "../examples/documents.js";
+import { Motion } from "../kit/motion.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
+import { filled, number } from "../kit/words.js";
+
+export const START = 10, NEEDED = 4 * START; // the error falls as 1/√m: half of it needs four times as many
+export const GUESSES = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200];
+const SIZES = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 300, 400];
+const LANDMARKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20];
+const PLAYGROUND = [1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100]; // that it offers
+const FEW = 6, EXTENT = 1.2, POINTS = 121, SHOWN = 12, SECONDS = 5, LEAST = 0.02, MOST = 3;
+const DOTTED = { "stroke-dasharray": "2 4" }, DASHED = { "stroke-dasharray": "7 5" };
+const [QUESTION, GUESS, REVEAL, , FREE] = [0, 1, 2, 3, 4];
+
+export const curves = once(() => {
+  const fourier = data.errors(SIZES, data.waveMap), nystroem = data.errors(LANDMARKS, data.kmeansMap);
+  const at = (m) => fourier.find((one) => one.m === m).mean;
+  return { fourier, nystroem, at, landmarks: nystroem.find((one) => one.mean <= at(NEEDED)).m };
+});
+
+const LINE = Float64Array.from({ length: POINTS }, (_, k) => -EXTENT + (2 * EXTENT * k) / (POINTS - 1));
+
+// Return the row of K along a line through a document x: κ(x, x + (t, 0)).
+export const bump = () => LINE.map((t) => Math.exp(-data.GAMMA * t * t));
+
+// Return the waves cos(ω·x + b)·cos(ω·z + b) along that line, one for each cosine; 2 × their mean is the row of K̃.
+export function wavesOf({ omega, phase, m }, x) {
+  return Array.from({ length: m }, (_, k) => {
+    const own = omega[k] * x[0] + omega[m + k] * x[1] + phase[k];
+    return LINE.map((t) => Math.cos(own) * Math.cos(own + omega[k] * t));
+  });
+}
+
+export const meanOf = (waves) => LINE.map((_, at) => 2 * mean(waves.map((wave) => wave[at])));
+
+export const fourierScene = (stage) => new Fourier(stage);
+
+class Fourier {
+  constructor(stage) {
+    this.stage = stage;
+    this.paint = new Paint(stage.svg, ["back", "lines", "over", "labels", "grips"]);
+    this.motion = new Motion();
+    Object.assign(this, { seed: 0, chosen: START });
+  }
+
+  show(step, guess, fresh) {
+    this.motion.stop();
+    Object.assign(this, { step, told: guess, lit: null });
+    if (Array.isArray(guess)) [this.chosen] = guess;
+    if (step < FREE) this.seed = 0;
+    this.m = step < REVEAL ? START : step === FREE ? FEW : NEEDED;
+    if (fresh && step === REVEAL) {
+      this.motion.play(SECONDS, (share) => this.to(Math.round(START * 4 ** share)));
+    }
+    this.to(this.m);
+  }
+
+  to(m, seed = this.seed) {
+    Object.assign(this, { m, seed, waves: wavesOf(data.waveMap(seed, m), data.X) });
+    if (this.step === FREE) {
+      this.found = data.approximation(data.waveMap(seed, m));
+      this.other = data.approximation(data.kmeansMap(0, Math.min(m, data.N)));
+    }
+    this.draw();
+    this.stage.changed();
+  }
+
+  guess() {
+    return this.chosen > START ? [this.chosen] : null;
+  }
+
+  fits(guess) {
+    return guess.length === 1 && GUESSES.slice(1).includes(guess[0]);
+  }
+
+  facts() {
+    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: data.DRAWS };
+    if (this.step >= GUESS) {
+      const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
+      Object.assign(found, {
+        first: number(first), half: number(first / 2), four: number(four), share: number((100 * four) / first, 0),
+        mine: number(at(this.chosen)), gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, landmarks,
+      });
+    }
+    if (this.step === FREE) {
+      Object.assign(found, { error: number(this.found.error, 3), other: number(this.other.error, 3) });
+    }
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+  }
+
+  light(term) {
+    this.lit = term;
+    this.draw();
+  }
+
+  link() {
+    return data.playground({ pmap: "random Fourier", pm: PLAYGROUND.findLast((one) => one <= this.m) });
+  }
+
+  stop() {
+    this.motion.stop();
+  }
+
+  // --- the figure -----------------------------------------------------------------------------------------
+
+  draw() {
+    const { step } = this, free = step === FREE, context = parts.canvasOf(this.stage);
+    const { row, side, maps } = this.boxes();
+    const above = free ? 104 : step === GUESS ? 54 : 0;
+    this.paint.draw(() => {
+      if (row) this.drawRow(row);
+      if (free) this.drawMaps(context, maps);
+      if (free) this.drawControls(side);
+      if (step === GUESS) this.drawGuess(side);
+      if (step > QUESTION) this.drawErrors({ ...side, y: side.y + above, height: side.height - above });
+    });
+  }
+
+  // Boxes of the row, of the errors beside or below it, and of the heat maps; a narrow figure has no room for all.
+  boxes() {
+    const [width, height] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
+    const free = this.step === FREE, whole = this.step === QUESTION;
+    const box = (x, y, w, h) => ({ x, y, width: w, height: h });
+    if (width > 1.15 * height) {
+      const half = width / 2 - 12, each = Math.min((half - 70) / 3, height * 0.44 - 34);
+      return { row: box(0, 0, whole ? width : half, height * (free ? 0.56 : 1)), side: box(half + 24, 0, half, height),
+        maps: { x: 46, y: height * 0.56 + 28, each } };
+    }
+    const each = Math.min((width - 24) / 3, height * 0.34 - 40);
+    if (free) return { row: null, side: box(0, each + 40, width, height - each - 40), maps: { x: 0, y: 24, each } };
+    return { row: box(0, 0, width, height * (whole ? 1 : 0.48)), side: box(0, height / 2, width, height / 2) };
+  }
+
+  drawRow(box) {
+    const { words, dark } = this.stage, orange = parts.methodColour("fourier", dark), { lit, waves } = this;
+    const ticks = [-1, 0, 1].map((value) => [value, number(value, 0)]), name = filled(words.row, { m: this.m });
+    const plot = parts.chart(box, { ends: [-EXTENT, EXTENT], ticks, name: words.place },
+      { ends: [-1.1, 1.7], ticks, name });
+    parts.drawAxes(this.paint, "row", plot);
+    const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
+    const thin = parts.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
+    const wavy = { ...thin, ...ofTerm("omega") };
+    waves.slice(-SHOWN).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));
+    const ink = parts.methodColour("exact", dark);
+    parts.drawCurve(this.paint, "true", plot, along(bump()), parts.strokeOf(ink, 2.5, DASHED));
+    const sum = parts.strokeOf(lit === "K" ? "var(--guess)" : orange, lit === "m" ? 6 : 3.5);
+    parts.drawCurve(this.paint, "sum", plot, along(meanOf(waves)), { ...sum, ...ofTerm("K") });
+    if (lit === "omega" || lit === "b") this.drawOne(plot, along);
+    parts.drawText(this.paint, "true name", plot.x(0.32), plot.y(1), words.exact, { anchor: "start" });
+  }
+
+  // One cosine: its wavelength 2π/ω, or how far b moves it.
+  drawOne(plot, along) {
+    const { words } = this.stage, map = data.waveMap(this.seed, this.m), k = oneWave(map);
+    const omega = map.omega[k], own = omega * data.X[0] + map.omega[map.m + k] * data.X[1] + map.phase[k];
+    const cosine = (shift) => along(LINE.map((t) => Math.cos(shift + omega * t)));
+    parts.drawCurve(this.paint, "one", plot, cosine(own), parts.strokeOf("var(--guess)", 4));
+    const wave = number((2 * Math.PI) / Math.abs(omega)), b = number(map.phase[k]);
+    if (this.lit === "b") parts.drawCurve(this.paint, "unmoved", plot, cosine(own - map.phase[k]),
+      parts.strokeOf("var(--guess)", 2, DOTTED));
+    parts.drawText(this.paint, "one name", plot.left + 8, plot.top + 6,
+      filled(words[this.lit], { wave, b }), { anchor: "start", colour: "var(--guess)" });
+  }
+
+  drawMaps(context, { x, y, each }) {
+    const { dark, words } = this.stage, red = parts.themeColour(this.stage, "--wrong");
+    const shown = [[data.KERNEL, "exact", "K"], [this.found.values, "fourier", words.waves],
+      [this.other.values, "nystroem", words.nystroem]];
+    shown.forEach(([values, method, name], k) => {
+      const box = { x: x + k * (each + 12), y, width: each, height: each };
+      parts.drawHeat(context, values, data.N, data.N, box, parts.methodColour(method, dark), red);
+      parts.drawFrame(this.paint, method, box, name, parts.methodColour(method, dark));
+    });
+  }
+
+  drawControls({ x, y, width }) {
+    const { words, dark } = this.stage, colour = parts.methodColour("fourier", dark);
+    parts.drawSlider(this.paint, "m", { x: x + 14, y: y + 12, width: width - 28 }, {
+      name: words.slider, values: SIZES, at: SIZES.indexOf(this.m), colour, text: (m) => `m = ${m}`,
+      set: (to) => this.tell(SIZES[to], this.seed),
+    });
+    const again = () => this.tell(this.m, this.seed + 1);
+    parts.drawButton(this.paint, "again", { x: x + 14, y: y + 60, width: 150 }, words.again, again);
+  }
+
+  tell(m, seed) {
+    this.to(m, seed);
+    this.stage.say(filled(this.stage.words.now, this.facts()));
+  }
+
+  drawGuess({ x, y, width }) {
+    parts.drawSlider(this.paint, "guess", { x: x + 14, y: y + 14, width: width - 28 }, {
+      name: this.stage.words.slider, values: GUESSES, at: GUESSES.indexOf(this.chosen), colour: "var(--guess)",
+      text: (m) => `m = ${m}`, set: (to) => {
+        this.chosen = GUESSES[to];
+        this.draw();
+        this.stage.changed();
+      },
+    });
+  }
+
+  // Error against m: before the reveal only its start, then up to the present m.
+  drawErrors(box) {
+    const { words, dark } = this.stage, { fourier, nystroem } = curves(), free = this.step === FREE;
+    const orange = parts.methodColour("fourier", dark), [low, high] = free ? [1, 400] : [8, 220];
+    const [least, most] = free ? [LEAST, MOST] : [0.1, 0.8], log = true;
+    const ticks = (values) => values.map((value) => [value, String(value)]);
+    const plot = parts.chart(box,
+      { ends: [low, high], log, ticks: ticks(free ? [1, 10, 100, 400] : [10, 20, 40, 100, 200]), name: words.count },
+      { ends: [least, most], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]), name: words.error });
+    const last = this.step === REVEAL ? this.m : high, clipped = (value) => parts.within(value, least, most);
+    const shown = (list) => list.filter((one) => one.m >= low && one.m <= last && one.mean >= least);
+    parts.drawAxes(this.paint, "errors", plot);
+    if (this.step >= REVEAL) {
+      const band = shown(fourier).map((one) => [one.m, clipped(one.low), clipped(one.high)]);
+      const law = [low, high].map((m) => [m, data.expectedError(m)]);
+      parts.drawBand(this.paint, "band", plot, band, orange);
+      const means = shown(fourier).map((one) => [one.m, one.mean]);
+      parts.drawCurve(this.paint, "errors", plot, means, { ...parts.strokeOf(orange, 3), ...ofTerm("m") });
+      parts.drawCurve(this.paint, "law", plot, law, parts.strokeOf("var(--ink)", 1.5, DASHED));
+    }
+    if (free) this.drawPresent(plot, shown(nystroem));
+    else this.drawHalf(plot);
+  }
+
+  drawPresent(plot, nystroem) {
+    const { dark, words } = this.stage, blue = parts.methodColour("nystroem", dark);
+    parts.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), parts.strokeOf(blue, 3));
+    const look = { anchor: "end", colour: blue };
+    parts.drawText(this.paint, "of nystroem", plot.x(6), plot.y(0.035), words.nystroem, look);
+    const error = parts.within(this.found.error, LEAST, MOST);
+    parts.drawPoint(this.paint, "now", plot, [this.m, error], parts.methodColour("fourier", dark));
+  }
+
+  drawHalf(plot) {
+    const { words, dark } = this.stage, { at } = curves(), orange = parts.methodColour("fourier", dark);
+    const { left, right, bottom } = plot, y = plot.y(at(START) / 2), look = parts.strokeOf("var(--good)", 2, DOTTED);
+    this.paint.put("lines", "half", "path", { d: `M${left} ${y}H${right}`, ...look });
+    parts.drawText(this.paint, "half name", right, y - 12, words.half, { anchor: "end", colour: "var(--good)" });
+    parts.drawPoint(this.paint, "start", plot, [START, at(START)], orange);
+    if (this.chosen > START && this.told !== "shown") {
+      const x = plot.x(this.chosen), d = `M${x} ${plot.top}V${bottom}`;
+      this.paint.put("lines", "mine", "path", { d, ...parts.strokeOf("var(--guess)", 4) });
+      parts.drawText(this.paint, "mine name", x, plot.top - 10, words.mine, { colour: "var(--guess)" });
+    }
+    if (this.step >= REVEAL) parts.drawPoint(this.paint, "there", plot, [NEEDED, at(NEEDED)], orange);
+  }
+}
+
+// The one of the first m cosines that is drawn: it varies along the line, and is not too fast to read.
+export function oneWave({ omega, m }) {
+  const lengths = Array.from(omega.subarray(0, m), (v) => Math.abs(2 * Math.PI / v));
+  return lengths.reduce((best, one, k) => (Math.abs(one - 2) < Math.abs(lengths[best] - 2) ? k : best), 0);
+}

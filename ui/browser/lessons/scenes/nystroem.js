@@ -1,0 +1,268 @@
+// Lesson "nystroem": the reader picks three of forty documents as landmarks. How far is K̃ from K?
+
+import * as data from "../examples/approximation.js";
+import { once } from "../examples/documents.js";
+import { gradeColour } from "../kit/look.js";
+import { Motion } from "../kit/motion.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
+import { SHOWN, filled, number } from "../kit/words.js";
+
+const M = 3, EXTENT = 1.2, SECONDS = 3, BINS = 60;
+export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playground offers
+const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
+
+// What the reveal compares the reader's choice with: all choices of three, and means of those that 20 seeds draw.
+export const triples = once(() => {
+  const drawn = (kind) => (seed, m) => data.landmarkMap(data.drawLandmarks(kind, seed, m));
+  const [random, kmeans] = ["random", "kmeans"].map((kind) => data.errors([M], drawn(kind))[0].mean);
+  const errors = data.allTriples();
+  return { errors, best: errors[0], random, kmeans };
+});
+
+// Error and NDCG against m, by k-means++.
+export const curves = once(() => (
+  { error: data.errors(SIZES, data.kmeansMap), ndcg: data.qualities(SIZES, data.kmeansMap) }));
+
+// The number of choices with a smaller error.
+export const better = (errors, error) => errors.findLastIndex((one) => one < error - 1e-12) + 1;
+
+export function histogram(values, bins) {
+  const found = new Array(bins).fill(0);
+  for (const value of values) found[Math.min(Math.floor(value * bins), bins - 1)] += 1;
+  return found;
+}
+
+export const nystroemScene = (stage) => new Nystroem(stage);
+
+class Nystroem {
+  constructor(stage) {
+    this.stage = stage;
+    this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
+    this.motion = new Motion();
+    this.picked = this.predicted = []; // landmarks that are shown, and those of the prediction
+  }
+
+  show(step, guess, fresh) {
+    this.motion.stop();
+    if (Array.isArray(guess)) this.predicted = [...guess];
+    const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
+    Object.assign(this, { step, told: guess, lit: null, taken: M, picked: step === QUESTION ? [] : [...told] });
+    if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
+    this.compute();
+    this.draw();
+  }
+
+  take(count) {
+    if (count === this.taken) return;
+    this.taken = count;
+    this.compute();
+    this.draw();
+  }
+
+  compute() {
+    const own = this.picked.slice(0, this.step === REVEAL ? this.taken : undefined);
+    this.map = own.length ? data.landmarkMap(own) : null;
+    this.found = data.approximation(this.map);
+    this.ndcg = this.map && this.step === FREE ? data.quality(this.map) : null;
+  }
+
+  guess() {
+    return this.predicted.length === M ? [...this.predicted].sort((a, b) => a - b) : null;
+  }
+
+  fits(guess) {
+    const whole = (one) => Number.isInteger(one) && one >= 0 && one < data.N;
+    return guess.length === M && guess.every(whole) && new Set(guess).size === M;
+  }
+
+  facts() {
+    const { step } = this, found = { n: data.N, cells: data.N ** 2, chosen: this.picked.length, m: this.picked.length };
+    if (step === REVEAL) {
+      const { errors, best, random, kmeans } = triples(), mine = data.errorOfTriple(...this.picked);
+      const told = { mine, best, random, kmeans }, grouped = (value) => value.toLocaleString("en");
+      for (const [name, value] of Object.entries(told)) found[name] = number(value);
+      Object.assign(found, {
+        all: grouped(errors.length), better: grouped(better(errors, mine)), gap: `+${number(mine - best)}`,
+      });
+    }
+    if (step === FREE) {
+      const six = SIZES.indexOf(6), { error, ndcg } = curves(), after = ndcg.slice(six);
+      Object.assign(found, {
+        low: number(Math.min(...after)), high: number(Math.max(...after)), error6: number(error[six].mean),
+        error: number(this.found.error, 3), ndcg: this.map ? number(this.ndcg, 3) : "–",
+      });
+    }
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+  }
+
+  light(term) {
+    this.lit = term;
+    this.draw();
+  }
+
+  link() {
+    const m = SIZES.findLast((one) => one <= this.picked.length) ?? 1, places = this.picked.slice(0, m);
+    const moved = places.map((i, k) => [`z${k}`, ...[0, 1].map((c) => Math.round(100 * data.X[2 * i + c]))].join("."));
+    const address = data.playground({ pmap: "Nyström", pm: m });
+    return address.replace(/docs=[^&]*/, (docs) => [docs, ...moved].join("_"));
+  }
+
+  stop() {
+    this.motion.stop();
+  }
+
+  // --- the figure -----------------------------------------------------------------------------------------
+
+  draw() {
+    this.place();
+    this.context = parts.canvasOf(this.stage);
+    this.paint.draw(() => {
+      this.paint.put("back", "square", "rect", { ...this.square, ...parts.strokeOf("var(--edge)", 1) });
+      this.drawDocuments();
+      this.drawMaps();
+      if (this.step === REVEAL) this.drawHistogram(this.below);
+      if (this.step === FREE) this.drawFree(this.below);
+    });
+  }
+
+  // Boxes of the plane, of the heat maps K, K̃ and error, and of what is below. A narrow figure has no room for K
+  // beside a chart.
+  place() {
+    const { square, rest, wide } = parts.layout(this.stage), { x, y, width, height } = rest, top = y + 28;
+    const box = (left, upper, side) => ({ x: left, y: upper, width: side, height: side });
+    const charted = this.step === REVEAL || this.step === FREE, narrow = charted && !wide;
+    const [w, h] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
+    const side = narrow ? Math.min(w * 0.56, h * 0.44) : square.width;
+    this.square = narrow ? { x: 0, y: 2, width: side, height: side } : square;
+    this.plane = parts.plane(this.square, EXTENT);
+    if (narrow) {
+      const each = (side - 50) / 2, left = side + (w - side - each) / 2;
+      this.maps = [null, box(left, 26, each), box(left, 50 + each, each)];
+      this.below = { x: 0, y: side + 18, width: w, height: h - side - 18 };
+    } else if (this.step < REVEAL) {
+      const each = Math.min(width - 4, height - 40, 320);
+      this.maps = [box(wide ? x : (width - each) / 2, top, each)];
+    } else if (wide && this.step === FORMULA) {
+      const each = Math.min((width - 12) / 2, (height - 72) / 2);
+      this.maps = [0, 1, 2].map((k) => box(x + (k % 2) * (each + 12), top + Math.floor(k / 2) * (each + 32), each));
+    } else {
+      const each = Math.min((width - 24) / 3, height - 40);
+      this.maps = [0, 1, 2].map((k) => box(x + k * (each + 12), top, each));
+      this.below = { ...rest, y: top + each + 16, height: height - each - 44 };
+    }
+  }
+
+  drawDocuments() {
+    const { stage: { dark, words } } = this, blue = parts.methodColour("nystroem", dark);
+    data.GRADES.forEach((grade, i) => {
+      const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]), on = this.picked.includes(i);
+      this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
+      if (on) {
+        const lit = this.lit === "C" || this.lit === "W", r = 13;
+        this.paint.put("marks", `mark${i}`, "path", {
+          d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
+          ...parts.strokeOf(lit ? "var(--guess)" : blue, 3.5, { fill: "transparent" }), ...ofTerm("W"),
+        });
+      }
+      if (this.step !== GUESS && this.step !== FREE) return;
+      this.paint.grip("grips", `doc${i}`, "circle", {
+        cx, cy, r: 11, class: "reach", "aria-pressed": String(on),
+        "aria-label": filled(words.document, { k: i + 1, grade }),
+      }, { press: () => this.pick(i) });
+    });
+  }
+
+  pick(i) {
+    if (this.picked.includes(i)) this.set(this.picked.filter((one) => one !== i));
+    else if (this.step === FREE || this.picked.length < M) this.set([...this.picked, i]);
+    else this.set([...this.picked.slice(1), i]); // the earliest goes
+  }
+
+  set(picked) {
+    this.picked = picked;
+    if (this.step === GUESS) this.predicted = picked;
+    this.compute();
+    this.draw();
+    this.stage.changed();
+    this.stage.say(filled(this.stage.words[this.step === GUESS ? "chosen" : "now"], this.facts()));
+  }
+
+  drawMaps() {
+    const { words, dark } = this.stage, red = parts.themeColour(this.stage, "--wrong");
+    const shown = [[data.KERNEL, "K", parts.methodColour("exact", dark)],
+      [this.found.values, "K̃", parts.methodColour("nystroem", dark)],
+      [this.found.difference.map(Math.abs), words.difference, red]];
+    this.maps.forEach((box, k) => {
+      if (!box) return;
+      const [values, name, colour] = shown[k];
+      parts.drawHeat(this.context, values, data.N, data.N, box, colour, red);
+      parts.drawFrame(this.paint, `heat${k}`, box, name);
+    });
+    if (this.step !== FORMULA) return;
+    const spot = (term, k) => this.put(`spot ${term}`, { ...this.maps[k], class: "spot", ...ofTerm(term) });
+    spot("C", 0);
+    spot("approximate", 1);
+    this.drawLit((k) => this.maps[k]);
+  }
+
+  // The cells of K that a symbol stands for: columns of the landmarks, or their crossings.
+  drawLit(box) {
+    const look = parts.strokeOf("var(--guess)", 3), { x, y, width } = box(0), cell = width / data.N, side = cell + 2;
+    if (this.lit === "approximate") this.put("lit", { ...box(1), ...parts.strokeOf("var(--guess)", 5) });
+    this.picked.forEach((i) => {
+      const left = x + i * cell - 1;
+      if (this.lit === "C") this.put(`column${i}`, { x: left, y, width: side, height: width, ...look });
+      if (this.lit !== "W") return;
+      const crossing = (j) => ({ x: left, y: y + j * cell - 1, width: side, height: side, ...look });
+      this.picked.forEach((j) => this.put(`cell${i} ${j}`, crossing(j)));
+    });
+  }
+
+  put(key, attributes) {
+    this.paint.put("over", key, "rect", attributes);
+  }
+
+  // The errors of all choices of three, and where the reader's lies.
+  drawHistogram(box) {
+    const { errors, random, kmeans, best } = triples(), { words, dark } = this.stage, counts = histogram(errors, BINS);
+    const plot = parts.chart(box, { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: words.error },
+      { ends: [0, Math.max(...counts) * 1.45], ticks: [], name: words.choices });
+    parts.drawAxes(this.paint, "all", plot);
+    const bars = counts.map((count, k) => (
+      `M${plot.x(k / BINS)} ${plot.bottom}V${plot.y(count)}H${plot.x((k + 1) / BINS)}V${plot.bottom}Z`)).join("");
+    this.paint.put("lines", "bars", "path", { d: bars, ...parts.inkOf("var(--line)", { opacity: 0.5 }) });
+    const mine = Array.isArray(this.told) && data.errorOfTriple(...this.picked);
+    const marks = [["best", best, "var(--good)"], ["kmeans", kmeans, parts.methodColour("nystroem", dark)],
+      ["random", random, "var(--ink)"], ["mine", mine, "var(--guess)"]].filter(([, at]) => at !== false);
+    marks.forEach(([name, at, colour], k) => {
+      const x = plot.x(at), y = plot.top + 8 + 19 * k, left = at > 0.5;
+      const look = parts.strokeOf(colour, name === "mine" ? 4 : 2.5), anchor = left ? "end" : "start";
+      this.paint.put("lines", name, "path", { d: `M${x} ${y}V${plot.bottom}`, ...look });
+      parts.drawText(this.paint, name, x + (left ? -8 : 8), y, `${words[name]} ${number(at)}`, { anchor, colour });
+    });
+  }
+
+  drawFree(box) {
+    const { words, dark } = this.stage, { error, ndcg } = curves(), blue = parts.methodColour("nystroem", dark);
+    const m = this.picked.length, at = Math.max(SIZES.findLastIndex((one) => one <= m), 0);
+    parts.drawSlider(this.paint, "m", { x: box.x + 12, y: box.y + 4, width: box.width - 30 }, {
+      name: words.slider, values: SIZES, at, colour: blue, text: () => `m = ${m}`,
+      set: (to) => this.set(data.drawLandmarks("kmeans", 0, SIZES[to])),
+    });
+    const plot = parts.chart({ ...box, y: box.y + 40, height: box.height - 40 },
+      { ends: [1, 40], log: true, ticks: [1, 3, 6, 12, 20, 40].map((v) => [v, String(v)]), name: words.landmarks },
+      { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: "" });
+    parts.drawAxes(this.paint, "curves", plot);
+    const red = "var(--wrong)", name = (key, y, colour) => (
+      parts.drawText(this.paint, `of ${key}`, plot.right, plot.y(y), words[key], { anchor: "end", colour }));
+    parts.drawBand(this.paint, "band", plot, error.map(({ m: k, low, high }) => [k, low, high]), red);
+    parts.drawCurve(this.paint, "error", plot, error.map((one) => [one.m, one.mean]), parts.strokeOf(red));
+    parts.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [SIZES[k], value]), parts.strokeOf(blue));
+    name("error", 0.12, red);
+    name("ndcg", 0.8, blue);
+    if (!this.map) return;
+    parts.drawPoint(this.paint, "now error", plot, [m, this.found.error], "var(--wrong)");
+    parts.drawPoint(this.paint, "now ndcg", plot, [m, this.ndcg], blue);
+  }
+}
