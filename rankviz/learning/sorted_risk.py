@@ -66,17 +66,29 @@ class GradeLayout:
         sizes = sizes.reshape(end.shape)
         self._query = np.tile(np.arange(n_queries), self.n_grades).repeat(sizes.ravel())
         shape = max(self.n_grades - 1, 0), len(y)
-        self.anchor, self.role = np.empty(shape, np.int64), np.empty(shape)
+        self.role = np.empty(shape)
         for grade, other in itertools.permutations(range(self.n_grades), 2):
-            # cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's cut lies after its last partner, and a
-            # loser's before its first (partners ascend by score)
-            places = other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
-            self.anchor[places] = (end if other < grade else start)[other].repeat(sizes[grade])
-            self.role[places] = 1.0 if other < grade else -1.0
+            self.role[self._places(grade, other)] = 1.0 if other < grade else -1.0
+        # cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's cut lies after its last partner, and a
+        # loser's before its first (partners ascend by score)
+        self.anchor = self._at_partners(end, start)
         self.signed_weight, self._margin = self.role, None
         if not costs.uniform or costs.margin is not None:
             pairs = self._pairs_at_places()
             self.signed_weight, self._margin = self.role * costs.weights(*pairs), costs.margins(*pairs)
+
+    def _places(self, grade: int, other: int) -> tuple[int, slice]:
+        """Return row and columns of a grade's documents with another grade as partners."""
+        return other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
+
+    def _at_partners(self, of_winners: IntArray, of_losers: IntArray) -> IntArray:
+        """Return each document's entry for the partners' grade and its query, from two tables (R, Q)."""
+        out = np.empty(self.role.shape, np.int64)
+        sizes = np.diff(self.starts, axis=1)
+        for grade, other in itertools.permutations(range(self.n_grades), 2):
+            table = of_winners if other < grade else of_losers
+            out[self._places(grade, other)] = table[other].repeat(sizes[grade])
+        return out
 
     def _pairs_at_places(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return query and codes of the higher and the lower grade, each (R − 1, n)."""
@@ -93,7 +105,8 @@ class GradeLayout:
 
     def order(self, f: FloatArray) -> IntArray:
         """Return the documents sorted by grade, query and score f (n,)."""
-        order = np.argsort(f)  # by score; each stable radix pass below keeps the earlier order
+        # by score; each stable radix pass below keeps the earlier order
+        order = np.argsort(f) if f.any() else np.arange(len(f))
         for digit in self._digits:
             order = order.take(np.argsort(digit.take(order), kind="stable"))
         return order
@@ -115,6 +128,8 @@ class GradeLayout:
 
     def _cut(self, f: FloatArray, b: float) -> IntArray:
         """Return the cuts at b; complex keys query + i·score sort by query, then by score."""
+        if not f.any():  # at the start of training: below each b > 0 are all margins, below others none
+            return self._at_partners(self.starts[:, :-1], self.starts[:, 1:]) if b > 0.0 else self.anchor
         cut, margin, keys = np.empty_like(self.anchor), self.scaled(b), self._query + 1j * f
         reached = keys.copy()
         for winners in range(1, self.n_grades):
