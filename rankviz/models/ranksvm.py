@@ -252,7 +252,7 @@ class RankSVM(FeatureRanker):
 
     def _fit(self, data: RankingData, weights: FloatArray | None, callback: Callback | None) -> Self:
         report = reporter(callback)
-        self.fit_in(self.training(data, report, weights=weights), report)
+        self._fit_in(self.training(data, report, weights=weights), report)
         self.query_weights_ = weights
         self.weighed_digest_ = "" if weights is None else documents_digest(data)
         return self
@@ -292,9 +292,9 @@ class RankSVM(FeatureRanker):
         self.check_settings()
         refuse_unusable(data)
         refuse_long_documents(self.kernel_at(1.0), data)
-        budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
         m = int(self.n_components)
         sizes = training_sizes(data, self.feature_map, self.kernel, m, self.loss, self.solver)
+        budget = default_budget(sizes) if self.memory_limit is None else float(self.memory_limit)
         refuse_long_lists(sizes.pairs, budget, self.loss, self.solver)
         return plan_here(sizes, data.n_queries, self.solver, budget).of(data)
 
@@ -311,6 +311,10 @@ class RankSVM(FeatureRanker):
         during Newton steps the current weights are kept.
         """
         self.check_settings()
+        return self._fit_in(training, report, alone=alone)
+
+    def _fit_in(self, training: Training, report: Report, *, alone: bool = False) -> Fit:
+        """Train with settings that were checked."""
         reuse_freed_memory()
         X = training.space.X
         self.gamma_ = self.gamma_for(X)
