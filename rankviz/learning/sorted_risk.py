@@ -115,6 +115,12 @@ class GradeLayout:
         """Return the margin of each pair times b, (R − 1, n), or b if all margins are 1."""
         return b if self._margin is None else b * self._margin
 
+    def times_margin(self, values: FloatArray) -> float:
+        """Return the sum of values (R − 1, n) times the cost and margin of their pairs."""
+        if self._margin is None and self.signed_weight is self.role:  # both are one
+            return float(values.sum())
+        return _total(self.signed_weight, self.scaled(1.0) * self.role * values)
+
     def cuts(self, f: FloatArray, zones: Iterable[Zone]) -> list[tuple[Zone, IntArray, IntArray]]:
         """Return each zone with the cuts at its upper and lower end, for sorted scores f (n,).
 
@@ -364,26 +370,27 @@ class SortedRisk:
         order = layout.order(f)
         f = f.take(order)
         sums, role, weight = cumulated(f), layout.role, layout.signed_weight
-        force, value = np.zeros(role.shape), 0.0
-        ends, at = [], layout.cuts(f, self.loss.zones)
-        for zone, upper, lower in at:
-            high, width = layout.scaled(zone.high), layout.scaled(zone.width)
-            reach = role * high - f
+        force, value, slope = np.zeros(len(f)), 0.0, 0.0
+        ends = layout.cuts(f, self.loss.zones)
+        for zone, upper, lower in ends:
+            reach = role * layout.scaled(zone.high) - f
             inside = _shortfall(sums, upper, lower, reach)  # Σ_j s, s = high − t, over partners in the zone
-            force += 2.0 * zone.bend * inside  # −ℓ' = 2·bend·s
+            own, margins = _summed(weight, inside), layout.times_margin(inside)
+            force += 2.0 * zone.bend * own  # −ℓ' = 2·bend·s
+            slope += zone.bend * margins  # each pair appears in both roles
             # s² = s·(½high − f_i) + s·(½high + f_j): shares of the winner and of the loser, with its sign
-            value += zone.bend * _total(weight, inside * (role * (0.5 * high) - f))
+            value += zone.bend * (0.5 * zone.high * margins - float(own @ f))
             if np.isfinite(zone.low):
                 # below the zone ℓ continues as its tangent: slope −2·bend·width
+                width = layout.scaled(zone.width)
                 below = _shortfall(sums, lower, layout.anchor, reach)
-                number = role * (layout.anchor - lower)
-                force += 2.0 * zone.bend * width * number
+                outside = width * (role * (layout.anchor - lower))
+                force += 2.0 * zone.bend * _summed(weight, outside)
+                slope += zone.bend * layout.times_margin(outside)
                 # each role adds half of width·(2s − width)
-                value += zone.bend * _total(weight, role * (width * (below - 0.5 * width * number)))
-            ends.append((zone, upper, lower))
+                value += zone.bend * _total(weight, role * (width * (below - 0.5 * outside)))
         gradient = np.empty_like(f)
-        gradient[order] = -_summed(weight, force)
-        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)  # each pair appears in both roles
+        gradient[order] = -force
         return SortedRiskPoint(value, gradient, slope, layout, order, tuple(ends))
 
 
