@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import DataError
+from rankviz.common.row_blocks import PIECE_ENTRIES, norm_bound
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.operator import FAR, centred, far_columns, sizes
@@ -136,3 +137,20 @@ def test_sizes_of_columns(n: int) -> None:
     expected = [max((abs(v) for v in column), default=0.0) for column in X.T.tolist()]
     for given in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
         np.testing.assert_array_equal(sizes(given), expected)
+
+
+@pytest.mark.parametrize(
+    "shape", [(0, 3), (7, 2), (3 * PIECE_ENTRIES, 1), (5, 2 * PIECE_ENTRIES), (9999, 46)]
+)
+def test_the_bound_of_features_is_near_their_largest(shape: tuple[int, int]) -> None:
+    X = np.random.default_rng(0).normal(size=shape)
+    largest = np.abs(X).max(initial=0.0)
+    assert largest <= norm_bound(X) <= largest * np.sqrt(max(PIECE_ENTRIES, shape[1]))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e200])
+@pytest.mark.parametrize("row", [0, 9998])
+def test_a_number_that_is_not_finite_is_found_in_every_block(value: float, row: int) -> None:
+    X = np.zeros((9999, 46))
+    X[row, 45] = value
+    assert not norm_bound(X) < np.inf

@@ -91,7 +91,11 @@ def test_the_last_decrement_is_proved(
         assert result.status is Status.CONVERGED
         last = result.trace[-1]
         true = exact_decrement(objective, result.point.w)
-        assert last.decrement <= true * (1 + 1e-6) + 1e-15 * result.point.value
+        if last.cg_iterations:
+            assert last.decrement <= true * (1 + 1e-6) + 1e-15 * result.point.value
+        else:  # the gap alone ended it
+            assert true <= last.decrement == pytest.approx(last.gap * result.point.value)
+            assert last.decrement <= 1e-6 * result.point.value
         assert true <= 1e-6 * result.point.value * (1 + 1e-9)
 
 
@@ -153,9 +157,21 @@ def test_the_preconditioner_saves_products(
     assert products[0] < 0.5 * products[1]
 
 
+@pytest.mark.parametrize("feature_map", MAPS)
+def test_at_weights_of_zero_the_closed_form_is_the_inverse(feature_map: str) -> None:
+    objective = objective_of(feature_map, 2.0)
+    point = objective.at(objective.start())
+    inverse = objective.preconditioner(point)
+    assert inverse.is_inverse
+    s = inverse(-point.gradient)
+    np.testing.assert_allclose(objective.hessian_product(point, s), -point.gradient, rtol=1e-8, atol=1e-8)
+    assert not objective.preconditioner(objective.at(s)).is_inverse
+
+
 def test_linear_with_the_closed_form_takes_few_products() -> None:
     result = TruncatedNewton().solve(objective_of("linear", 2.0**-11))
-    assert [row.cg_iterations for row in result.trace] == [1, 1]
+    assert [row.cg_iterations for row in result.trace] == [0, 0]  # an exact direction, then the gap ends it
+    assert result.trace[-1].gap <= 1e-6
 
 
 def test_a_warm_start_takes_fewer_steps() -> None:
@@ -235,7 +251,7 @@ def test_a_step_that_does_not_lower_the_objective_stalls() -> None:
             return np.zeros_like(s)
 
     given = objective_of("linear", 1.0)
-    result = TruncatedNewton().solve(Uphill(given.features, given.risk, 1.0))
+    result = TruncatedNewton(preconditioned=False).solve(Uphill(given.features, given.risk, 1.0))
     assert result.status is Status.STALLED
     assert result.point.w.tolist() == [0.0] * 4
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 BUDGET_SHARE = 0.7
 """Largest share of the free memory for one object."""
@@ -155,32 +155,32 @@ _VERSIONS = {
 
 def free_in_groups() -> Iterator[int]:
     """Yield the free bytes of each group with a limit, the process's own group first."""
-    for line in _text(Path("/proc/self/cgroup")).splitlines():
+    for line in _text("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if (version := _VERSIONS.get(controllers)) is not None:
-            own = PurePosixPath("/", path)
-            for group in (own, *own.parents):
-                yield from _free_in_group(version, version.root / group.relative_to("/"))
+            names = [name for name in path.split("/") if name]
+            for depth in range(len(names), -1, -1):  # texts: pathlib takes as long as reading the files
+                yield from _free_in_group(version, "/".join([str(version.root), *names[:depth]]))
 
 
-def _free_in_group(version: _Hierarchy, folder: Path) -> Iterator[int]:
-    limit = _text(folder / version.limit)
+def _free_in_group(version: _Hierarchy, folder: str) -> Iterator[int]:
+    limit = _text(f"{folder}/{version.limit}")
     if not limit.strip().isdigit():  # "max", or no group of this name in here
         return
-    used = _text(folder / version.used)
+    used = _text(f"{folder}/{version.used}")
     if used.strip().isdigit():
         yield max(0, int(limit) - int(used) + _reclaimable(version, folder))
 
 
-def _reclaimable(version: _Hierarchy, folder: Path) -> int:
+def _reclaimable(version: _Hierarchy, folder: str) -> int:
     """Return the used bytes of files read once, which the system frees first."""
-    lines = (line.split() for line in _text(folder / "memory.stat").splitlines())
+    lines = (line.split() for line in _text(f"{folder}/memory.stat").splitlines())
     return next((int(value) for name, value in lines if name == version.reclaimable), 0)
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     try:
-        return path.read_text()
+        return Path(path).read_text()
     except OSError:
         return ""
 

@@ -5,6 +5,7 @@ Loops can be stopped after each block. Several processes that work at once limit
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -211,6 +212,23 @@ def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Return the work's result for each item, on all cores with one thread of BLAS each."""
     with single_blas():
         return list(_shared_out(work, items))
+
+
+def norm_bound(X: FloatArray) -> float:
+    """Return a bound of the absolute values of X (n, d), far below the norm; ∞ or NaN if one is not finite.
+
+    It is the largest norm of a block of rows, at most √`PIECE_ENTRIES` times the largest value for d below
+    this. BLAS reads a block once, a maximum and a minimum twice.
+    """
+    step, most = max(1, PIECE_ENTRIES // max(X.shape[1], 1)), 0.0
+    with single_blas(), np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(X), step):
+            block = X[start : start + step].ravel()
+            square = float(block @ block)
+            most = square if not square <= most else most
+            if not most < math.inf:
+                break
+    return math.sqrt(most)
 
 
 def for_rows(work: Callable[[slice], object], n: int, m: int) -> None:

@@ -20,7 +20,7 @@ from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.npz import Arrays, shaped
-from rankviz.common.parallel import BLOCK_ENTRIES, rounded
+from rankviz.common.parallel import BLOCK_ENTRIES, norm_bound, rounded
 
 
 class Basis(ABC):
@@ -357,7 +357,7 @@ def far_columns(X: FloatArray, ptr: IntArray) -> IntArray:
     """Return the columns of X (n, d) whose size exceeds FAR times the largest spread within a query."""
     longest = int(np.diff(ptr).argmax())  # one query excludes most columns; checking all takes longer
     spread = np.ptp(X[ptr[longest] : ptr[longest + 1]], axis=0)
-    likely: IntArray = np.flatnonzero(largest(X) > FAR * spread)
+    likely: IntArray = np.flatnonzero(norm_bound(X) > FAR * spread)
     if len(likely) == 0:
         return likely
     size = sizes(X[:, likely])

@@ -33,13 +33,17 @@ from rankviz.learning.risk import Risk, RiskPoint, limit_of
 
 @dataclass(frozen=True, eq=False)
 class CholeskyPreconditioner:
-    """M^-1 r by two triangular solves with U, M = UᵀU (m, m)."""
+    """M^-1 r by two triangular solves with U, M = UᵀU (m, m).
+
+    `is_inverse` is True if M is the Hessian, but for rounding, at the point that it was built for.
+    """
 
     factor: FloatArray
     kind: str
+    is_inverse: bool = False
 
     @classmethod
-    def of(cls, M: FloatArray, kind: str) -> CholeskyPreconditioner:
+    def of(cls, M: FloatArray, kind: str, *, is_inverse: bool = False) -> CholeskyPreconditioner:
         """Factor M, O(m³/3); add to its diagonal if rounding has made M indefinite (C very large).
 
         Raises `DataError` if only rounding is left of M.
@@ -48,7 +52,8 @@ class CholeskyPreconditioner:
         for shift in (0.0, *(rounding * 10.0 ** np.arange(16))):
             M = M if shift == 0.0 else M + shift * np.eye(len(M))
             with contextlib.suppress(linalg.LinAlgError):
-                return cls(linalg.cholesky(M.T, check_finite=False), kind)  # M.T has LAPACK's memory order
+                factor = linalg.cholesky(M.T, check_finite=False)  # M.T has LAPACK's memory order
+                return cls(factor, kind, is_inverse and shift == 0.0)
         raise DataError(
             "differences within queries that are lost to rounding, because features or kernel values are so "
             "large (the preconditioner is not positive definite)",
@@ -379,7 +384,7 @@ class RankObjective:
         share = point.risk.total_curvature / every.weight if every.weight > 0 else 0.0
         M = self.C * share * self.features.reduce(every.gram(self.features.base))
         M[np.diag_indices(len(M))] += 1.0
-        return CholeskyPreconditioner.of(M, "closed form")
+        return CholeskyPreconditioner.of(M, "closed form", is_inverse=not point.w.any())
 
     def _sampled(self, point: ScoredPoint, report: Report) -> Preconditioner:
         """Invert I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs."""

@@ -150,9 +150,17 @@ def largest_fitting(sizes: TrainingSizes, fits: Callable[[TrainingSizes], bool])
     return int(text[:2] + "0" * (len(text) - 2))
 
 
-def default_budget() -> float:
-    """Return the default memory limit of training in bytes: 70 % of the free memory."""
-    return BUDGET_SHARE * free_memory()
+UNCHECKED = 32 << 20
+"""Bytes of training for which the system is not asked: its answer takes as long as some of these fits."""
+
+
+def default_budget(sizes: TrainingSizes | None = None) -> float:
+    """Return the default memory limit of training in bytes: 70 % of the free memory.
+
+    Training of small sizes has a fixed limit, unless it may also keep a kernel matrix.
+    """
+    small = sizes is not None and sizes.bytes <= UNCHECKED and not sizes.in_kernel_space
+    return 2.0 * UNCHECKED if small else BUDGET_SHARE * free_memory()
 
 
 MEMORY_LIMIT = Setting(

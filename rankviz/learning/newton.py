@@ -35,6 +35,11 @@ def euclidean(a: FloatArray, b: FloatArray) -> float:
     return float(a @ b)
 
 
+SMALLEST_RTOL = 0.02
+"""Least relative residual of a direction that is meant to be the last; further off the quadratic model errs
+more than CG."""
+
+
 def conjugate_gradients(
     product: Callable[[FloatArray], FloatArray],
     b: FloatArray,
@@ -52,12 +57,20 @@ def conjugate_gradients(
     For M = H, at most the share rtol² of the decrement ½⟨b, H^-1b⟩ is then missing; for other M this is a
     guess. So while the current decrement ½⟨b, s⟩ is at most `floor`, iterations continue until it exceeds
     `floor`, or until the full decrement is proved to be at most `floor`. The proof can also end them earlier:
-    the missing part ½⟨r, H^-1r⟩ is at most ½⟨r, r⟩. Any iterate is a descent direction.
+    the missing part ½⟨r, H^-1r⟩ is at most ½⟨r, r⟩. If it ends them before the first, s is b, whose
+    ½⟨b, s⟩ bounds the decrement from above. Any iterate is a descent direction.
+
+    If no more than `floor` may be missing for a residual of at least `SMALLEST_RTOL`, that is the target: one
+    more iteration costs less than one more Newton step.
     """
     s, r = np.zeros_like(b), b.copy()
     z = precondition(r)
+    if 0.0 < 0.5 * inner(r, r) <= floor:
+        return CGResult(r, 0, converged=True)
     p, rho = z.copy(), inner(r, z)
     target, decrement = rtol**2 * rho, 0.0
+    if SMALLEST_RTOL**2 * rho <= 0.5 * floor < target:
+        target = 0.5 * floor
     for iteration in range(max_iterations + 1):
         # H ≥ I bounds the missing part of the decrement by ½⟨r, r⟩: below floor, stopping is proved
         reached = rho == 0.0 or (rho <= target and decrement > floor)
@@ -226,6 +239,8 @@ class _Run:
             return self._solve(point, unpreconditioned, self.solver.cg_max_iter)
         if self.precondition is None:
             self.precondition = self.objective.preconditioner(point, self.report)
+            if getattr(self.precondition, "is_inverse", False):  # then CG would only confirm the direction
+                return CGResult(self.precondition(-point.gradient), 0, converged=True)
         limit = max(self.solver.rebuild_after, self.objective.patience)
         cg = self._solve(point, self.precondition, min(limit, self.solver.cg_max_iter))
         if not cg.converged and limit < self.solver.cg_max_iter:

@@ -289,7 +289,8 @@ class TraceRow:
     gradient_norm : float
         ‖∇‖; ½‖∇‖² bounds objective − optimum: it is the duality gap at w for a loss with a derivative.
     decrement : float
-        Newton decrement ½|gᵀs|, the decrease of the quadratic model; NaN for solvers without one.
+        Newton decrement ½|gᵀs|, the decrease of the quadratic model; NaN for solvers without one. In a last
+        row without CG iterations it is the bound ½‖∇‖², which ended the solver.
     cg_iterations : int
         Hessian products for the direction s.
     step : float

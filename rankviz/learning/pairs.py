@@ -128,7 +128,10 @@ def grade_groups(y: IntArray, ptr: IntArray) -> GradeGroups:
     """Group documents with grades y (n,) in queries with offsets ptr (Q + 1,) by query and grade."""
     codes = grade_codes(y, ptr)
     query, levels = codes.query, len(codes.levels)
-    order = np.argsort(query * levels + (levels - 1 - codes.code), kind="stable")
+    key = query * levels + (levels - 1 - codes.code)
+    if codes.n_queries * levels <= 2**16:
+        key = key.astype(np.uint16)  # NumPy sorts these in linear time
+    order = np.argsort(key, kind="stable")
     y, query = y[order], query[order]
     starts = np.ones(len(y), bool)
     starts[1:] = (y[1:] != y[:-1]) | (query[1:] != query[:-1])
@@ -492,6 +495,10 @@ class AllPairs:
     def __init__(self, y: IntArray, ptr: IntArray, costs: PairCosts) -> None:
         self.groups = grade_groups(y, ptr)
         group_ptr = np.searchsorted(self.groups.query, np.arange(len(ptr)))
+        self._first = group_ptr[:-1]
+        self._between: sparse.csr_array | None = None
+        if costs.uniform:
+            return
         level = grade_codes(y, ptr).code[self.groups.order[self.groups.start]]
         pairs = preference_pairs(level, group_ptr)
         i, j, n_groups = pairs.winner, pairs.loser, len(level)
@@ -500,11 +507,18 @@ class AllPairs:
         half = sparse.coo_array((weight, (i, j)), shape=(n_groups, n_groups)).tocsr()
         self._between = sparse.csr_array(half + half.T)
 
+    def _others(self, sums: FloatArray) -> FloatArray:
+        """Return the weighted sums over the other groups of each group's query, (G, …) -> (G, …)."""
+        if self._between is None:  # all weights are one
+            total: FloatArray = np.add.reduceat(sums, self._first)
+            return total[self.groups.query] - sums
+        weighted: FloatArray = self._between @ sums
+        return weighted
+
     @cached_property
     def degree(self) -> FloatArray:
         """δ of each group, (G,)."""
-        degree: FloatArray = self._between @ self.groups.size.astype(np.float64)
-        return degree
+        return self._others(self.groups.size.astype(np.float64))
 
     @property
     def weight(self) -> float:
@@ -519,7 +533,7 @@ class AllPairs:
         sums = members @ B
         degree = np.empty(n)
         degree[groups.order] = self.degree[groups.group]
-        return weighted_gram(B, degree) - sums.T @ (self._between @ sums)
+        return weighted_gram(B, degree) - sums.T @ self._others(sums)
 
 
 def weighted_gram(B: FloatArray, weight: FloatArray) -> FloatArray:

@@ -66,17 +66,29 @@ class GradeLayout:
         sizes = sizes.reshape(end.shape)
         self._query = np.tile(np.arange(n_queries), self.n_grades).repeat(sizes.ravel())
         shape = max(self.n_grades - 1, 0), len(y)
-        self.anchor, self.role = np.empty(shape, np.int64), np.empty(shape)
+        self.role = np.empty(shape)
         for grade, other in itertools.permutations(range(self.n_grades), 2):
-            # cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's cut lies after its last partner, and a
-            # loser's before its first (partners ascend by score)
-            places = other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
-            self.anchor[places] = (end if other < grade else start)[other].repeat(sizes[grade])
-            self.role[places] = 1.0 if other < grade else -1.0
+            self.role[self._places(grade, other)] = 1.0 if other < grade else -1.0
+        # cuts at b = −∞: no f_j exceeds f_i + ∞, so a winner's cut lies after its last partner, and a
+        # loser's before its first (partners ascend by score)
+        self.anchor = self._at_partners(end, start)
         self.signed_weight, self._margin = self.role, None
         if not costs.uniform or costs.margin is not None:
             pairs = self._pairs_at_places()
             self.signed_weight, self._margin = self.role * costs.weights(*pairs), costs.margins(*pairs)
+
+    def _places(self, grade: int, other: int) -> tuple[int, slice]:
+        """Return row and columns of a grade's documents with another grade as partners."""
+        return other - (other > grade), slice(self._borders[grade], self._borders[grade + 1])
+
+    def _at_partners(self, of_winners: IntArray, of_losers: IntArray) -> IntArray:
+        """Return each document's entry for the partners' grade and its query, from two tables (R, Q)."""
+        out = np.empty(self.role.shape, np.int64)
+        sizes = np.diff(self.starts, axis=1)
+        for grade, other in itertools.permutations(range(self.n_grades), 2):
+            table = of_winners if other < grade else of_losers
+            out[self._places(grade, other)] = table[other].repeat(sizes[grade])
+        return out
 
     def _pairs_at_places(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return query and codes of the higher and the lower grade, each (R − 1, n)."""
@@ -93,7 +105,8 @@ class GradeLayout:
 
     def order(self, f: FloatArray) -> IntArray:
         """Return the documents sorted by grade, query and score f (n,)."""
-        order = np.argsort(f)  # by score; each stable radix pass below keeps the earlier order
+        # by score; each stable radix pass below keeps the earlier order
+        order = np.argsort(f) if f.any() else np.arange(len(f))
         for digit in self._digits:
             order = order.take(np.argsort(digit.take(order), kind="stable"))
         return order
@@ -101,6 +114,12 @@ class GradeLayout:
     def scaled(self, b: float) -> FloatArray | float:
         """Return the margin of each pair times b, (R − 1, n), or b if all margins are 1."""
         return b if self._margin is None else b * self._margin
+
+    def times_margin(self, values: FloatArray) -> float:
+        """Return the sum of values (R − 1, n) times the cost and margin of their pairs."""
+        if self._margin is None and self.signed_weight is self.role:  # both are one
+            return float(values.sum())
+        return _total(self.signed_weight, self.scaled(1.0) * self.role * values)
 
     def cuts(self, f: FloatArray, zones: Iterable[Zone]) -> list[tuple[Zone, IntArray, IntArray]]:
         """Return each zone with the cuts at its upper and lower end, for sorted scores f (n,).
@@ -115,6 +134,8 @@ class GradeLayout:
 
     def _cut(self, f: FloatArray, b: float) -> IntArray:
         """Return the cuts at b; complex keys query + i·score sort by query, then by score."""
+        if not f.any():  # at the start of training: below each b > 0 are all margins, below others none
+            return self._at_partners(self.starts[:, :-1], self.starts[:, 1:]) if b > 0.0 else self.anchor
         cut, margin, keys = np.empty_like(self.anchor), self.scaled(b), self._query + 1j * f
         reached = keys.copy()
         for winners in range(1, self.n_grades):
@@ -349,26 +370,27 @@ class SortedRisk:
         order = layout.order(f)
         f = f.take(order)
         sums, role, weight = cumulated(f), layout.role, layout.signed_weight
-        force, value = np.zeros(role.shape), 0.0
-        ends, at = [], layout.cuts(f, self.loss.zones)
-        for zone, upper, lower in at:
-            high, width = layout.scaled(zone.high), layout.scaled(zone.width)
-            reach = role * high - f
+        force, value, slope = np.zeros(len(f)), 0.0, 0.0
+        ends = layout.cuts(f, self.loss.zones)
+        for zone, upper, lower in ends:
+            reach = role * layout.scaled(zone.high) - f
             inside = _shortfall(sums, upper, lower, reach)  # Σ_j s, s = high − t, over partners in the zone
-            force += 2.0 * zone.bend * inside  # −ℓ' = 2·bend·s
+            own, margins = _summed(weight, inside), layout.times_margin(inside)
+            force += 2.0 * zone.bend * own  # −ℓ' = 2·bend·s
+            slope += zone.bend * margins  # each pair appears in both roles
             # s² = s·(½high − f_i) + s·(½high + f_j): shares of the winner and of the loser, with its sign
-            value += zone.bend * _total(weight, inside * (role * (0.5 * high) - f))
+            value += zone.bend * (0.5 * zone.high * margins - float(own @ f))
             if np.isfinite(zone.low):
                 # below the zone ℓ continues as its tangent: slope −2·bend·width
+                width = layout.scaled(zone.width)
                 below = _shortfall(sums, lower, layout.anchor, reach)
-                number = role * (layout.anchor - lower)
-                force += 2.0 * zone.bend * width * number
+                outside = width * (role * (layout.anchor - lower))
+                force += 2.0 * zone.bend * _summed(weight, outside)
+                slope += zone.bend * layout.times_margin(outside)
                 # each role adds half of width·(2s − width)
-                value += zone.bend * _total(weight, role * (width * (below - 0.5 * width * number)))
-            ends.append((zone, upper, lower))
+                value += zone.bend * _total(weight, role * (width * (below - 0.5 * outside)))
         gradient = np.empty_like(f)
-        gradient[order] = -_summed(weight, force)
-        slope = 0.5 * _total(weight, layout.scaled(1.0) * role * force)  # each pair appears in both roles
+        gradient[order] = -force
         return SortedRiskPoint(value, gradient, slope, layout, order, tuple(ends))
 
 

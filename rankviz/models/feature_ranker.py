@@ -252,6 +252,10 @@ class FeatureRanker(Ranker):
             solution=self.solution,
         )
 
+    def _final_weights(self) -> FloatArray:
+        """Return the weights without the rest of the outcome."""
+        return self.coef_[: 0 if self.status_ is Status.STOPPED else None]
+
     def doubt(self) -> str:
         """Describe a doubt about its result, unless it converged or was stopped on request."""
         if self.status_.converged or self.status_ is Status.STOPPED:

@@ -27,6 +27,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, DataWarning, SettingError
 from rankviz.common.parallel import for_rows
 from rankviz.common.progress import Callback, Report, reporter, silent
+from rankviz.common.row_blocks import for_rows, norm_bound
 from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.parts import query_weights, weighted_queries
 from rankviz.datasets.types import RankingData, require_data
@@ -57,6 +58,8 @@ class Columns:
     @classmethod
     def of(cls, X: object) -> Columns:
         """Return the names of X's columns; `DataError` if only some are strings."""
+        if type(X) is np.ndarray:
+            return UNNAMED
         seen = SimpleNamespace()
         _as_data_error(_check_feature_names, seen, X, reset=True)
         if hasattr(seen, "feature_names_in_"):
@@ -171,6 +174,8 @@ def refuse_unusable(data: RankingData) -> None:
 
 def refuse_huge(X: FloatArray) -> None:
     """Raise `DataError` for features whose squares overflow."""
+    if norm_bound(X) <= LARGEST_FEATURE:
+        return
 
     def check(rows: slice) -> None:
         if largest(X[rows]) > LARGEST_FEATURE:
@@ -311,14 +316,14 @@ class Ranker(BaseEstimator):
         if not count_pairs(data.y, data.ptr).any():
             warnings.warn(_NO_PAIRS, DataWarning, stacklevel=stacklevel + 1)
             return
-        found = self.outcome()
-        if (
-            found.weights.size
-            and not found.stopped
-            and not self.doubt()
-            and self._all_equal(data, found.weights)
-        ):
+        weights = self._final_weights()
+        if weights.size and not self.doubt() and self._all_equal(data, weights):
             warnings.warn(_ALL_ZERO, DataWarning, stacklevel=stacklevel + 1)
+
+    def _final_weights(self) -> FloatArray:
+        """Return the weights, (m,); none if training was stopped."""
+        found = self.outcome()
+        return found.weights[: 0 if found.stopped else None]
 
     def _all_equal(self, data: RankingData, weights: FloatArray) -> bool:
         """Tell if the weights are 0, or tiny and the scores of every query equal but for rounding.

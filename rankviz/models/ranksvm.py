@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, Self
 
@@ -30,7 +31,7 @@ from rankviz.features.registry import FEATURE_MAP, FEATURE_MAPS
 from rankviz.learning.kernel_space import KernelSpace
 from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, loss_of
 from rankviz.learning.memory import default_budget, refuse_long_lists, training_sizes
-from rankviz.learning.objective import Solver, Status
+from rankviz.learning.objective import Solver, Status, TraceRow, frame_of
 from rankviz.learning.pairs import COSTS, Costs, PairCosts, frozen_costs, pair_costs
 from rankviz.learning.risk import Risk
 from rankviz.learning.solvers import (
@@ -251,7 +252,7 @@ class RankSVM(FeatureRanker):
 
     def _fit(self, data: RankingData, weights: FloatArray | None, callback: Callback | None) -> Self:
         report = reporter(callback)
-        self.fit_in(self.training(data, report, weights=weights), report)
+        self._fit_in(self.training(data, report, weights=weights), report)
         self.query_weights_ = weights
         self.weighed_digest_ = "" if weights is None else documents_digest(data)
         return self
@@ -291,9 +292,9 @@ class RankSVM(FeatureRanker):
         self.check_settings()
         refuse_unusable(data)
         refuse_long_documents(self.kernel_at(1.0), data)
-        budget = default_budget() if self.memory_limit is None else float(self.memory_limit)
         m = int(self.n_components)
         sizes = training_sizes(data, self.feature_map, self.kernel, m, self.loss, self.solver)
+        budget = default_budget(sizes) if self.memory_limit is None else float(self.memory_limit)
         refuse_long_lists(sizes.pairs, budget, self.loss, self.solver)
         return plan_here(sizes, data.n_queries, self.solver, budget).of(data)
 
@@ -310,6 +311,10 @@ class RankSVM(FeatureRanker):
         during Newton steps the current weights are kept.
         """
         self.check_settings()
+        return self._fit_in(training, report, alone=alone)
+
+    def _fit_in(self, training: Training, report: Report, *, alone: bool = False) -> Fit:
+        """Train with settings that were checked."""
         reuse_freed_memory()
         X = training.space.X
         self.gamma_ = self.gamma_for(X)
@@ -328,11 +333,20 @@ class RankSVM(FeatureRanker):
         self.n_components_ = fit.map.n_components
         self.learned(X.shape[1])
         self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
-        self.status_, self.trace_, rows = fit.result.status, fit.result.frame, fit.result.trace
+        self.status_, self._rows = fit.result.status, fit.result.trace
+        vars(self).pop("trace_", None)
+        rows = self._rows
         self.gap_ = float(rows[-1].gap) if rows else float("nan")
         self.n_iter_ = sum(row.step > 0 for row in rows)
         self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
         return fit
+
+    @cached_property
+    def trace_(self) -> pd.DataFrame:
+        """One row per iteration, made when asked for: pandas takes as long as some fits."""
+        if "_rows" not in vars(self):
+            raise AttributeError("trace_ exists after fit")
+        return frame_of(self._rows, TraceRow)
 
     def duals(self, data: RankingData) -> SlopeDuals:
         """Return its dual variables α, one block per query; `data` must be its training data."""

@@ -287,12 +287,14 @@ class ShardedObjective:
         total = self.risk.total_cost
         share = point.risk.total_curvature / total if total > 0 else 0.0
         grams = self.gather(work.all_pairs_gram, self.shards, self.risk.loss, self._k)
-        return self._inverse(share, grams, "closed form")
+        return self._inverse(share, grams, "closed form", is_inverse=not point.w.any())
 
-    def _inverse(self, share: float, grams: Sequence[FloatArray], kind: str) -> CholeskyPreconditioner:
+    def _inverse(
+        self, share: float, grams: Sequence[FloatArray], kind: str, *, is_inverse: bool = False
+    ) -> CholeskyPreconditioner:
         M = self.C * share * self.basis.contract(self.basis.contract(_sum(grams)).T).T
         M[np.diag_indices(len(M))] += 1.0
-        return CholeskyPreconditioner.of(M, kind)
+        return CholeskyPreconditioner.of(M, kind, is_inverse=is_inverse)
 
     def _sampled(self, point: ShardedPoint, report: Report) -> CholeskyPreconditioner:
         """Return the inverse of I + C·(active/sampled) Σ_sample ℓ''(φ_i − φ_j)(φ_i − φ_j)ᵀ over active pairs.
