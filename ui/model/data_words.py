@@ -62,10 +62,11 @@ HEATMAP = (
 NORMALISED = "{feature}. Queries sorted by median; the global z-score uses the training part."
 # files in memory
 UPLOAD_EXPIRED = (
-    "Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
-    "files again."
+    "Your upload expired; choose the files again. Unchecked files stay {minutes} minutes, {crowded} while "
+    "memory is scarce, {seconds} seconds without connection."
 )
 TOO_LARGE = "More than {most} at once. Compress files, upload one fold, or use a data folder."
+TOO_SLOW = "The upload was too slow, or took too long."
 MEMORY_FULL = "Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 
