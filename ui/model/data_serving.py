@@ -6,6 +6,7 @@ See docs/decisions/0021-uploads-in-memory.md.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import AsyncIterator
@@ -23,10 +24,11 @@ from rankviz.common.threads import single_blas
 from ui.model import data_words as words
 from ui.model.upload_memory import UPLOADS
 from ui.model.what_if_models import memory
-from ui.shell.server import look_up_single_values, raise_file_limit, send_at_once
+from ui.shell.server import end_left_sessions, look_up_single_values, raise_file_limit, send_at_once
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
+LOG = logging.getLogger("rankviz.server")
 LOOK_SECONDS = 5
 UPLOAD_RATE = 16_000
 """Bytes that an upload must send per second."""
@@ -123,9 +125,17 @@ async def free_memory(_: App) -> AsyncIterator[None]:
 async def _housekeeping() -> None:
     while True:
         await asyncio.sleep(LOOK_SECONDS)
-        server, now = runtime.get_instance(), time.monotonic()
-        files = UPLOADS.free_old(server.is_active_session, server.uploaded_file_mgr, now)
-        models = memory().free_idle(now)
-        if FOLDS.free_idle(now) or files or models:
-            await asyncio.to_thread(return_freed_memory)
-        await asyncio.to_thread(continue_sweeps)
+        try:
+            await _free_and_continue()
+        except Exception:  # else one fault would end all of it
+            LOG.exception("What the server does every %d s failed; it tries again.", LOOK_SECONDS)
+
+
+async def _free_and_continue() -> None:
+    end_left_sessions()
+    server, now = runtime.get_instance(), time.monotonic()
+    files = UPLOADS.free_old(server.is_active_session, server.uploaded_file_mgr, now)
+    models = memory().free_idle(now)
+    if FOLDS.free_idle(now) or files or models:
+        await asyncio.to_thread(return_freed_memory)
+    await asyncio.to_thread(continue_sweeps)
