@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import uvicorn
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -22,12 +23,14 @@ from streamlit.testing.v1 import AppTest
 import app as served
 from rankviz.common.threads import _libraries, single_blas
 from ui.model import data_serving
-from ui.shell import server
+from ui.shell import server, visitors
 from ui.shell.assets import Assets
 from ui.shell.server import (
+    MESSAGE_BYTES,
     FewFiles,
     Headers,
     SameOrigin,
+    bound_messages,
     end_left_sessions,
     freeze_libraries,
     look_up_single_values,
@@ -172,6 +175,23 @@ def test_the_limit_of_open_files_is_raised(caplog: pytest.LogCaptureFixture) -> 
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def seen(address: str | None, forwarded: str = "") -> str:
+        context = SimpleNamespace(ip_address=address, headers={"X-Forwarded-For": forwarded})
+        monkeypatch.setattr(visitors, "st", SimpleNamespace(context=context))
+        return visitors.address()
+
+    assert seen(None, "made up") == ""
+    assert seen("192.0.2.1", "made up") == seen("192.0.2.1") == seen("::ffff:192.0.2.1")
+    assert seen("192.0.2.1") != seen("192.0.2.2")
+    assert seen("2001:db8:0:1::1") == seen("2001:db8:0:1:ffff::2") != seen("2001:db8:0:2::1")
+    monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", "1")
+    assert seen(None, "made up, 192.0.2.1") == seen("127.0.0.1", "192.0.2.1") != seen(None, "192.0.2.2")
+    assert seen("127.0.0.1") == ""
+
+
 def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_sessions(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -198,6 +218,12 @@ def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_s
     finally:
         for file in files:
             file.close()
+
+
+def test_messages_of_browsers_are_bounded() -> None:
+    ours, smaller = uvicorn.Config("app:app", ws_max_size=200 << 20), uvicorn.Config("app:app", ws_max_size=5)
+    bound_messages()
+    assert (ours.ws_max_size, smaller.ws_max_size) == (MESSAGE_BYTES, 5)
 
 
 def test_sessions_kept_for_a_return_end_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,6 +201,8 @@ def asked(
             pass
         if keeps() is None and method == "PUT":
             files.keep(session, file, size or 0)
+        elif method == "DELETE" and keeps() != "refused":
+            files.remove_file(session, file)
         await Response(status_code=204)(scope, receive, send)
 
     async def receive() -> MutableMapping[str, Any]:
@@ -227,6 +229,13 @@ def test_uploads_are_counted_where_they_arrive(served: Files) -> None:
     assert served.here() == {"me": ["a"]}
     assert asked(served, "DELETE", "me", "a", None) == (204, 0)
     assert asked(served, "PUT", "you", "b", 600, kept) == (204, 2)
+
+
+def test_a_file_that_streamlit_does_not_delete_still_counts(served: Files) -> None:
+    """It refuses without its token."""
+    assert asked(served, "PUT", "me", "a", 600, kept) == (204, 2)
+    assert asked(served, "DELETE", "me", "a", None, lambda: "refused") == (204, 0)
+    assert asked(served, "PUT", "you", "b", 600, kept) == (202, 2)
 
 
 def test_an_upload_that_fails_or_is_refused_by_streamlit_does_not_count(served: Files) -> None:

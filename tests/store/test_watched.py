@@ -455,6 +455,14 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     process.terminate()
 
 
+def test_without_workers_jobs_wait(store: RunStore) -> None:
+    execution = LocalWorkers(store, 0)
+    job = WatchedStudies(execution).submit([SPEC], owner="me", title="A job", roots=[])
+    execution.maintain()
+    assert worker_processes(store) == []
+    assert WatchedStudies(execution).status(job).state == "queued"
+
+
 @pytest.mark.usefixtures("nobody")
 def test_jobs_go_first_and_visitors_in_turn(store: RunStore, submit: Submit, specs: list[RunSpec]) -> None:
     store.studies.submit(Study("me", "a grid"), specs)  # two families, which wait longest

@@ -24,7 +24,13 @@ from rankviz.common.threads import single_blas
 from ui.model import data_words as words
 from ui.model.upload_memory import UPLOADS
 from ui.model.what_if_models import memory
-from ui.shell.server import end_left_sessions, look_up_single_values, raise_file_limit, send_at_once
+from ui.shell.server import (
+    bound_messages,
+    end_left_sessions,
+    look_up_single_values,
+    raise_file_limit,
+    send_at_once,
+)
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
@@ -52,7 +58,8 @@ class BoundedUploads:
             await self._put(found["session"], found["file"], scope, receive, send)
         else:
             await self.app(scope, receive, send)
-            if scope["method"] == "DELETE":
+            gone = not runtime.get_instance().uploaded_file_mgr.get_files(found["session"], [found["file"]])
+            if scope["method"] == "DELETE" and gone:  # Streamlit may have refused
                 UPLOADS.forget(found["session"], found["file"])
 
     async def _put(self, session: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,6 +119,7 @@ async def free_memory(_: App) -> AsyncIterator[None]:
     they help: on a busy machine with two cores, a step of C on Train took 2.7 s with two, 0.3 s with one.
     """
     send_at_once()
+    bound_messages()
     raise_file_limit()
     look_up_single_values()
     with single_blas():

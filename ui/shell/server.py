@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
+import uvicorn
 from streamlit import config, runtime
 from streamlit.runtime.state import SafeSessionState
 
@@ -244,6 +245,21 @@ def send_at_once() -> None:
     for found in gc.get_objects():
         if type(found) is socket.socket and found.fileno() >= 0 and _listens(found):
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+MESSAGE_BYTES = 8 << 20
+"""Largest message of a browser: states of its controls, and selections in figures."""
+
+
+def bound_messages() -> None:
+    """Bound messages of browsers, for connections from now on; call it while the server starts.
+
+    Streamlit takes 200 MB, as for its own messages: a few visitors who never end such a message would fill
+    the memory.
+    """
+    for found in gc.get_objects():
+        if type(found) is uvicorn.Config:
+            found.ws_max_size = min(found.ws_max_size, MESSAGE_BYTES)
 
 
 def _listens(one: socket.socket) -> bool:
