@@ -7,7 +7,7 @@ import http.client
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
@@ -31,7 +31,6 @@ from ui.model.upload_memory import (
     AWAY_SECONDS,
     CROWDED_SECONDS,
     RELEASED,
-    UPLOAD_SECONDS,
     WAITING_SECONDS,
     UploadMemory,
 )
@@ -145,7 +144,7 @@ def test_files_of_who_has_left_and_files_that_nobody_has_checked_are_let_go() ->
     assert took(counted, files, "me", "c", MOST)
 
 
-@pytest.mark.parametrize(("held", "most"), [(MOST // 2, UPLOAD_SECONDS), (MOST // 2 + 1, CROWDED_SECONDS)])
+@pytest.mark.parametrize(("held", "most"), [(MOST // 2, WAITING_SECONDS), (MOST // 2 + 1, CROWDED_SECONDS)])
 def test_an_upload_has_a_deadline_and_less_time_while_memory_is_scarce(held: int, most: float) -> None:
     counted, files = UploadMemory(), Files()
     assert counted.admit("me", "a", MOST) is None
@@ -288,7 +287,7 @@ END = b"\r\n--edge--\r\n"
 
 
 def send_slowly(
-    address: tuple[str, int], session: str, parts: list[bytes], announced: int, pause: float
+    address: tuple[str, int], session: str, parts: Iterable[bytes], announced: int, pause: float
 ) -> Any:
     """Send the parts of a file with pauses until an answer comes; its status, and the seconds that passed."""
     began = time.monotonic()
@@ -350,11 +349,16 @@ def test_an_upload_above_the_least_rate_may_take_its_time(
 def test_an_upload_that_no_longer_fits_is_told_so_when_all_is_sent(
     served: Files, address: tuple[str, int]
 ) -> None:
-    asked(served, "PUT", "you", "a", 600, kept)
-    parts = [FORM, bytes(300), bytes(100), END]
-    assert serving.UPLOADS.admit("you", "b", 300) is None
-    assert serving.UPLOADS.arrive("you", "b", 300) is None
-    status, _ = send_slowly(address, "me", parts, sum(map(len, parts)), 0.05)
+    asked(served, "PUT", "you", "a", 500, kept)
+
+    def parts() -> Iterator[bytes]:
+        yield FORM
+        assert serving.UPLOADS.admit("you", "b", 300) is None
+        assert serving.UPLOADS.arrive("you", "b", 300) is None
+        yield from (bytes(200), bytes(100), END)
+
+    status, _ = send_slowly(address, "me", parts(), len(FORM) + 300 + len(END), 0.05)
     assert status == 202
-    assert serving.UPLOADS._held() == 900
+    assert "Try again later" in str(serving.UPLOADS.refusal("me"))
+    assert serving.UPLOADS._held() == 800
     assert "me" not in served.here()

@@ -98,14 +98,16 @@ class _Body:
     async def _next(self) -> Message:
         """Return the next part; each gives time for the following ones."""
         waiting = asyncio.ensure_future(self._receive())
-        # at least a second: a busy server sees late what came in time
-        await asyncio.wait({waiting}, timeout=max(1.0, self._until - time.monotonic()))
-        message = waiting.result() if waiting.done() else None
+        try:  # at least a second: a busy server sees late what came in time
+            await asyncio.wait({waiting}, timeout=max(1.0, self._until - time.monotonic()))
+            message = waiting.result() if waiting.done() else None
+        finally:
+            waiting.cancel()
         now, size = time.monotonic(), 0 if message is None else len(message.get("body", b""))
         self._until = min(self._until + size / UPLOAD_RATE, now + STALL_SECONDS)
-        if message is None or self._until < now or UPLOADS.is_over(*self._key):
-            waiting.cancel()
-            if self._why is None:
+        counts = self._why is None
+        if message is None or self._until < now or (counts and UPLOADS.is_over(*self._key)):
+            if counts:
                 UPLOADS.forget(*self._key)  # its place is free at once
             raise HTTPException(408, words.TOO_SLOW, {"Connection": "close"})
         return message

@@ -26,13 +26,11 @@ from ui.model import data_words as words
 AWAY_SECONDS = 30
 """Seconds after which files of a closed or disconnected page are removed."""
 WAITING_SECONDS = 15 * 60
-"""Seconds after which unchecked files are removed."""
-UPLOAD_SECONDS = 10 * 60
-"""Seconds that an upload may take."""
+"""Seconds that an upload may take; also those after which unchecked files are removed."""
 CROWDED = 0.5
 """Share of the memory beyond which uploads have less time."""
 CROWDED_SECONDS = 120
-"""Seconds that an upload may take, or wait, while more than `CROWDED` of the memory is taken."""
+"""The same, while more than `CROWDED` of the memory is taken."""
 
 RELEASED = words.UPLOAD_EXPIRED.format(
     minutes=WAITING_SECONDS // 60, crowded=CROWDED_SECONDS // 60, seconds=AWAY_SECONDS
@@ -56,10 +54,8 @@ class _File:
 
     def out_of_time(self, now: float, crowded: bool) -> bool:
         """Return True if it has waited, or is being uploaded, for too long."""
-        since, most = (
-            (self.began, UPLOAD_SECONDS) if self.arrived is None else (self.arrived, WAITING_SECONDS)
-        )
-        return now - since > (CROWDED_SECONDS if crowded else most)
+        since = self.began if self.arrived is None else self.arrived
+        return now - since > (CROWDED_SECONDS if crowded else WAITING_SECONDS)
 
 
 class UploadMemory:

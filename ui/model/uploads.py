@@ -26,7 +26,7 @@ _FAILED = "upload-failed"  # since the last success: keeps the form open
 _LINKED = "data-linked"
 _START_RECIPE = Recipe()
 _CHECKING = Turns(TELL_EVERY)
-"""Number of visitors whose uploads are checked at once: reading needs several times the data's memory."""
+"""Visitors whose data sets are checked or generated: one after the other, because it takes memory."""
 
 
 def before_sidebar() -> None:
@@ -236,8 +236,11 @@ def _sentence(error: ValueError) -> str:
 def _generate(recipe: Recipe) -> Path:
     """Generate a recipe's data set for the visitor; ValueError if it would be too large."""
     root = _place()
-    room_left(root).take(recipe.expected_bytes)  # check before generating what cannot be stored
-    with st.spinner(f"Generating {recipe.name} …"):
-        folder = keep_fold(recipe.make(), root, recipe.name)
+    with turn(_CHECKING, st.empty(), words.WAITING), st.spinner(f"Generating {recipe.name} …"):
+        room_left(root).take(recipe.expected_bytes)  # check before generating what cannot be stored
+        try:
+            folder = keep_fold(recipe.make(), root, recipe.name)
+        finally:
+            return_freed_memory()
     search_again()
     return folder
