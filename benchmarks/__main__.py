@@ -8,7 +8,7 @@ from importlib import import_module
 MEASUREMENTS = {
     **dict.fromkeys(("training", "linear", "large", "curves", "exact", "low_rank"), "fits"),
     **dict.fromkeys(("published", "starting_points"), "settings"),
-    "memory": "scaling",
+    **dict.fromkeys(("memory", "queued"), "scaling"),
     "programs": "peers",
     **{
         name: name

@@ -2,15 +2,20 @@
 
 Synthetic documents, 46 features, 42 to a query, γ = 2^-5, C = 2^-2 as in training.py. Writes
 results/scaling.csv and .md, and docs/scaling.md with its figure. `memory` compares the memory that fits state
-in advance with what they take.
+in advance with what they take. `queued` measures the steps of a job while others wait.
 """
 
 from __future__ import annotations
 
 import gc
+import itertools
+import os
+import statistics
+import tempfile
 import urllib.parse
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +29,16 @@ from benchmarks import report
 from benchmarks.children import REPETITIONS, Child, Measured, side_by_side
 from benchmarks.peers import Ours
 from benchmarks.report import timed
-from rankviz import RankSVM
+from rankviz import RankSVM, RunSpec
 from rankviz.common.memory import peak_memory, reset_peak_memory, resident_memory, return_freed_memory
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS
 from rankviz.plots.style import line_of
+from rankviz.store import RunStore
+from rankviz.store.execution import LocalWorkers
+from rankviz.store.watched import WatchedStudies
+from tools import postgres
 from tools.browser import AppError, chromium
 
 C, GAMMA, PER_QUERY, N_FEATURES = 2.0**-2, 2.0**-5, 42, 46
@@ -38,6 +47,8 @@ COMPONENTS = (125, 250, 500, 1000, 2000)
 N_FIXED, M_FIXED = 20_000, 500
 OVER_N = ("linear", "nystroem", "fourier")
 OVER_M = ("nystroem", "fourier")
+QUEUED, LOOKS = (10, 100, 1000), 20
+"""Waiting jobs, and how often each step is measured."""
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 LABELS = {
     "seconds": "a fit, s",
@@ -177,6 +188,64 @@ def _fit_with_peak(n: int, settings: dict[str, Any], word: str) -> dict[str, Any
 
 
 # the page of docs/ ----------------------------------------------------------------------------------------
+
+
+def queued() -> None:
+    """Measure the steps of a job in the run store while others wait; write results/queued."""
+    rows: list[dict[str, object]] = []
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "bounds.toml").write_text("live_jobs = 10000\nlive_jobs_each = 10000\n")
+        os.environ["RANKVIZ_BOUNDS"] = str(folder / "bounds.toml")
+        addresses = {"SQLite": str(folder / "runs.sqlite")}
+        with suppress(SystemExit):  # no PostgreSQL here
+            addresses["PostgreSQL"] = stack.enter_context(postgres.server()).address
+        for database, address in addresses.items():
+            rows += [{"database": database, **row} for row in queued_rows(RunStore(address))]
+    note = (
+        f"Medians of {LOOKS} in milliseconds. Jobs of four runs; nobody makes them. Submit: a new job. Join: "
+        "look for a job of others, then a new one. Find: the live jobs with any of its runs. Take: a "
+        "worker's choice, lease and release of a family."
+    )
+    report.write("queued", "A job while others wait", pd.DataFrame(rows), [note])
+
+
+def queued_rows(store: RunStore) -> list[dict[str, object]]:
+    """Return the milliseconds of each step with growing numbers of waiting jobs."""
+    jobs, numbers, rows = WatchedStudies(LocalWorkers(store, 0)), itertools.count(), list[dict[str, object]]()
+    base = RunSpec("made", digest="0" * 32)
+
+    def about() -> dict[str, Any]:
+        number = next(numbers)
+        specs = [base.but(C=2.0**-C, seed=number) for C in range(4)]
+        return {
+            "specs": specs,
+            "owner": f"visitor {number}",
+            "title": "",
+            "roots": [],
+            "address": f"{number}",
+        }
+
+    def take() -> None:
+        lease = store.queue.take("w")
+        assert lease is not None
+        store.queue.release(lease)
+
+    for waiting in QUEUED:
+        for _ in range(waiting - len(jobs.live())):
+            jobs.submit(**about())
+        steps = {
+            "submit": lambda: jobs.submit(**about()),
+            "join": lambda: jobs.join(**about()),
+            "find": lambda: jobs.live(about()["specs"]),
+            "take": take,
+        }
+        took = {
+            name: statistics.median(report.seconds(work, LOOKS, warm_up=True)) for name, work in steps.items()
+        }
+        rows.append({"waiting": waiting} | {name: 1e3 * seconds for name, seconds in took.items()})
+    store.close()
+    return rows
 
 
 def figure(table: pd.DataFrame, slopes: pd.DataFrame) -> go.Figure:

@@ -36,14 +36,14 @@ class Bounds:
         Time that workers may spend on a job; it then ends with the records so far.
     sweep_runs : int
         Runs of one sweep.
-    live_runs_each : int
-        Unfinished runs of one visitor's sweeps.
+    live_runs, live_runs_each, live_runs_address : int
+        Unfinished runs of sweeps: of all visitors, of one, of all from one network address.
     kept_jobs, kept_jobs_each : int
         Ended jobs to keep: of all visitors, of one.
     run_bytes : int
         Records of all runs in the run store.
-    upload_bytes, upload_bytes_each : int
-        Uploaded or generated data sets: of all visitors, of one.
+    upload_bytes, upload_bytes_each, upload_bytes_address : int
+        Uploaded or generated data sets: of all visitors, of one, of all from one network address.
     held_bytes : int
         Unchecked uploads in the server's memory: of all visitors together.
     fold_bytes : int
@@ -61,12 +61,15 @@ class Bounds:
     live_jobs_address: int = 100
     job_seconds: float = 12 * 3600.0
     sweep_runs: int = 20_000
+    live_runs: int = 200_000
     live_runs_each: int = 100_000
+    live_runs_address: int = 200_000
     kept_jobs: int = 1000
     kept_jobs_each: int = 30
     run_bytes: int = 10 * GB
     upload_bytes: int = 20 * GB
     upload_bytes_each: int = 4 * GB
+    upload_bytes_address: int = 20 * GB
     held_bytes: int = 1 * GB
     fold_bytes: int = 2 * GB
     worker_jobs: int = 50
@@ -88,10 +91,13 @@ SETS = {
         live_jobs_address=50,
         job_seconds=600.0,
         sweep_runs=2_000,
+        live_runs=40_000,
         live_runs_each=4_000,
+        live_runs_address=20_000,
         kept_jobs=600,
         kept_jobs_each=10,
         upload_bytes_each=GB // 2,
+        upload_bytes_address=10 * GB,
     ),
 }
 """Sets of bounds by their names in RANKVIZ_BOUNDS."""

@@ -30,7 +30,7 @@ STALE_SECONDS = 3600
 """Age beyond which a half-written upload belongs to a dead process."""
 KEEP_DAYS = 30
 """A visitor's uploads are removed this many days after the last visit."""
-LOCK = ".lock"
+LOCK, ADDRESS = ".lock", "address"
 _FEWER = "Upload fewer folds, or use a data folder"
 
 
@@ -46,6 +46,16 @@ def visitor_root(visitor: str) -> Path:
     """
     key = hashlib.blake2b(visitor.encode(), digest_size=16, person=b"rankviz-uploads").hexdigest()
     return uploads_folder() / key / "uploaded"
+
+
+def record_address(root: Path, address: str) -> None:
+    """Record the network address, or a digest of it, from which a data root is filled; "" if unknown.
+
+    Visitors can make up themselves, but hardly addresses. Raises `DataError` on a full disk.
+    """
+    with _disk_errors_as_data_errors():
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (root.parent / ADDRESS).write_text(address, encoding="ascii")
 
 
 def record_visit(root: Path) -> None:
@@ -171,11 +181,16 @@ def exclusive() -> Iterator[None]:
 
 
 def room_left(root: Path) -> Room:
-    """Return the remaining room: the visitor's or that of all, whichever is less."""
+    """Return the remaining room: the visitor's, of the visitor's address or of all, whichever is least."""
     given = bounds()
     own = Room(
         given.upload_bytes_each - folder_bytes(root),
         f"more than {megabytes(given.upload_bytes_each)} with your earlier uploads",
+        f"{_FEWER}, or remove an earlier upload.",
+    )
+    near = Room(
+        given.upload_bytes_address - sum(map(folder_bytes, _of_same_address(root))),
+        f"more than {megabytes(given.upload_bytes_address)} with the uploads from your network address",
         f"{_FEWER}, or remove an earlier upload.",
     )
     of_all = Room(
@@ -184,7 +199,19 @@ def room_left(root: Path) -> Room:
         f"{_FEWER}, remove an earlier upload, or try again later: data sets go when their visitor removes "
         f"them, or was last here {KEEP_DAYS} days ago.",
     )
-    return min(own, of_all, key=lambda room: room.left)
+    return min(own, near, of_all, key=lambda room: room.left)
+
+
+def _of_same_address(root: Path) -> list[Path]:
+    """Return the folders of visitors who filled them from the address of this one; [] if it is unknown."""
+    address = _address_of(root.parent)
+    return [one for one in uploads_folder().iterdir() if _address_of(one) == address] if address else []
+
+
+def _address_of(folder: Path) -> str:
+    with suppress(OSError):
+        return (folder / ADDRESS).read_text(encoding="ascii")
+    return ""
 
 
 def remove_stale() -> None:

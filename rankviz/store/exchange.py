@@ -35,7 +35,7 @@ from rankviz.store.records import (
     metric_set,
     set_marks,
 )
-from rankviz.store.room import make_room, remove_runs
+from rankviz.store.room import ROW_BYTES, make_room, remove_runs
 from rankviz.store.studies import MOST_RUNS
 from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import insert_with_conflict, marks, metric_sets, records, runs, tags
@@ -100,7 +100,7 @@ class Imports:
         """
         brought = list(found)
         with self._database.writing() as connection:
-            make_room(connection, owner, sum(one.size for one in brought))
+            make_room(connection, owner, sum(one.size + ROW_BYTES for one in brought))
             ids = [_insert(connection, one, owner) for one in brought]
             mark_owned(connection, owner, ids, time.time())
             for run, one in zip(ids, brought, strict=True):

@@ -168,7 +168,7 @@ class LocalWorkers:
         there = int(connection.execute(here).scalar_one())
         busy, background = leased_here(connection)
         waiting = waiting_families(connection, self.workers + 1)
-        spare = background >= self.workers and not all(waiting)
+        spare = 0 < self.workers <= background and not all(waiting)
         idle = max(0, there - busy)
         return max(0, min(self.workers + spare - there, len(waiting) - idle))
 

@@ -123,8 +123,8 @@ class Listing:
         return self._table(("deleted", owner), asked, owner)
 
     def of_study(self, study: str, owner: str) -> pd.DataFrame:
-        """Return a study's runs in their order; empty if the visitor may not see it."""
-        seen = or_(studies.c.owner == owner, studies.c.shared)
+        """Return a study's runs in their order; empty if the visitor may not see it, or it was deleted."""
+        seen = and_(or_(studies.c.owner == owner, studies.c.shared), studies.c.deleted.is_(None))
         asked = (
             _rows()
             .join(members, members.c.run == runs.c.id)

@@ -21,7 +21,18 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, exists, insert, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    exists,
+    insert,
+    select,
+    true,
+    update,
+)
 
 from rankviz.common.numbers import counted
 from rankviz.common.processes import ProcessId
@@ -103,15 +114,14 @@ class Queue:
             reclaim(connection)
             patient = leased_here(connection, place)[1] < at_once
             while (found := _next_family(connection, place, patient)) is not None:
-                study, family = found
                 now = time.time()
                 taken = connection.execute(
                     update(families)
-                    .where(families.c.id == family.id, families.c.worker.is_(None))
+                    .where(families.c.id == found.family, families.c.worker.is_(None))
                     .values(worker=worker, since=now, until=now + LEASE_SECONDS, progress="")
                 )
                 if taken.rowcount:  # else another worker took it first: choose again
-                    return _lease_family(connection, study, family.id, worker)
+                    return _lease_family(connection, found, worker)
         return None
 
     def must_yield(self, lease: LeasedFamily) -> bool:
@@ -120,7 +130,7 @@ class Queue:
             return False
         with self._database.reading() as connection:
             found = _next_family(connection, lease.place)
-        return found is not None and not found[0].background and time.time() - found[1].waits > WAIT_SECONDS
+        return found is not None and not found.background and time.time() - found.waits > WAIT_SECONDS
 
     def has_waiting(self, place: str = HERE) -> bool:
         """Return True if a family of the place waits, or any lease has ended."""
@@ -232,10 +242,11 @@ def _has_waiting(connection: Connection, place: str) -> bool:
     )
 
 
-def _next_family(connection: Connection, place: str, patient: bool = True) -> Any | None:
+def _next_family(connection: Connection, place: str, patient: bool = True) -> Row[Any] | None:
     """Return the longest waiting family of the place's address and visitor with the fewest leased families.
 
-    At equal counts awaited families go before background ones, which are left out unless `patient`.
+    At equal counts awaited families go before background ones, which are left out unless `patient`. The row
+    has also its study: one statement serves thousands of waiting jobs.
     """
     held = connection.execute(
         select(studies.c.owner, studies.c.address)
@@ -243,36 +254,37 @@ def _next_family(connection: Connection, place: str, patient: bool = True) -> An
         .where(families.c.worker.is_not(None), studies.c.place == place)
     ).all()
     by_owner, by_address = Counter(row.owner for row in held), Counter(row.address for row in held)
-    running = connection.execute(
+    asked = (
         select(studies.c.id, studies.c.owner, studies.c.address, studies.c.roots, studies.c.threads)
         .add_columns(studies.c.background, studies.c.seconds, studies.c.worked, studies.c.place)
+        .add_columns(families.c.id.label("family"), families.c.waits)
+        .select_from(studies)
+        .join(families, families.c.id == _longest_waiting())
         .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None), studies.c.place == place)
-        .where(exists().where(families.c.study == studies.c.id, ~families.c.done))
         .where(true() if patient else ~studies.c.background)
     )
-    found = [(study, family) for study in running if (family := _longest_waiting(connection, study.id))]
-    if not found:
-        return None
 
-    def turn(pair: tuple[Any, Any]) -> tuple[Any, ...]:
-        study, family = pair
-        shares = by_address[study.address], by_owner[study.owner]
-        return (*shares, study.background, family.waits, family.id)
+    def turn(row: Row[Any]) -> tuple[Any, ...]:
+        shares = by_address[row.address], by_owner[row.owner]
+        return (*shares, row.background, row.waits, row.family)
 
-    return min(found, key=turn)
+    return min(connection.execute(asked), key=turn, default=None)
 
 
-def _longest_waiting(connection: Connection, study: str) -> Any | None:
-    """Return a study's longest waiting free family that has a queued run."""
+def _longest_waiting() -> ColumnElement[Any]:
+    """Select a study's longest waiting free family that has a queued run."""
+    free = families.alias()
     waiting = exists().where(
-        members.c.family == families.c.id, members.c.run == runs.c.id, runs.c.state == QUEUED
+        members.c.family == free.c.id, members.c.run == runs.c.id, runs.c.state == QUEUED
     )
-    return connection.execute(
-        select(families.c.id, families.c.waits)
-        .where(families.c.study == study, ~families.c.done, families.c.worker.is_(None), waiting)
-        .order_by(families.c.waits, families.c.id)
+    return (
+        select(free.c.id)
+        .where(free.c.study == studies.c.id, ~free.c.done, free.c.worker.is_(None), waiting)
+        .order_by(free.c.waits, free.c.id)
         .limit(1)
-    ).first()
+        .correlate(studies)
+        .scalar_subquery()
+    )
 
 
 def parse_roots(text: str) -> tuple[str, ...]:
@@ -282,8 +294,9 @@ def parse_roots(text: str) -> tuple[str, ...]:
     return ()
 
 
-def _lease_family(connection: Connection, study: Any, family: int, worker: str) -> LeasedFamily:
-    """Lease the queued runs of a family."""
+def _lease_family(connection: Connection, study: Row[Any], worker: str) -> LeasedFamily:
+    """Lease the queued runs of a family, as `_next_family` found it."""
+    family = study.family
     own = select(members.c.run).where(members.c.family == family)
     connection.execute(
         update(runs).where(runs.c.id.in_(own), runs.c.state == QUEUED).values(state=LEASED, family=family)

@@ -34,6 +34,8 @@ UNDO_SECONDS = 30 * DAY
 FOR_ALL = "rankviz"
 """Owner of the runs kept for all visitors, which are never removed."""
 _TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
+ROW_BYTES = 1000
+"""Bytes of a run without its record: its spec, its places in studies and the indexes."""
 SPARE = 0.05
 """Share freed beyond the need, because the search for removable runs takes a while."""
 
@@ -60,13 +62,14 @@ def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
 
 
 def total_bytes(connection: Connection) -> int:
-    """Return the bytes of all records, designs, titles, notes and tags; damaged sizes do not count."""
+    """Return the bytes of all runs, records, designs, titles, notes and tags; damaged sizes do not count."""
+    rows = select(ROW_BYTES * func.count()).select_from(runs)
     sizes = select(func.sum(runs.c.size)).where(runs.c.size.between(0, MOST_BYTES))
     texts = [
         select(func.sum(sum((func.length(column) for column in columns), start=literal(0))))
         for columns in _TEXTS
     ]
-    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, *texts))
+    return sum(int(connection.execute(asked).scalar() or 0) for asked in (rows, sizes, *texts))
 
 
 def purge(connection: Connection) -> int:
@@ -103,7 +106,7 @@ def _remove_until(connection: Connection, which: Select[Any], enough: float) -> 
     for number, size in connection.execute(which):
         if freed >= enough:
             break
-        freed += size
+        freed += size + ROW_BYTES
         gone.append(number)
     remove_runs(connection, gone)
     return freed

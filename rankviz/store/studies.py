@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
 from rankviz.store.records import check_note, mark_owned
-from rankviz.store.room import make_room
+from rankviz.store.room import ROW_BYTES, make_room
 from rankviz.store.study import (
     HERE,
     IMPORTED,
@@ -62,7 +62,7 @@ class Studies:
         """
         wanted = check_specs(specs)
         with self._database.writing() as connection:
-            make_room(connection, study.owner)
+            make_room(connection, study.owner, ROW_BYTES * len(wanted))
             return insert_study(connection, study, wanted)
 
     def status(self, study_id: str) -> StudyStatus:
@@ -102,6 +102,19 @@ class Studies:
         """Return all visitors' running studies with runs still to be made."""
         asked = (studies.c.asked == RUNNING) & studies.c.deleted.is_(None)
         return [status for status in self._where(asked) if status.left]
+
+    def unfinished(self) -> list[tuple[str, str, int]]:
+        """Return owner, address and number of unfinished runs of each running sweep."""
+        asked = (
+            select(studies.c.owner, studies.c.address, func.count())
+            .join(members, members.c.study == studies.c.id)
+            .join(runs, runs.c.id == members.c.run)
+            .where(studies.c.asked == RUNNING, studies.c.background, studies.c.deleted.is_(None))
+            .where(runs.c.state.in_(OPEN))
+            .group_by(studies.c.id)
+        )
+        with self._database.reading() as connection:
+            return [(owner, address, number) for owner, address, number in connection.execute(asked)]
 
     def _where(self, which: ColumnElement[bool]) -> list[StudyStatus]:
         with self._database.reading() as connection:

@@ -48,7 +48,7 @@ from rankviz.store.study import (
     Study,
     WatchedStatus,
 )
-from rankviz.store.tables import families, members, one_at_a_time, parse_object, runs, studies
+from rankviz.store.tables import families, members, one_at_a_time, parse_object, rows_among, runs, studies
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -111,7 +111,7 @@ class WatchedStudies:
             raise StoreError("Background training is not possible: this system cannot start processes.")
         wanted, most = check_specs(specs), bounds()
         below = tuple(str(Path(root).resolve()) for root in (data_roots() if roots is None else roots))
-        threads = max(1, cores() // self._execution.workers)
+        threads = max(1, cores() // max(1, self._execution.workers))
         job = Study(
             owner,
             title,
@@ -149,10 +149,17 @@ class WatchedStudies:
         self._check_workers()
         return self._statuses(studies.c.owner == owner)[::-1]
 
-    def live(self) -> list[WatchedStatus]:
-        """Return the queued or running jobs of all visitors, the oldest first."""
+    def live(self, specs: Sequence[RunSpec] | None = None) -> list[WatchedStatus]:
+        """Return the queued or running jobs of all visitors, the oldest first.
+
+        With specs, which differ, only jobs that have any of these runs.
+        """
         self._check_workers()
-        return [status for status in self._statuses(is_unfinished()) if status.live]
+        which = is_unfinished()
+        if specs is not None:
+            with self._database.reading() as connection:
+                which &= studies.c.id.in_(list(_sharing(connection, specs)))
+        return [status for status in self._statuses(which) if status.live]
 
     def stop(self, job_id: str, owner: str) -> None:
         """End a job and keep its finished records. Raises `NotYours` for anybody else."""
@@ -181,17 +188,21 @@ class WatchedStudies:
 
 def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
     """Return a running job that makes all of these runs, None if there is none."""
-    digests = {spec.hash for spec in wanted}
-    asked = select(studies.c.id).where(
+    shared = _sharing(connection, wanted)
+    asked = select(studies.c.id, studies.c.created).where(
         is_unfinished(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
     )
     asked = asked.where(studies.c.place == HERE)
-    for job_id in connection.execute(asked.order_by(studies.c.created)).scalars().all():
-        own = select(runs.c.digest).join(members, members.c.run == runs.c.id)
-        found = connection.execute(own.where(members.c.study == job_id)).scalars()
-        if digests <= set(found):
-            return str(job_id)
-    return None
+    all_of_them = [study for study, number in shared.items() if number == len(wanted)]
+    found = sorted((row.created, row.id) for row in rows_among(connection, asked, studies.c.id, all_of_them))
+    return str(found[0][1]) if found else None
+
+
+def _sharing(connection: Connection, wanted: Sequence[RunSpec]) -> Counter[str]:
+    """Return the studies that have any of these runs, which differ, and how many of them."""
+    asked = select(members.c.study).join(runs, runs.c.id == members.c.run)
+    found = rows_among(connection, asked, runs.c.digest, [spec.hash for spec in wanted])
+    return Counter(row.study for row in found)
 
 
 def _refuse_too_many(connection: Connection, owner: str, address: str, most: Bounds) -> None:

@@ -22,6 +22,7 @@ from rankviz.datasets.upload_folders import (
     LOCK,
     folder_bytes,
     publish,
+    record_address,
     remove,
     room_left,
     uploads_folder,
@@ -60,6 +61,19 @@ def test_what_all_visitors_keep_is_bounded(bounded: Bounded) -> None:
     assert first.folder.read_bytes() == WHOLE
     remove(first.folder, visitor_root("me"))
     send(visitor_root("you"), ("more.txt", WHOLE))
+
+
+def test_made_up_visitors_of_one_address_leave_room_for_others(bounded: Bounded) -> None:
+    bounded(upload_bytes_address=2 * SMALL + 20)
+    for visitor in ("made up 1", "made up 2"):
+        record_address(visitor_root(visitor), "here")
+        send(visitor_root(visitor), ("own.txt", WHOLE))
+    record_address(visitor_root("made up 3"), "here")
+    with pytest.raises(DataError, match=r"own\.txt: .* uploads from your network address"):
+        send(visitor_root("made up 3"), ("own.txt", WHOLE))
+    record_address(visitor_root("honest"), "elsewhere")
+    for visitor in ("honest", "of an unknown address"):
+        send(visitor_root(visitor), ("own.txt", WHOLE))
 
 
 def test_a_generated_fold_counts_and_is_bounded(bounded: Bounded) -> None:

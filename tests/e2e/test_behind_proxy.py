@@ -116,6 +116,13 @@ def test_files_up_to_the_limit_come_to_the_app_and_larger_ones_do_not(proxied: P
     assert b"XSRF" in arrived.body
 
 
+def test_the_app_sees_an_upload_before_all_of_it_has_arrived(proxied: Proxy) -> None:
+    """So it ends slow ones itself; the proxy keeps no file for it."""
+    announced = proxied.ask("PUT", UPLOAD, {"Content-Length": str(LIMIT)}, bytes(10))
+    assert announced.status == 403
+    assert not [path for path in (proxied.folder / "bodies").rglob("*") if path.is_file()]
+
+
 def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
     visitor: Page, proxied: Proxy, tmp_path: Path
 ) -> None:

@@ -130,3 +130,8 @@ def test_shapes() -> None:
     assert not any(map(digits, ["", "-1", "1.0", "²", "9" * 50, 5]))
     assert either(one_of("a"), whole)("a")
     assert not either(one_of("a"), whole)(["a"])
+
+
+def test_browsers_can_read_scripts_and_styles_of_ours_and_nothing_else() -> None:
+    found = {path.suffix for path in shapes.SCRIPTS.rglob("*") if path.is_file()}
+    assert found <= {".js", ".css", ".json"}, "Streamlit serves all that is below the folder of a component"

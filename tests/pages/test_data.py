@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.synthetic import Recipe
+from ui.model import uploads
 from ui.work.folds import data_roots_of_visitor
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -160,13 +161,18 @@ def test_an_upload_can_be_removed(open_by_menu: Opener) -> None:
     assert app.session_state["data"] == "synthetic-demo"
 
 
-def test_knobs_make_a_data_set_that_is_chosen(open_by_menu: Opener) -> None:
+def test_knobs_make_a_data_set_that_is_chosen(open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts for the visitor's address."""
+    filled = list[str]()
+    monkeypatch.setattr(uploads, "address", lambda: "here")
+    monkeypatch.setattr(uploads, "record_address", lambda root, address: filled.append(address))
     app = open_by_menu("data", gq=20, gf=3)
     app.button(key="generate").click().run()
     with_sidebar(app)
     recipe = Recipe.named(app.session_state["data"])
     assert recipe is not None
     assert (recipe.queries, recipe.features) == (20, 3)
+    assert filled == ["here"]
 
 
 def test_at_the_bound_of_all_visitors_a_sentence_comes_before_anything_is_made(

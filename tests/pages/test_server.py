@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import time
 import tomllib
 import weakref
@@ -15,15 +16,29 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import uvicorn
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
 import app as served
 from rankviz.common.parallel import _libraries, single_blas
 from ui.model import data_serving
-from ui.shell import server
+from ui.shell import server, visitors
 from ui.shell.assets import Assets
-from ui.shell.server import Headers, SameOrigin, freeze_libraries, look_up_single_values, raise_file_limit
+from ui.shell.server import (
+    MESSAGE_BYTES,
+    FewFiles,
+    Headers,
+    SameOrigin,
+    bound_messages,
+    end_left_sessions,
+    freeze_libraries,
+    look_up_single_values,
+    raise_file_limit,
+)
 
 
 def test_what_was_loaded_is_passed_over_after_the_first_page(
@@ -137,8 +152,10 @@ def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:
     assert threads() == before
 
 
-def answer(path: str, kind: str = "http", method: str = "GET", **headers: str) -> Any:
-    """What the server's guard answers: a status, "closed", or "through" to the application."""
+def answer(
+    path: str, kind: str = "http", method: str = "GET", guard: Callable[..., Any] = SameOrigin, **headers: str
+) -> Any:
+    """What a guard of the server answers: a status, "closed", or "through" to the application."""
     sent = list[Any]()
 
     async def application(*_: object) -> None:
@@ -152,7 +169,7 @@ def answer(path: str, kind: str = "http", method: str = "GET", **headers: str) -
 
     named = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": kind, "method": method, "path": path, "headers": named}
-    asyncio.run(SameOrigin(application)(scope, receive, send))
+    asyncio.run(guard(application)(scope, receive, send))
     return "closed" if sent[0].get("type") == "websocket.close" else sent[0]["status"]
 
 
@@ -192,7 +209,95 @@ def test_the_limit_of_open_files_is_raised(caplog: pytest.LogCaptureFixture) -> 
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def seen(address: str | None, forwarded: str = "") -> str:
+        context = SimpleNamespace(ip_address=address, headers={"X-Forwarded-For": forwarded})
+        monkeypatch.setattr(visitors, "st", SimpleNamespace(context=context))
+        return visitors.address()
+
+    assert seen(None, "made up") == ""
+    assert seen("192.0.2.1", "made up") == seen("192.0.2.1") == seen("::ffff:192.0.2.1")
+    assert seen("192.0.2.1") != seen("192.0.2.2")
+    assert seen("2001:db8:0:1::1") == seen("2001:db8:0:1:ffff::2") != seen("2001:db8:0:2::1")
+    monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", "1")
+    assert seen(None, "made up, 192.0.2.1") == seen("127.0.0.1", "192.0.2.1") != seen(None, "192.0.2.2")
+    assert seen("127.0.0.1") == ""
+
+
+def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_sessions(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def ask(taken: float, path: str, kind: str = "http", accept: str = "text/html,*/*") -> Any:
+        limit = int(len(os.listdir("/dev/fd")) / taken)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, before[1]))
+            return answer(path, kind, guard=FewFiles, accept=accept)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    files = [open(os.devnull) for _ in range(200)]  # noqa: SIM115
+    try:
+        assert (ask(0.7, "/train"), caplog.messages) == ("through", [])
+        assert ask(0.85, "/train") == "through"
+        assert "LimitNOFILE" in caplog.messages[-1]
+        assert ask(0.95, "/train") == 503
+        assert ask(0.95, "/_stcore/stream", "websocket") == "closed"
+        assert ask(0.95, "/_stcore/health", accept="*/*") == "through"
+        assert ask(0.95, "/static/js/a.js", accept="*/*") == "through"
+    finally:
+        for file in files:
+            file.close()
+
+
+def test_messages_of_browsers_are_bounded() -> None:
+    ours, smaller = uvicorn.Config("app:app", ws_max_size=200 << 20), uvicorn.Config("app:app", ws_max_size=5)
+    bound_messages()
+    assert (ours.ws_max_size, smaller.ws_max_size) == (MESSAGE_BYTES, 5)
+
+
+def test_sessions_kept_for_a_return_end_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = list[str]()
+
+    def manager(seconds: int) -> WebsocketSessionManager:
+        storage = MemorySessionStorage(ttl_seconds=seconds)
+        session = SimpleNamespace(id=f"{seconds} s", shutdown=lambda: ended.append(session.id))
+        storage.save(SessionInfo(client=None, session=session, script_run_count=1))  # type: ignore[arg-type]
+        return WebsocketSessionManager(storage, None, None, None)  # type: ignore[arg-type]
+
+    for seconds in (100, 0):
+        kept = SimpleNamespace(_session_mgr=manager(seconds))
+        monkeypatch.setattr(server.runtime, "get_instance", lambda kept=kept: kept)
+        end_left_sessions()
+        end_left_sessions()
+    assert ended == ["0 s"]
+
+
+def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    turns = list[int]()
+
+    async def turn() -> None:
+        turns.append(1)
+        raise LookupError
+
+    async def serve() -> None:
+        async with data_serving.free_memory(SimpleNamespace()):
+            while len(turns) < 2:
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(data_serving, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(data_serving, "_free_and_continue", turn)
+    asyncio.run(asyncio.wait_for(serve(), 10))
+    assert "tries again" in caplog.messages[-1]
+
+
 def test_the_server_has_our_additions() -> None:
     kinds = [one.cls for one in served.middleware]
-    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(Assets)
+    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(Assets)
     assert kinds.index(Headers) < kinds.index(Assets), "compressed files have the security headers, too"

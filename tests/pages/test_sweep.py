@@ -25,6 +25,7 @@ from rankviz.store import Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
+from ui.study import sweep_design
 from ui.study.sweep_studies import Sweep
 from ui.work.folds import digest_of
 from ui.work.run_store import forget, run_store
@@ -247,6 +248,29 @@ def test_a_ticked_cell_is_looked_at(started: AppTest) -> None:
     app.run()
     assert "Clicked cell: C = 2⁰, γ = 2⁰" in words(app)
     assert "Chosen cell: " in words(press(app, "chosen"))
+
+
+def test_made_up_visitors_of_one_address_leave_runs_for_others(
+    opened: Callable[..., AppTest], bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded(live_runs=100, live_runs_each=50, live_runs_address=60)
+    monkeypatch.setattr(sweep_design, "address", lambda: "one place")
+    base = RunSpec("small", digest="0" * 32)
+
+    def sweep(owner: str, place: str, runs: int) -> str:
+        specs = [base.but(C=1.0 + number) for number in range(runs)]
+        return run_store().studies.submit(Study(owner, "a grid", address=place), specs)
+
+    first = sweep("made up 1", "one place", 57)
+    assert "one network address may have 60" in press(opened(**SMALL), "start-sweep").warning[0].value
+    run_store().studies.stop(first, "made up 1")
+    sweep("made up 2", "another place", 60)
+    sweep("made up 3", "one place", 27)
+    assert "all visitors may have 90" in press(opened(**SMALL), "start-sweep").warning[0].value
+    monkeypatch.setattr(sweep_design, "address", lambda: "a quiet place")
+    app = press(opened(**SMALL), "start-sweep")
+    assert not app.warning
+    run_store().studies.stop(study_of(app), run_store().studies.status(study_of(app)).study.owner)
 
 
 def test_bounds_are_sentences(opened: Callable[..., AppTest], bounded: Callable[..., None]) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from rankviz import Fold, RunSpec, execute
 from rankviz.common.errors import DataError
 from rankviz.common.progress import Callback, Progress, StopRequested
 from rankviz.datasets import make_fold
+from rankviz.datasets.synthetic import Recipe
 from rankviz.runs.record import RunRecord
 from ui.model import uploads
 from ui.work import runs
@@ -144,8 +146,11 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
     assert served == [0, 2, 3, 4]
 
 
-def test_uploads_are_checked_in_turn_also_after_one_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    both, checks = threading.Barrier(2), Trainings(0.0)
+@pytest.mark.parametrize("kind", ["uploaded", "generated"])
+def test_data_sets_are_added_in_turn_also_after_one_that_is_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    both, checks, recipe = threading.Barrier(2), Trainings(0.0), Recipe(queries=5, features=1)
 
     def accept(*_: object, **__: object) -> None:
         checks.at_once += 1
@@ -155,10 +160,17 @@ def test_uploads_are_checked_in_turn_also_after_one_that_is_refused(monkeypatch:
         checks.at_once -= 1
         raise DataError("nothing", expected="something", remedy="Try.")
 
-    monkeypatch.setattr(uploads, "accept", accept)
-    monkeypatch.setattr(uploads, "own_root", lambda: None)
+    def add() -> None:
+        if kind == "uploaded":
+            uploads._accept([], "")
+            return
+        with suppress(DataError):
+            uploads._generate(recipe)
+
+    monkeypatch.setattr(uploads, "accept" if kind == "uploaded" else "keep_fold", accept)
+    monkeypatch.setattr(uploads, "_place", lambda: tmp_path)
     monkeypatch.setattr(uploads, "_fail", lambda why: None)
-    threads = [threading.Thread(target=uploads._accept, args=([], "")) for _ in range(2)]
+    threads = [threading.Thread(target=add) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

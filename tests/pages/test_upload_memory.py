@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
+import socket
+import threading
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.web.server.starlette import starlette_routes
 
 from rankviz.datasets.uploads import LIMITS
 from ui.model import data_serving as serving
 from ui.model import upload_memory
-from ui.model.upload_memory import AWAY_SECONDS, WAITING_SECONDS, UploadMemory
+from ui.model.upload_memory import (
+    AWAY_SECONDS,
+    CROWDED_SECONDS,
+    RELEASED,
+    WAITING_SECONDS,
+    UploadMemory,
+)
 
 MOST = 1000
 
@@ -51,13 +66,15 @@ def took(counted: UploadMemory, files: Files, session: str, file: str, size: int
     """Upload a file; whether it was admitted."""
     if counted.admit(session, file, size) is not None:
         return False
+    assert counted.arrive(session, file, size) is None
     files.keep(session, file, size)
     return counted.finish(session, file, there=True)
 
 
-def test_files_of_all_visitors_are_bounded_together_also_those_on_their_way() -> None:
+def test_files_of_all_visitors_are_bounded_together_also_what_has_arrived_of_a_file() -> None:
     counted, files = UploadMemory(), Files()
     assert counted.admit("me", "a", 600) is None
+    assert counted.arrive("me", "a", 600) is None
     why = counted.admit("you", "b", 401)
     assert why is not None
     assert "Try again later" in why
@@ -65,6 +82,18 @@ def test_files_of_all_visitors_are_bounded_together_also_those_on_their_way() ->
     assert not counted.finish("me", "a", there=False)
     assert took(counted, files, "you", "b", 1000)
     assert not took(counted, files, "me", "a", 1)
+
+
+def test_what_is_only_announced_takes_no_place_of_others() -> None:
+    counted, files = UploadMemory(), Files()
+    for number in range(6):
+        assert counted.admit(f"slow {number}", "a", MOST - 10) is None
+        assert counted.arrive(f"slow {number}", "a", 1) is None
+    assert took(counted, files, "me", "a", MOST - 6)
+    assert counted.arrive("slow 0", "a", 1) is not None
+    assert "Try again later" in str(counted.refusal("slow 0"))
+    assert counted.arrive("slow 1", "a", 1) is None, "a refused upload frees its place at once"
+    assert counted.is_over("slow 0", "a")
 
 
 def test_one_page_holds_no_more_than_can_be_checked_at_once(
@@ -89,12 +118,13 @@ def test_what_is_let_go_makes_room_and_what_was_on_its_way_does_not_stay() -> No
     assert took(counted, files, "me", "a", 400)
     assert took(counted, files, "you", "c", 100)
     assert counted.admit("me", "b", 500) is None
+    assert counted.arrive("me", "b", 500) is None
     counted.release("me", files)
     assert files.here() == {"you": ["c"]}
-    assert not took(counted, files, "you", "d", 401), "b is still on its way"
+    assert counted.is_over("me", "b")
     files.keep("me", "b", 500)
     assert not counted.finish("me", "b", there=True)
-    assert took(counted, files, "you", "d", 401)
+    assert took(counted, files, "you", "d", MOST - 100)
 
 
 def test_files_of_who_has_left_and_files_that_nobody_has_checked_are_let_go() -> None:
@@ -112,6 +142,30 @@ def test_files_of_who_has_left_and_files_that_nobody_has_checked_are_let_go() ->
     counted.free_old(files.is_active_session, files, now + WAITING_SECONDS + 60)
     assert files.here() == {}
     assert took(counted, files, "me", "c", MOST)
+
+
+@pytest.mark.parametrize(("held", "most"), [(MOST // 2, WAITING_SECONDS), (MOST // 2 + 1, CROWDED_SECONDS)])
+def test_an_upload_has_a_deadline_and_less_time_while_memory_is_scarce(held: int, most: float) -> None:
+    counted, files = UploadMemory(), Files()
+    assert counted.admit("me", "a", MOST) is None
+    assert counted.arrive("me", "a", held) is None
+    now = time.monotonic()
+    counted.free_old(files.is_active_session, files, now + most - 1)
+    assert not counted.is_over("me", "a")
+    counted.free_old(files.is_active_session, files, now + most + 1)
+    assert counted.is_over("me", "a")
+    assert not took(counted, files, "me", "a", 1), "it is still being ended"
+    assert took(counted, files, "you", "b", MOST)
+
+
+def test_files_that_wait_go_sooner_while_memory_is_scarce() -> None:
+    counted, files = UploadMemory(), Files()
+    assert took(counted, files, "me", "a", MOST // 2)
+    later = time.monotonic() + CROWDED_SECONDS + 1
+    assert not counted.free_old(files.is_active_session, files, later)
+    assert took(counted, files, "you", "b", 1)
+    assert counted.free_old(files.is_active_session, files, later)
+    assert str(CROWDED_SECONDS // 60) in RELEASED
 
 
 def test_a_page_that_comes_back_in_time_keeps_its_files() -> None:
@@ -137,12 +191,17 @@ def asked(
 ) -> tuple[int, int]:
     """Send a file in two blocks through the middleware; the status, and how many blocks were read off."""
     answers: list[Message] = []
-    blocks = [{"type": "http.request", "more_body": True}, {"type": "http.request", "more_body": False}]
+    half = bytes((size or 0) // 2)
+    blocks = [{"type": "http.request", "body": half, "more_body": more} for more in (True, False)]
     waiting = list(blocks)
 
     async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+        while method == "PUT" and (await receive())["more_body"]:
+            pass
         if keeps() is None and method == "PUT":
             files.keep(session, file, size or 0)
+        elif method == "DELETE" and keeps() != "refused":
+            files.remove_file(session, file)
         await Response(status_code=204)(scope, receive, send)
 
     async def receive() -> MutableMapping[str, Any]:
@@ -154,7 +213,7 @@ def asked(
     headers = [] if size is None else [(b"content-length", str(size).encode())]
     path = f"/base/_stcore/upload_file/{session}/{file}"
     scope = {"type": "http", "method": method, "path": path, "headers": headers}
-    asyncio.run(serving.BoundedUploads(streamlit)(scope, receive, send))
+    asyncio.run(serving.BoundedUploads(ExceptionMiddleware(streamlit))(scope, receive, send))
     return answers[0]["status"], len(blocks) - len(waiting)
 
 
@@ -163,12 +222,19 @@ def kept() -> None:
 
 
 def test_uploads_are_counted_where_they_arrive(served: Files) -> None:
-    assert asked(served, "PUT", "me", "a", 600, kept) == (204, 0)
+    assert asked(served, "PUT", "me", "a", 600, kept) == (204, 2)
     assert asked(served, "PUT", "you", "b", 600, kept) == (202, 2)
     assert "Try again" in str(serving.UPLOADS.refusal("you"))
     assert served.here() == {"me": ["a"]}
     assert asked(served, "DELETE", "me", "a", None) == (204, 0)
-    assert asked(served, "PUT", "you", "b", 600, kept) == (204, 0)
+    assert asked(served, "PUT", "you", "b", 600, kept) == (204, 2)
+
+
+def test_a_file_that_streamlit_does_not_delete_still_counts(served: Files) -> None:
+    """It refuses without its token."""
+    assert asked(served, "PUT", "me", "a", 600, kept) == (204, 2)
+    assert asked(served, "DELETE", "me", "a", None, lambda: "refused") == (204, 0)
+    assert asked(served, "PUT", "you", "b", 600, kept) == (202, 2)
 
 
 def test_an_upload_that_fails_or_is_refused_by_streamlit_does_not_count(served: Files) -> None:
@@ -177,9 +243,9 @@ def test_an_upload_that_fails_or_is_refused_by_streamlit_does_not_count(served: 
 
     with pytest.raises(ConnectionError):
         asked(served, "PUT", "me", "a", 600, fails)
-    assert asked(served, "PUT", "me", "b", 600, lambda: "no") == (204, 0)
-    assert asked(served, "PUT", "nobody", "c", 600, lambda: "no") == (204, 0)
-    assert asked(served, "PUT", "me", "d", MOST, kept) == (204, 0)
+    assert asked(served, "PUT", "me", "b", 600, lambda: "no") == (204, 2)
+    assert asked(served, "PUT", "nobody", "c", 600, lambda: "no") == (204, 2)
+    assert asked(served, "PUT", "me", "d", MOST, kept) == (204, 2)
 
 
 def test_an_upload_must_say_how_long_it_is(served: Files) -> None:
@@ -190,10 +256,109 @@ def test_an_upload_must_say_how_long_it_is(served: Files) -> None:
 def test_an_upload_that_was_let_go_on_its_way_is_removed_when_it_arrives(served: Files) -> None:
     asked(served, "PUT", "me", "a", 600, lambda: serving.UPLOADS.release("me", served))
     assert served.here() == {}
-    assert asked(served, "PUT", "you", "b", MOST, kept) == (204, 0)
+    assert asked(served, "PUT", "you", "b", MOST, kept) == (204, 2)
 
 
 def test_bytes_are_taken_out_of_what_a_widget_has(served: Files) -> None:
     file = BytesIO(b"text")
     upload_memory.truncate([file, object()])
     assert file.getvalue() == b""
+
+
+@pytest.fixture
+def address(served: Files, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """Streamlit's own routes of uploads, served on a real socket, with less patience."""
+    monkeypatch.setattr(starlette_routes, "is_xsrf_enabled", lambda: False)
+    monkeypatch.setattr(serving, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(serving, "STALL_SECONDS", 1.5)
+    routes = starlette_routes.create_upload_routes(served, served, None)
+    app = Starlette(routes=routes, middleware=[Middleware(serving.BoundedUploads)])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield listening.getsockname()
+        server.should_exit = True
+        thread.join()
+
+
+FORM = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+END = b"\r\n--edge--\r\n"
+
+
+def send_slowly(
+    address: tuple[str, int], session: str, parts: Iterable[bytes], announced: int, pause: float
+) -> Any:
+    """Send the parts of a file with pauses until an answer comes; its status, and the seconds that passed."""
+    began = time.monotonic()
+    with closing(http.client.HTTPConnection(*address, timeout=10)) as connection:
+        connection.putrequest("PUT", f"/_stcore/upload_file/{session}/file")
+        connection.putheader("Content-Type", "multipart/form-data; boundary=edge")
+        connection.putheader("Content-Length", str(announced))
+        connection.endheaders()
+        assert connection.sock is not None
+        connection.sock.settimeout(pause)
+        for part in parts:
+            connection.send(part)
+            try:
+                connection.sock.recv(1, socket.MSG_PEEK)
+                break
+            except TimeoutError:
+                continue
+        connection.sock.settimeout(10)
+        with connection.getresponse() as answer:
+            assert answer.status != 408 or answer.getheader("Connection") == "close"
+            return answer.status, time.monotonic() - began
+
+
+def test_slow_uploads_are_ended_and_block_no_others(
+    served: Files, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six announce nearly all memory, and send a byte now and then."""
+    served.active |= {f"slow {number}" for number in range(6)}
+    answers = list[Any]()
+
+    def attack(number: int) -> None:
+        parts = [FORM, *[b"0"] * 100]
+        answers.append(send_slowly(address, f"slow%20{number}", parts, MOST - 10, 0.4))
+
+    attackers = [threading.Thread(target=attack, args=[number]) for number in range(6)]
+    for one in attackers:
+        one.start()
+    time.sleep(0.2)
+    whole = [FORM, bytes(100), END]
+    assert send_slowly(address, "me", whole, sum(map(len, whole)), 0.01)[0] == 204
+    assert served.here() == {"me": ["file"]}
+    for one in attackers:
+        one.join()
+    assert [status for status, _ in answers] == [408] * 6
+    assert all(0.5 < seconds < 4 for _, seconds in answers)
+    assert serving.UPLOADS._held() == sum(map(len, whole)), "what the slow ones sent has no place any more"
+
+
+def test_an_upload_above_the_least_rate_may_take_its_time(
+    served: Files, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "UPLOAD_RATE", 100)
+    parts = [FORM, *[bytes(100)] * 5, END]
+    status, seconds = send_slowly(address, "me", parts, sum(map(len, parts)), 0.4)
+    assert status == 204
+    assert seconds > 4 * serving.GRACE_SECONDS
+
+
+def test_an_upload_that_no_longer_fits_is_told_so_when_all_is_sent(
+    served: Files, address: tuple[str, int]
+) -> None:
+    asked(served, "PUT", "you", "a", 500, kept)
+
+    def parts() -> Iterator[bytes]:
+        yield FORM
+        assert serving.UPLOADS.admit("you", "b", 300) is None
+        assert serving.UPLOADS.arrive("you", "b", 300) is None
+        yield from (bytes(200), bytes(100), END)
+
+    status, _ = send_slowly(address, "me", parts(), len(FORM) + 300 + len(END), 0.05)
+    assert status == 202
+    assert "Try again later" in str(serving.UPLOADS.refusal("me"))
+    assert serving.UPLOADS._held() == 800
+    assert "me" not in served.here()

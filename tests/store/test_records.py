@@ -81,6 +81,15 @@ def test_only_its_owner_changes_a_study(store: RunStore, specs: list[RunSpec]) -
         store.studies.status("0" * 32)
 
 
+def test_unfinished_runs_are_counted_by_owner_and_address(store: RunStore, specs: list[RunSpec]) -> None:
+    store.studies.submit(Study("me", "a job", kind="job", background=False), specs[:1])
+    first = store.studies.submit(Study("me", "a grid", address="here"), specs)
+    store.studies.submit(Study("you", "a grid"), specs[:2])
+    assert sorted(store.studies.unfinished()) == [("me", "here", len(specs)), ("you", "", 2)]
+    store.studies.stop(first, "me")
+    assert store.studies.unfinished() == [("you", "", 2)]
+
+
 def test_studies_are_seen_by_their_owner_unless_shared(store: RunStore, specs: list[RunSpec]) -> None:
     study = store.studies.submit(GRID, specs)
     assert [status.id for status in store.studies.of("me")] == [study]
@@ -91,6 +100,7 @@ def test_studies_are_seen_by_their_owner_unless_shared(store: RunStore, specs: l
     assert len(store.listing.of_study(study, "you")) == len(specs)
     store.studies.delete(study, "me")
     assert store.studies.of("me") == []
+    assert store.listing.of_study(study, "you").empty
     store.studies.restore(study, "me")
     assert [status.id for status in store.studies.of("me")] == [study]
 

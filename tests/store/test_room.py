@@ -13,7 +13,7 @@ from sqlalchemy import update
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.common.errors import SettingError
 from rankviz.store import RunStore, StoreError, Study
-from rankviz.store.room import DAY, UNDO_SECONDS, make_room, purge, total_bytes
+from rankviz.store.room import DAY, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, runs, studies
 from rankviz.store.watched import WatchedStudies
@@ -28,8 +28,8 @@ def made() -> Sequence[RunRecord]:
 
 
 def room_for(made: Sequence[RunRecord], *which: int) -> int:
-    """Bytes of these records, and some more."""
-    return int(1.07 * sum(len(made[number].to_bytes()) for number in which))
+    """Bytes of these runs with their records, and some more."""
+    return int(1.07 * sum(len(made[number].to_bytes()) + ROW_BYTES for number in which)) + ROW_BYTES
 
 
 def aged(store: RunStore, days: float, *specs: RunSpec) -> None:
@@ -52,10 +52,14 @@ def ask(store: RunStore, owner: str) -> None:
         make_room(connection, owner)
 
 
-def test_the_bytes_of_records_are_known(store: RunStore, made: Sequence[RunRecord]) -> None:
+def test_the_bytes_of_records_are_known_and_runs_without_one_count(
+    store: RunStore, made: Sequence[RunRecord]
+) -> None:
     store.records.keep(made[:2], "me")
+    store.studies.stop(store.studies.submit(Study("me", ""), [SPEC.but(C=77.0)]), "me")
     with store.database.reading() as connection:
-        assert total_bytes(connection) == sum(len(record.to_bytes()) for record in made[:2])
+        size = sum(len(record.to_bytes()) for record in made[:2])
+        assert total_bytes(connection) == size + 3 * ROW_BYTES + len("{}")
 
 
 def test_notes_tags_and_designs_count_too(

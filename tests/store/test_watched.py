@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest_jobs import FOLD, MANY, SPEC, ended, states, wait_for
 from conftest_store import end_of_lease, take_lease
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
@@ -206,6 +207,41 @@ def test_made_up_visitors_of_one_address_leave_places_for_others(
     ask("unknown", "")
     with pytest.raises(StoreError, match="At most 20 jobs of all visitors"):
         ask("late", "a late place")
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_job_is_asked_for_found_and_taken_in_as_many_statements_whoever_else_waits(
+    store: RunStore, jobs: WatchedStudies, bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded(live_jobs=1000, live_jobs_address=1000)
+    monkeypatch.setattr(LocalWorkers, "maintain_if_due", lambda _: None)
+    numbers, statements = itertools.count(1), list[str]()
+    event.listen(store.database.engine, "before_cursor_execute", lambda *about: statements.append(about[2]))
+
+    def ask(how: Callable[..., Any]) -> Any:
+        number = next(numbers)
+        specs = [SPEC.but(C=float(number)), SPEC.but(C=number + 0.5)]
+        return how(specs, owner=f"visitor {number}", title="A job", roots=[], address=f"place {number}")
+
+    def needed() -> list[int]:
+        found = list[int]()
+        for step in (
+            lambda: ask(jobs.submit),
+            lambda: ask(jobs.join),
+            lambda: jobs.live([SPEC.but(C=1.0), SPEC.but(C=2.5), SPEC.but(C=0.125)]),
+            lambda: store.queue.release(take_lease(store, "w")),
+        ):
+            statements.clear()
+            answer = step()
+            found.append(len(statements))
+            if isinstance(answer, list):
+                assert [job.owner for job in answer] == ["visitor 1", "visitor 2"]
+        return found
+
+    few = needed()
+    for _ in range(30):
+        ask(jobs.submit)
+    assert needed() == few
 
 
 @pytest.mark.usefixtures("nobody")
@@ -417,6 +453,14 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     WatchedStudies(execution).submit([SPEC.but(C=7.0)], owner="you", title="A job", roots=[])
     assert len(started) == 1, "one more, not two"
     process.terminate()
+
+
+def test_without_workers_jobs_wait(store: RunStore) -> None:
+    execution = LocalWorkers(store, 0)
+    job = WatchedStudies(execution).submit([SPEC], owner="me", title="A job", roots=[])
+    execution.maintain()
+    assert worker_processes(store) == []
+    assert WatchedStudies(execution).status(job).state == "queued"
 
 
 @pytest.mark.usefixtures("nobody")

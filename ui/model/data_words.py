@@ -30,7 +30,7 @@ NAME = "Name in the menu."
 NOTHING_ADDED = "Nothing was added."
 READING = "Reading …"
 UNPACKING = "Unpacking …"
-WAITING = "Waiting for another visitor's upload"
+WAITING = "Waiting for another visitor's data set"
 QUERIES = "Of all three parts."
 SIZES = "Log-uniform: many small queries."
 NONLINEARITY = "Variance share that no linear model explains."
@@ -62,10 +62,11 @@ HEATMAP = (
 NORMALISED = "{feature}. Queries sorted by median; the global z-score uses the training part."
 # files in memory
 UPLOAD_EXPIRED = (
-    "Your upload expired after {minutes} minutes, or {seconds} seconds without connection; choose the "
-    "files again."
+    "Your upload expired; choose the files again. Unchecked files stay {minutes} minutes, {crowded} while "
+    "memory is scarce, {seconds} seconds without connection."
 )
 TOO_LARGE = "More than {most} at once. Compress files, upload one fold, or use a data folder."
+TOO_SLOW = "The upload was too slow, or took too long."
 MEMORY_FULL = "Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 

@@ -1,8 +1,9 @@
 """Memory of uploads on the server: bounded over all visitors, and freed soon.
 
 Streamlit accepts any number of files, and keeps each in memory while its visitor may return. So
-`ui.model.data_serving` counts them here before reading. A file beyond `Bounds.held_bytes` is refused. Files
-are removed if they are not checked for a while, or if their visitor has left.
+`ui.model.data_serving` counts here what has arrived of them. What is only announced takes no place. A file
+beyond `Bounds.held_bytes` is refused. Files are removed if they are not checked for a while, sooner if memory
+is scarce, or if their visitor has left.
 """
 
 from __future__ import annotations
@@ -25,18 +26,36 @@ from ui.model import data_words as words
 AWAY_SECONDS = 30
 """Seconds after which files of a closed or disconnected page are removed."""
 WAITING_SECONDS = 15 * 60
-"""Seconds after which unchecked files are removed."""
+"""Seconds that an upload may take; also those after which unchecked files are removed."""
+CROWDED = 0.5
+"""Share of the memory beyond which uploads have less time."""
+CROWDED_SECONDS = 120
+"""The same, while more than `CROWDED` of the memory is taken."""
 
-RELEASED = words.UPLOAD_EXPIRED.format(minutes=WAITING_SECONDS // 60, seconds=AWAY_SECONDS)
+RELEASED = words.UPLOAD_EXPIRED.format(
+    minutes=WAITING_SECONDS // 60, crowded=CROWDED_SECONDS // 60, seconds=AWAY_SECONDS
+)
 
 
 @dataclass
 class _File:
-    """One file: its bytes, arrival time (None during the upload), and a flag to keep it."""
+    """One file: announced bytes, start, bytes so far, arrival time (None before), and a flag to keep it."""
 
-    size: int
+    announced: int
+    began: float
+    size: int = 0
     arrived: float | None = None
     wanted: bool = True
+
+    def drop(self) -> None:
+        """Free its place; the upload ends with its next part."""
+        self.announced = self.size = 0
+        self.wanted = False
+
+    def out_of_time(self, now: float, crowded: bool) -> bool:
+        """Return True if it has waited, or is being uploaded, for too long."""
+        since = self.began if self.arrived is None else self.arrived
+        return now - since > (CROWDED_SECONDS if crowded else WAITING_SECONDS)
 
 
 class UploadMemory:
@@ -52,8 +71,8 @@ class UploadMemory:
         """Count a file before its upload; or return the reason for refusing it (`refusal` repeats it)."""
         most = bounds().held_bytes
         with self._lock:
-            held = sum(one.size for one in self._files.values())
-            own = sum(one.size for (of, _), one in self._files.items() if of == session)
+            held = self._held()
+            own = sum(one.announced for (of, _), one in self._files.items() if of == session)
             if (session, file) in self._files:
                 why = words.ALREADY
             elif own + size > LIMITS.upload_bytes:
@@ -61,10 +80,32 @@ class UploadMemory:
             elif held + size > most:
                 why = words.MEMORY_FULL.format(held=megabytes(held), most=megabytes(most))
             else:
-                self._files[session, file] = _File(size)
+                self._files[session, file] = _File(size, time.monotonic())
                 return None
             self._refused[session] = why
             return why
+
+    def arrive(self, session: str, file: str, size: int) -> str | None:
+        """Count bytes as they arrive; or free the place of the file and return the reason for refusing it."""
+        most = bounds().held_bytes
+        with self._lock:
+            one, held = self._files[session, file], self._held()
+            if held + size <= most:
+                one.size += size
+                return None
+            one.drop()
+            why = words.MEMORY_FULL.format(held=megabytes(held), most=megabytes(most))
+            self._refused[session] = why
+            return why
+
+    def is_over(self, session: str, file: str) -> bool:
+        """Return True if an upload in progress was dropped."""
+        with self._lock:
+            one = self._files.get((session, file))
+            return one is not None and one.arrived is None and not one.wanted
+
+    def _held(self) -> int:
+        return sum(one.size for one in self._files.values())
 
     def finish(self, session: str, file: str, there: bool) -> bool:
         """Record that a file has arrived, or has not; return True if it is kept."""
@@ -81,7 +122,7 @@ class UploadMemory:
         with self._lock:
             for key in [key for key in self._files if key[0] == session and file in (None, key[1])]:
                 if self._files[key].arrived is None:
-                    self._files[key].wanted = False
+                    self._files[key].drop()
                 else:
                     del self._files[key]
 
@@ -98,15 +139,13 @@ class UploadMemory:
     def free_old(self, active: Callable[[str], bool], manager: UploadedFileManager, now: float) -> bool:
         """Remove files that were not checked for a while or whose visitor left; return True if any were."""
         with self._lock:
-            arrived: dict[str, float] = {}
-            for (session, _), one in self._files.items():
-                arrived[session] = max(arrived.get(session, 0.0), now if one.arrived is None else one.arrived)
-            here = {session for session in (*arrived, *self._refused) if active(session)}
+            sessions = {session for session, _ in self._files}
+            here = {session for session in (*sessions, *self._refused) if active(session)}
             self._refused = {session: why for session, why in self._refused.items() if session in here}
-            self._seen = {of: now if of in here else self._seen.get(of, now) for of in arrived}
-            away = [of for of in arrived if now - self._seen[of] > AWAY_SECONDS]
-            waited = [of for of in arrived if now - arrived[of] > WAITING_SECONDS]
-        gone = {*away, *waited}
+            self._seen = {of: now if of in here else self._seen.get(of, now) for of in sessions}
+            crowded = self._held() > CROWDED * bounds().held_bytes
+            late = {of for (of, _), one in self._files.items() if one.out_of_time(now, crowded)}
+        gone = late | {of for of in sessions if now - self._seen[of] > AWAY_SECONDS}
         for session in gone:
             self.release(session, manager)
         return bool(gone)

@@ -11,13 +11,13 @@ from rankviz.common.memory import return_freed_memory
 from rankviz.datasets import DataError
 from rankviz.datasets.archives import Upload
 from rankviz.datasets.synthetic import Recipe
-from rankviz.datasets.upload_folders import record_visit, remove, remove_expired, room_left
+from rankviz.datasets.upload_folders import record_address, record_visit, remove, remove_expired, room_left
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
 from ui.controls.widgets import Bound
 from ui.model import data_words as words
 from ui.model import upload_memory
 from ui.shell.texts import escaped
-from ui.shell.visitors import keep_visitor
+from ui.shell.visitors import address, keep_visitor
 from ui.work.folds import FOLDS, datasets, own_root, search_again
 from ui.work.runs import TELL_EVERY, Turns, turn
 
@@ -26,7 +26,7 @@ _FAILED = "upload-failed"  # since the last success: keeps the form open
 _LINKED = "data-linked"
 _START_RECIPE = Recipe()
 _CHECKING = Turns(TELL_EVERY)
-"""Number of visitors whose uploads are checked at once: reading needs several times the data's memory."""
+"""Visitors whose data sets are checked or generated: one after the other, because it takes memory."""
 
 
 def before_sidebar() -> None:
@@ -161,9 +161,16 @@ def _check(files: list[Upload], name: str, line: DeltaGenerator) -> Accepted:
     """Accept an upload when it is its turn."""
     with turn(_CHECKING, line, words.WAITING):
         try:
-            return accept(files, own_root(), name=name, progress=lambda f: line.progress(f, words.READING))
+            return accept(files, _place(), name=name, progress=lambda f: line.progress(f, words.READING))
         finally:
             return_freed_memory()
+
+
+def _place() -> Path:
+    """Return the folder for this visitor's next data set; record from which address it is filled."""
+    root = own_root()
+    record_address(root, address())
+    return root
 
 
 def _fail(why: str) -> None:
@@ -228,8 +235,12 @@ def _sentence(error: ValueError) -> str:
 
 def _generate(recipe: Recipe) -> Path:
     """Generate a recipe's data set for the visitor; ValueError if it would be too large."""
-    room_left(own_root()).take(recipe.expected_bytes)  # check before generating what cannot be stored
-    with st.spinner(f"Generating {recipe.name} …"):
-        folder = keep_fold(recipe.make(), own_root(), recipe.name)
+    root = _place()
+    with turn(_CHECKING, st.empty(), words.WAITING), st.spinner(f"Generating {recipe.name} …"):
+        room_left(root).take(recipe.expected_bytes)  # check before generating what cannot be stored
+        try:
+            folder = keep_fold(recipe.make(), root, recipe.name)
+        finally:
+            return_freed_memory()
     search_again()
     return folder

@@ -7,17 +7,23 @@ nothing. See docs/decisions/0022-security-in-the-browser.md.
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
+import math
 import os
 import socket
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-from streamlit import config
+import uvicorn
+from streamlit import config, runtime
 from streamlit.runtime.state import SafeSessionState
+
+from ui.shell import words
 
 LOG = logging.getLogger("rankviz.server")
 Message = MutableMapping[str, Any]
@@ -102,17 +108,66 @@ def _is_own(scope: Message) -> bool:
     return urlsplit(origin).netloc == headers.get(b"host") or origin in allowed
 
 
-async def _refuse(scope: Message, receive: Receive, send: Send, status: int) -> None:
+async def _refuse(scope: Message, receive: Receive, send: Send, status: int, why: str = "") -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})  # before it is accepted: status 403
     else:
-        await send({"type": "http.response.start", "status": status, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
+        headers = [(b"content-type", b"text/plain; charset=utf-8")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": why.encode()})
 
 
 FILES = 65_536
-"""Open files and connections that a server may have; each session takes about four."""
+"""Open files and connections that a server may have; each session takes four: its connection, and three of an
+event loop that Streamlit makes for it."""
+WARNED, FULL = 0.8, 0.9
+"""Shares of the limit of open files that make the server warn, and refuse new sessions."""
+WARN_SECONDS = 60.0
+
+
+class FewFiles:
+    """Refuses new sessions before no more files can be opened, so that open pages, jobs and workers go on."""
+
+    def __init__(self, application: Application) -> None:
+        self._application, self._warned = application, -math.inf
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer, or answer with status 503."""
+        taken = _share_of_files() if _opens_session(scope) else 0.0
+        if taken > WARNED and time.monotonic() - self._warned > WARN_SECONDS:
+            self._warned = time.monotonic()
+            LOG.warning("%.0f %% of the files that may be open are: raise LimitNOFILE.", 100 * taken)
+        if taken > FULL:
+            await _refuse(scope, receive, send, 503, words.TOO_MANY_SESSIONS)
+        else:
+            await self._application(scope, receive, send)
+
+
+def _opens_session(scope: Message) -> bool:
+    """Return True for a websocket, and for a page that will open one."""
+    accepted = dict(scope.get("headers", ())).get(b"accept", b"")
+    return scope["type"] == "websocket" or (scope["type"] == "http" and b"text/html" in accepted)
+
+
+def _share_of_files() -> float:
+    """Return the share of the limit of open files that is taken; 0 on systems without such a limit."""
+    try:
+        import resource
+
+        return len(os.listdir("/dev/fd")) / resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    except (ImportError, OSError) as error:
+        return 1.0 if getattr(error, "errno", None) == errno.EMFILE else 0.0
+
+
+def end_left_sessions() -> None:
+    """End sessions that Streamlit kept for a return, once their time is over; call it now and then.
+
+    Streamlit does so only when another session is closed. Until then they hold memory and files.
+    """
+    kept = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+    for _, found in kept.expire():
+        found.session.shutdown()
 
 
 def raise_file_limit() -> None:
@@ -190,6 +245,21 @@ def send_at_once() -> None:
     for found in gc.get_objects():
         if type(found) is socket.socket and found.fileno() >= 0 and _listens(found):
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+MESSAGE_BYTES = 8 << 20
+"""Largest message of a browser: states of its controls, and selections in figures."""
+
+
+def bound_messages() -> None:
+    """Bound messages of browsers, for connections from now on; call it while the server starts.
+
+    Streamlit takes 200 MB, as for its own messages: a few visitors who never end such a message would fill
+    the memory.
+    """
+    for found in gc.get_objects():
+        if type(found) is uvicorn.Config:
+            found.ws_max_size = min(found.ws_max_size, MESSAGE_BYTES)
 
 
 def _listens(one: socket.socket) -> bool:

@@ -14,7 +14,9 @@ import hashlib
 import os
 import re
 import secrets
+from contextlib import suppress
 from functools import cache
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 import streamlit as st
 
@@ -80,13 +82,27 @@ PROXY = "RANKVIZ_BEHIND_PROXY"
 
 
 def address() -> str:
-    """Return a digest of this visitor's network address; "" if unknown, as behind an unnamed proxy."""
+    """Return a digest of this visitor's network address; "" if unknown, as behind an unnamed proxy.
+
+    Of IPv6, only the first 64 bits count: one machine may choose the others as it likes.
+    """
     if os.environ.get(PROXY):
         found = str(st.context.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
     else:
         seen = st.context.ip_address  # None for this machine's own, where a proxy may run
         found = seen if isinstance(seen, str) else ""
-    return hashlib.blake2b(found.encode(), digest_size=8).hexdigest() if found else ""
+    return hashlib.blake2b(_network(found).encode(), digest_size=8).hexdigest() if found else ""
+
+
+def _network(text: str) -> str:
+    """Return an IPv4 address, or the network of an IPv6 address; other texts unchanged."""
+    with suppress(ValueError):
+        found = ip_address(text.partition("%")[0])
+        if isinstance(found, IPv6Address):
+            mapped = found.ipv4_mapped
+            return str(mapped or IPv6Network((int(found), 64), strict=False))
+        return str(found)
+    return text
 
 
 def keep_visitor() -> None:

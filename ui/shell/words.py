@@ -8,6 +8,7 @@ LOG_IN = (
     "Please log in. Your data sets and jobs belong to your account; the operator of this server can see them."
 )
 FAULT = "This is a fault of the program, not of your data or settings. To report it, copy the details below."
+TOO_MANY_SESSIONS = "Too many pages are open on this server. Try again in a few minutes."
 # the sidebar
 METHOD = "How scores are learned."
 NORMALISATION = "Scaling of the features before training."

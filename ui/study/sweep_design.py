@@ -27,7 +27,7 @@ from ui.shell.errors import end_page
 from ui.shell.texts import escaped
 from ui.shell.visitors import address, visitor
 from ui.study import sweep_words as words
-from ui.study.sweep_words import TOO_MANY, axes_in_words, title_of
+from ui.study.sweep_words import ALL_VISITORS, ONE_ADDRESS, ONE_VISITOR, TOO_MANY, axes_in_words, title_of
 from ui.work.folds import data_roots_of_visitor, datasets, digest_of
 from ui.work.jobs import shape_of
 from ui.work.run_store import run_store, workers
@@ -272,8 +272,21 @@ def start_sweep(
 
 
 def _check_room(runs: int) -> None:
-    """Limit a visitor's unfinished runs, because sweeps of all visitors take turns."""
-    under_way = sum(one.left for one in run_store().studies.running() if one.study.owner == visitor())
-    most = bounds().live_runs_each
-    if under_way + runs > most:
-        raise SettingError(TOO_MANY.format(runs=counted(runs, "run"), all=under_way + runs, most=most))
+    """Limit unfinished runs of a visitor, of an address and of all, because sweeps of all take turns.
+
+    The last tenth is for those who have none.
+    """
+    most, me, here = bounds(), visitor(), address()
+    found = run_store().studies.unfinished()
+    own = sum(number for owner, _, number in found if owner == me)
+    near = sum(number for _, place, number in found if here and place == here)
+    kept = most.live_runs // 10 if own or near else 0
+    for whose, has, may in (
+        (ONE_VISITOR, own, most.live_runs_each),
+        (ONE_ADDRESS, near, most.live_runs_address),
+        (ALL_VISITORS, sum(number for *_, number in found), most.live_runs - kept),
+    ):
+        if has + runs > may:
+            raise SettingError(
+                TOO_MANY.format(runs=counted(runs, "run"), all=has + runs, whose=whose, most=may)
+            )

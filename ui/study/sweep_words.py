@@ -76,8 +76,9 @@ CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
 TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
 NO_SWEEP = "this study cannot be shown as a sweep ({error})"
 TOO_MANY = (
-    "{runs} more would make {all:,}; one visitor may have {most:,}. Wait, stop a sweep, or take fewer values"
+    "{runs} more would make {all:,}; {whose} may have {most:,}. Wait, stop a sweep, or take fewer values"
 )
+ONE_VISITOR, ONE_ADDRESS, ALL_VISITORS = "one visitor", "one network address", "all visitors"
 
 
 def answer(sweep: Sweep) -> str:

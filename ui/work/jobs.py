@@ -299,7 +299,7 @@ def _job_for(missing: list[RunSpec], named: WatchedStatus | None) -> WatchedStat
         return named
     live = list[WatchedStatus]()
     with suppress(StoreError):  # if the store is out of reach, short runs are still made
-        live = jobs().live()
+        live = jobs().live(missing)
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
     others = [job for job in live if wanted <= set(job.specs)]
     return next(iter((*reversed(own), *others)), None)
