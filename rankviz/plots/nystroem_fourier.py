@@ -85,7 +85,7 @@ def matrices_figure(
         fig.add_trace(heat, row=1, col=place)
     low, high = _range_of(K)
     strong = STRONG * (high - low)
-    bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.28, "y": -0.03, "yanchor": "top"}
+    bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.28, "y": 1.2, "yanchor": "bottom"}
     right = bar | {"title": {"text": "κ", "side": "top"}, "x": 0.5}
     left = bar | {"title": {"text": "K̃ − K", "side": "top"}, "x": 0.17}
     fig.update_xaxes(showticklabels=False, ticks="", constrain="domain", showgrid=False)
@@ -102,11 +102,11 @@ def matrices_figure(
     fig.layout.yaxis.scaleanchor = "x"
     return finished(
         fig,
-        height=HEIGHT + 20,
+        height=HEIGHT + 34,
         meta={"alone": 360},  # three squares in a row need no more height, and two rows of controls are above
         coloraxis={"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": right},
         coloraxis2={"colorscale": DIVERGING, "cmin": -strong, "cmax": strong, "colorbar": left},
-        margin={"l": 10, "r": 10, "t": 50, "b": 70},
+        margin={"l": 10, "r": 10, "t": 100, "b": 34},
     ).update_annotations(font_size=TITLE_SIZE)
 
 

@@ -62,7 +62,7 @@ def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in effects(train)
 
 
-@pytest.mark.parametrize("page", ["train", "ndcg_vs_m"])
+@pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "why", "convergence", "low_rank"])
 def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2", upto="50", metric="MAP")
     change(app, c=-3)
@@ -71,6 +71,17 @@ def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener
     assert words.OTHER_SEED.format(difference=trail.with_minus(moved[0] - moved[1], "+z.3f")) in effects(app)
     app.selectbox(key="metric").select("P@5").run()
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in effects(app)
+
+
+def test_another_page_begins_with_the_metric_chosen_last(open_by_menu: Opener) -> None:
+    app = open_by_menu("train", m="10", c="-4", g="-2", metric="MAP")
+    del app.query_params["metric"]
+    app.switch_page("pages/why.py").run()
+    assert app.selectbox(key="metric").value == "MAP"
+    app.selectbox(key="metric").select("P@5").run()
+    del app.query_params["metric"]
+    app.switch_page("pages/train.py").run()
+    assert app.selectbox(key="metric").value == "P@5"
 
 
 def test_one_click_leads_back(train: AppTest) -> None:

@@ -35,7 +35,7 @@ from ui.controls.compared import (
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import data_from_state, go_to, spec_from_state
-from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds
+from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds, metric_menu
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import KEPT_ALONE
@@ -192,7 +192,7 @@ def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     baseline, bound = _baseline(row, models, what.baseline), Bound(row)
-    metric = bound.menu(METRIC, "Metric", METRICS, "NDCG@10", width=125, help=words.METRIC_HELP)
+    metric = metric_menu(row, help=words.METRIC_HELP)
     others = [name for name in METRICS if name != metric]
     further = bound.several(
         FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP
