@@ -156,7 +156,7 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
     assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
     expect(sidebar(page).get_by_role("button", name="Presentation")).to_be_in_viewport(ratio=1)
-    for chosen in page.locator(":is(.st-key-data, .st-key-fold) input").all():
+    for chosen in page.locator(":is(.st-key-data, .st-key-fold-named) input").all():
         whole = "input => input.closest('details:not([open])') || input.scrollWidth <= input.clientWidth"
         assert chosen.evaluate(whole), "its value is whole"
     for documents in page.locator(".ranked-list .view, .weights .right").all():

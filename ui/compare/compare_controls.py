@@ -50,7 +50,7 @@ MOST_ROWS = 200
 """Number of models in the dialog, the latest first; a search finds older ones."""
 MOST_SEEDS = 10
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
-BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
+BASELINE, FURTHER, TEST = "baseline", "further", "tested"
 
 
 def button() -> None:
@@ -180,12 +180,6 @@ class Asked:
     def metric(self) -> str:
         """The leading metric, of the first figure and of the answers."""
         return self.metrics[0]
-
-
-def metric_now() -> str:
-    """Return the leading metric before its menu is drawn: studies choose their cells by it."""
-    asked = st.session_state.get(METRIC, st.query_params.get(METRIC, ""))
-    return asked if asked in METRICS else "NDCG@10"
 
 
 def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:

@@ -178,13 +178,21 @@ THIS, ALL = "this fold", "all folds"
 
 
 def metric_menu(place: Any, **how: Any) -> str:
-    """Draw the menu of metrics; another page begins with the metric that was chosen last."""
+    """Draw the menu of metrics; return the chosen one."""
+    state = st.session_state
+    state["metric"] = metric_now()  # in every run, so that the address has what another page chose
+    chosen: str = Bound(place).menu("metric", "Metric", METRICS, USUAL_METRIC, **({"width": 125} | how))
+    state[_METRIC], state[_METRIC_OF] = chosen, state.get(TITLE)
+    return chosen
+
+
+def metric_now() -> str:
+    """Return the metric before its menu is drawn; another page begins with the one chosen last."""
     state, here = st.session_state, st.session_state.get(TITLE)
     if state.get(_METRIC_OF, here) != here and "metric" not in st.query_params:
-        state["metric"] = state[_METRIC]
-    chosen: str = Bound(place).menu("metric", "Metric", METRICS, USUAL_METRIC, **({"width": 125} | how))
-    state[_METRIC], state[_METRIC_OF] = chosen, here
-    return chosen
+        return str(state[_METRIC])
+    asked = state.get("metric", st.query_params.get("metric", ""))
+    return asked if asked in METRICS else USUAL_METRIC
 
 
 def by_rank(metric: str) -> str:
