@@ -77,5 +77,6 @@ test("only weights that differ from the learned ones are sent", () => {
 });
 
 test("small numbers have a power of ten, and all a minus sign", () => {
-  assert.deepEqual([-0.00036, 0.00036, -0.0005, 0, 12.3456].map(told), ["−3.6 × 10⁻⁴", "3.6 × 10⁻⁴", "−0.001", "0.000", "12.346"]);
+  assert.deepEqual([-0.00036, 0.00036, -0.0005].map(told), ["−3.6 × 10⁻⁴", "3.6 × 10⁻⁴", "−0.001"]);
+  assert.deepEqual([0, 12.3456].map(told), ["0.000", "12.346"]);
 });

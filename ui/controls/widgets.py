@@ -188,10 +188,9 @@ def metric_menu(place: Any, **how: Any) -> str:
 
 def metric_now() -> str:
     """Return the metric before its menu is drawn; another page begins with the one chosen last."""
-    state, here = st.session_state, st.session_state.get(TITLE)
-    if state.get(_METRIC_OF, here) != here and "metric" not in st.query_params:
-        return str(state[_METRIC])
-    asked = state.get("metric", st.query_params.get("metric", ""))
+    state, here, link = st.session_state, st.session_state.get(TITLE), st.query_params.get("metric")
+    is_new = state.get(_METRIC_OF, here) != here  # then the state may have the value of the page before
+    asked = (link or state[_METRIC]) if is_new else state.get("metric", link)
     return asked if asked in METRICS else USUAL_METRIC
 
 

@@ -181,7 +181,7 @@ def _set_earlier(seeds: Sequence[int]) -> None:
 
 
 _CUT = """<style>@media (max-width: 760px) {{ .st-key-kernel-matrices {{
-    margin-bottom: calc((100vw - 4rem) / {panels} - 250px);
+    margin-bottom: calc(0.95 * (100vw - 5.2rem) / {panels} - 250px);
 }} }}</style>"""
 """Moves what follows up to the square matrices: on a phone they are less high than the figure."""
 
