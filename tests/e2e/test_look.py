@@ -288,14 +288,20 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
     page.get_by_role("button", name="Pin this run").click()
     wait_settled(page)
     assert "pins" in query_of(page)
-    follow(page, "Why")
-    page.wait_for_url("**/why*")
+    follow(page, "Two models")
+    page.wait_for_url("**/side_by_side*")
     wait_settled(page)
-    expect(page.locator(".st-key-metric input")).to_have_value("MAP")
+    metric = page.get_by_test_id("stMain").get_by_role("combobox", name="Metric")
+    expect(metric).to_have_value("MAP")
+    metric.click()
+    page.get_by_role("option", name="P@5", exact=True).click()
+    wait_settled(page)
+    assert query_of(page)["metric"] == "P@5"
     page.go_back()
     page.wait_for_url("**/train*")
     wait_settled(page)
     assert query_of(page).items() >= {"m": "50", "metric": "MAP"}.items(), "and its own controls are as left"
+    expect(metric).to_have_value("MAP")
     page.go_back()
     page.wait_for_url("about:blank")
 
