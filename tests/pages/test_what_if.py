@@ -296,8 +296,10 @@ def test_half_of_the_queries_wrong_grades_and_another_draw_are_a_click_each(open
 def test_half_of_the_queries_says_what_it_keeps(open_page: Opener) -> None:
     drawn = {"Nyström": "landmarks", "random Fourier": "frequencies", "linear": ""}
     for kind, kept in drawn.items():
-        told = button(open_page("what_if", map=kind, m=10), "training-SomeQueries").help
-        assert told == (KEEPS.format(drawn=kept) if kept else DRAWS_AGAIN)
+        app = open_page("what_if", map=kind, m=10)
+        told = KEEPS.format(drawn=kept) if kept else DRAWS_AGAIN
+        assert button(app, "training-SomeQueries").help == told
+        assert button(app, "training-WrongGrades").help == DRAWS_AGAIN
 
 
 @pytest.mark.parametrize(("metric", "k"), [("NDCG@10", 10), ("NDCG@8", 8), ("P@10", 10), ("MAP", 0)])
