@@ -293,6 +293,7 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
     wait_settled(page)
     metric = page.get_by_test_id("stMain").get_by_role("combobox", name="Metric")
     expect(metric).to_have_value("MAP")
+    assert query_of(page)["metric"] == "MAP"
     metric.click()
     page.get_by_role("option", name="P@5", exact=True).click()
     wait_settled(page)
@@ -300,8 +301,9 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
     page.go_back()
     page.wait_for_url("**/train*")
     wait_settled(page)
-    assert query_of(page).items() >= {"m": "50", "metric": "MAP"}.items(), "and its own controls are as left"
-    expect(metric).to_have_value("MAP")
+    expect(metric).to_have_value("P@5")  # the one chosen last
+    assert query_of(page).items() >= {"m": "50", "metric": "P@5"}.items()
+    assert "pins" in query_of(page), "and its own controls are as left"
     page.go_back()
     page.wait_for_url("about:blank")
 

@@ -173,21 +173,28 @@ COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 """The metrics that pages offer: all pages the same."""
 USUAL_METRIC = "NDCG@10"
-_METRIC, _METRIC_OF = "metric-of-all-pages", "metric-of-page"
+_METRIC, _METRIC_OF, _AGAIN = "metric-of-all-pages", "metric-of-page", "metric-again"
 THIS, ALL = "this fold", "all folds"
 
 
 def metric_menu(place: Any, **how: Any) -> str:
-    """Draw the menu of metrics; return the chosen one."""
-    state = st.session_state
-    state["metric"] = metric_now()  # in every run, so that the address has what another page chose
+    """Draw the menu of metrics; return the chosen one.
+
+    Another page begins with the metric chosen last, after a second run: in its first one Streamlit leaves the
+    value out of the address, or takes the default after Back.
+    """
+    state, here, wanted = st.session_state, st.session_state.get(TITLE), metric_now()
+    state["metric"] = wanted
     chosen: str = Bound(place).menu("metric", "Metric", METRICS, USUAL_METRIC, **({"width": 125} | how))
-    state[_METRIC], state[_METRIC_OF] = chosen, state.get(TITLE)
+    if state.get(_METRIC_OF, here) != here and wanted != USUAL_METRIC and not state.pop(_AGAIN, False):
+        state[_METRIC], state[_AGAIN] = wanted, True
+        st.rerun()
+    state[_METRIC], state[_METRIC_OF] = chosen, here
     return chosen
 
 
 def metric_now() -> str:
-    """Return the metric before its menu is drawn; another page begins with the one chosen last."""
+    """Return the metric before its menu is drawn."""
     state, here, link = st.session_state, st.session_state.get(TITLE), st.query_params.get("metric")
     is_new = state.get(_METRIC_OF, here) != here  # then the state may have the value of the page before
     asked = (link or state[_METRIC]) if is_new else state.get("metric", link)
