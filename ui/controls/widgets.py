@@ -183,22 +183,27 @@ def metric_menu(place: Any, **how: Any) -> str:
     Another page begins with the metric chosen last, after a second run: in its first one Streamlit leaves the
     value out of the address, or takes the default after Back.
     """
-    state, here, wanted = st.session_state, st.session_state.get(TITLE), metric_now()
+    state, arrived, wanted = st.session_state, _arrived(), metric_now()
     state["metric"] = wanted
     chosen: str = Bound(place).menu("metric", "Metric", METRICS, USUAL_METRIC, **({"width": 125} | how))
-    if state.get(_METRIC_OF, here) != here and wanted != USUAL_METRIC and not state.pop(_AGAIN, False):
+    if arrived and wanted != USUAL_METRIC and not state.pop(_AGAIN, False):
         state[_METRIC], state[_AGAIN] = wanted, True
         st.rerun()
-    state[_METRIC], state[_METRIC_OF] = chosen, here
+    state[_METRIC], state[_METRIC_OF] = chosen, state.get(TITLE)
     return chosen
 
 
 def metric_now() -> str:
     """Return the metric before its menu is drawn."""
-    state, here, link = st.session_state, st.session_state.get(TITLE), st.query_params.get("metric")
-    is_new = state.get(_METRIC_OF, here) != here  # then the state may have the value of the page before
-    asked = (link or state[_METRIC]) if is_new else state.get("metric", link)
+    state, link = st.session_state, st.query_params.get("metric")
+    asked = (link or state[_METRIC]) if _arrived() else state.get("metric", link)
     return asked if asked in METRICS else USUAL_METRIC
+
+
+def _arrived() -> bool:
+    """Return True on another page, where the state has no metric, or that of the page before."""
+    state = st.session_state
+    return _METRIC in state and ("metric" not in state or state.get(_METRIC_OF) != state.get(TITLE))
 
 
 def by_rank(metric: str) -> str:
