@@ -64,8 +64,10 @@ def table() -> None:
     from ui.shell.figures import show_table
 
     columns = {"change": [-5, 4], "score": [-0.25, 0.123456], "loss": [-0.0314159, None], "n": [1, 2]}
+    columns["share"] = [-0.5, 0.5]
     config = {"change": st.column_config.NumberColumn("change", format="%+d")}
     config["loss"] = st.column_config.NumberColumn("loss", format="%.3f", help="help")
+    config["share"] = st.column_config.NumberColumn("share", format="percent")
     show_table(pd.DataFrame(columns), column_config=config, hide_index=True)
 
 
@@ -78,6 +80,7 @@ def test_tables_have_minus_signs_and_stay_numbers() -> None:
     assert shown["score"].tolist() == ["−0.25", "0.1235"]
     assert shown["loss"].tolist() == ["−0.031", "–"]
     config = json.loads(drawn.proto.columns)
+    assert config["share"]["type_config"]["format"] == "percent", "the browser writes it"
     assert config["loss"]["help"] == "help"
     assert config["change"]["type_config"] == config["loss"]["type_config"] == {"type": "number"}
 

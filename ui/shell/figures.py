@@ -191,20 +191,22 @@ def show_answer(answer: str) -> None:
 def show_table(table: pd.DataFrame | Styler, **how: Any) -> Any:
     """Draw a table, with a dash for missing values; negative numbers have a minus sign, not a hyphen."""
     small = isinstance(table, pd.DataFrame) and table.columns.is_unique and table.size <= MOST_STYLED
-    signed = [name for name in table.select_dtypes("number") if (table[name] < 0).any()] if small else []
-    if not signed:
+    config, columns, forms = how.get("column_config", {}), {}, {}
+    for name in table.select_dtypes("number") if small else ():
+        own = config.get(name) or {}
+        kind = own.get("type_config", {"type": "number"})
+        printed = kind.get("format") or "%"
+        if (table[name] < 0).any() and printed.startswith("%"):
+            columns[name] = dict(own) | {"type_config": kind | {"format": None}}
+            forms[name] = partial(_signed, form=_form(table[name], printed.removeprefix("%")))
+    if not columns:
         return st.dataframe(table, placeholder="–", **how)
-    columns = {name: dict(how.get("column_config", {}).get(name) or {}) for name in signed}
-    written = {name: partial(_signed, form=_form(table[name], own)) for name, own in columns.items()}
-    for own in columns.values():
-        own["type_config"] = own.get("type_config", {"type": "number"}) | {"format": None}
-    told = how | {"column_config": {**how.get("column_config", {}), **columns}}
-    return st.dataframe(table.style.format(written, na_rep="–"), placeholder="–", **told)
+    told = how | {"column_config": {**config, **columns}}
+    return st.dataframe(table.style.format(forms, na_rep="–"), placeholder="–", **told)
 
 
-def _form(values: pd.Series, column: dict[str, Any]) -> str:
-    """Return the Python format of a column of numbers: its own, else up to four decimals."""
-    own = str(column.get("type_config", {}).get("format") or "").removeprefix("%")
+def _form(values: pd.Series, own: str) -> str:
+    """Return the Python format of a column of numbers with a printf format; "" for up to four decimals."""
     whole = pd.api.types.is_integer_dtype(values)
     return (own if whole else own.replace("d", ".0f")) or ("d" if whole else "")
 
