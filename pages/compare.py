@@ -6,7 +6,7 @@ from ui.compare import compare as views
 from ui.compare import compare_controls as controls
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
-from ui.controls.widgets import part_shown
+from ui.controls.widgets import metric_now, part_shown
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.shell.texts import escaped
@@ -18,7 +18,7 @@ with row.container(width="content"):
     controls.clear_button()
 with errors_as_sentences():
     waiting = controls.make_sent()
-    what = chosen_runs(controls.metric_now())
+    what = chosen_runs(metric_now())
     if what.notes and not waiting:  # a missing run is not lost
         st.caption(" ".join(map(escaped, what.notes)))
     if not what.every:

@@ -62,6 +62,11 @@ def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:
     titles = {k: str(k) for k in range(len(found.scores))}
     fig = plot.playback_figure(table, counts, titles, "nystroem", 10)
     assert [frame.name for frame in fig.frames] == list(titles.values())
+    cut, later = fig.data[-1], fig.frames[-1].data[-1]
+    assert [text for text in cut.text if text] == ["100\N{NO-BREAK SPACE}%"], "higher than the axis"
+    assert max(cut.y) < fig.layout.yaxis2.range[1] < 1
+    assert not any(later.text)
+    assert sum(later.y) == pytest.approx(1)
 
 
 def test_long_films_keep_their_ends() -> None:

@@ -97,6 +97,10 @@ def test_earlier_draws_are_thin_and_m_is_ringed() -> None:
     rings = [trace for trace in fig.data if trace.mode == "markers"]
     assert [(trace.x[0], trace.y[0]) for trace in rings] == [(10, 0.05), (10, 0.05), (10, 0.6)]
     assert [shape.x0 for shape in fig.layout.shapes] == [10, 10]
+    left, right = fig.layout.yaxis, fig.layout.yaxis2
+    assert (left.type, right.type, right.title.text) == ("log", None, "mean NDCG@10")
+    assert left.range[0] <= np.log10(0.05) < np.log10(0.1) <= left.range[1]
+    assert right.range[0] <= 0.6 < 0.7 <= right.range[1]
 
 
 def test_disagreements_are_those_of_a_double_loop() -> None:

@@ -12,6 +12,7 @@ from plotly.colors import sample_colorscale
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import superscript
 from rankviz.common.settings import Setting
 from rankviz.plots import sweep_map, sweep_settings
 from rankviz.plots.style import style_of
@@ -118,7 +119,10 @@ def test_values_of_ranges_are_points_by_their_powers() -> None:
     fig = sweep_map.map_figure(table, MIXED, "MAP")
     assert fig.data[0].type == "scatter"
     assert list(fig.data[0].x) == pytest.approx([math.log2(C) for C in table["x"]])
-    assert fig.layout.xaxis.title.text == "log₂ C"
+    assert fig.layout.xaxis.title.text == "C"
+    ticks = dict(zip(fig.layout.xaxis.tickvals, fig.layout.xaxis.ticktext, strict=True))
+    assert all(text == f"2{superscript(round(place))}" for place, text in ticks.items())
+    assert len(ticks) > 1
 
 
 def test_parallel_coordinates_have_every_complete_cell_and_its_settings_in_words() -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from rankviz import Fold, RankingData, RankSVM, evaluate
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets import make_fold
 from rankviz.datasets.samples import Sample
 from rankviz.metrics.significance import compare
@@ -32,7 +33,7 @@ from rankviz.whatif.changes import (
     WrongGrades,
     changed,
 )
-from rankviz.whatif.outcomes import Outcome, WhatIf, changed_pairs, count_changed_pairs
+from rankviz.whatif.outcomes import Outcome, WhatIf, by_query, changed_pairs, count_changed_pairs
 from rankviz.whatif.refits import refits_of
 
 FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=5, seed=3)
@@ -198,6 +199,31 @@ def test_answers_are_those_of_a_model_that_is_trained_directly(question: str, mo
     assert found.comparison("vali", METRIC).difference == pytest.approx((new - old).mean(), abs=1e-9)
     np.testing.assert_allclose(found.new["vali"], directly().predict(vali.X), atol=1e-4)
     assert np.abs(found.new["vali"] - found.old["vali"]).max() > 0.01
+
+
+def rbf(A: FloatArray, B: FloatArray) -> FloatArray:
+    """The kernel of `model`, written out."""
+    return np.exp(-0.2 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+
+def test_half_of_the_queries_keeps_the_landmarks_of_all(model: RankSVM) -> None:
+    """A model trained anew on the half draws other landmarks, and differs more than by the half."""
+    half = changed(FOLD.train, [SomeQueries(0.5)])
+    found = WhatIf(model, FOLD).outcome([SomeQueries(0.5)])
+    landmarks = model.feature_map_.landmarks
+    values, vectors = np.linalg.eigh(rbf(landmarks, landmarks))
+
+    def features(X: FloatArray) -> FloatArray:
+        return rbf(X, landmarks) @ vectors / np.sqrt(values)
+
+    same = RankSVM(feature_map="linear", C=model.C, tol=1e-10).fit(features(half.X), half.y, qid=half.qid)
+    np.testing.assert_allclose(found.new["vali"], same.predict(features(FOLD.vali.X)), atol=1e-4)
+    new, old = (by_query(scores, FOLD.vali, METRIC) for scores in (found.new["vali"], found.old["vali"]))
+    assert found.comparison("vali", METRIC).difference == pytest.approx((new - old).mean())
+    anew = plain(half, random_state=0)
+    own = by_query(anew.predict(FOLD.vali.X), FOLD.vali, METRIC)
+    assert np.abs(anew.predict(FOLD.vali.X) - found.new["vali"]).max() > 0.01
+    assert abs((own - new).mean()) > 1e-3
 
 
 def test_both_rankings_are_judged_by_the_changed_grades(what_if: WhatIf) -> None:

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.numbers import percent
 from rankviz.datasets.types import RankingData
 from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
 from rankviz.metrics.pairwise import histogram, summary
@@ -112,9 +113,9 @@ def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
         "width": right - left,
         "name": "preference pairs",
         "marker": {"color": style_of(method).colour, "opacity": 0.55, "line": {"width": 0}},
-        "customdata": table[["pairs", "left", "right"]],
+        "customdata": table[["pairs", "left", "right", "share"]],
         "hovertemplate": "margin %{customdata[1]:.4g} to %{customdata[2]:.4g}<br>"
-        "%{customdata[0]:,} pairs (%{y:.2%})<extra></extra>",
+        "%{customdata[0]:,} pairs (%{customdata[3]:.2%})<extra></extra>",
     }
 
 
@@ -204,13 +205,14 @@ def playback_figure(
     fig = make_subplots(**columns, subplot_titles=("rank by score", "share of pairs by margin"))
     for grade in grades:
         fig.add_scatter(**_documents(table, shown[0], grade), name=f"grade {grade}", row=1, col=1)
-    fig.add_bar(**bars(counts[counts["iteration"] == shown[0]], method), row=1, col=2)
+    most = _tallest(counts)
+    fig.add_bar(**_cut_bars(counts[counts["iteration"] == shown[0]], method, most), row=1, col=2)
     fig.frames = [
         go.Frame(
             name=str(k),
             data=[
                 *(go.Scatter(**_documents(table, k, grade)) for grade in grades),
-                go.Bar(**bars(counts[counts["iteration"] == k], method)),
+                go.Bar(**_cut_bars(counts[counts["iteration"] == k], method, most)),
             ],
             layout={"title": {"text": f"<b>{titles[k]}</b>"}},
         )
@@ -264,12 +266,23 @@ def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -
     fig.update_yaxes(title_text="rank", range=[top + 0.6, 0.4], dtick=1 if top <= 20 else 5, row=1, col=1)
     ends = [float(counts["left"].min()), float(counts["right"].max())]
     fig.update_xaxes(title_text="margin t", range=ends, row=1, col=2)
-    # at the start all margins are 0: that one bar would flatten all others
-    later = counts[counts["iteration"] > 0]
-    tallest = float((later if len(later) else counts)["share"].max())
-    fig.update_yaxes(tickformat=".0%", range=[0.0, 1.08 * (tallest or 1.0)], row=1, col=2)
+    fig.update_yaxes(tickformat=".0%", range=[0.0, 1.15 * _tallest(counts)], row=1, col=2)
     for t in (0.0, 1.0):
         fig.add_vline(x=t, line=GUIDE, row=1, col=2)
+
+
+def _tallest(counts: pd.DataFrame) -> float:
+    """Return the largest share of a bin, but at the start: then all margins are 0, in one bar."""
+    later = counts[counts["iteration"] > 0]
+    return float((later if len(later) else counts)["share"].max()) or 1.0
+
+
+def _cut_bars(counts: pd.DataFrame, method: str, most: float) -> dict[str, Any]:
+    """Return the bars of an iteration; one that is higher than the axis ends with its share."""
+    share = counts["share"].to_numpy()
+    told = [percent(one) if one > most else "" for one in share]
+    drawn = {"y": np.minimum(share, 1.02 * most), "text": told, "textposition": "outside", "textangle": 0}
+    return bars(counts, method) | drawn | {"constraintext": "none"}
 
 
 def _buttons(y: float) -> dict[str, Any]:

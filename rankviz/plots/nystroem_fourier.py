@@ -33,6 +33,8 @@ from rankviz.plots.style import (
 )
 
 HEIGHT = 350
+BAR = 112
+"""Height in pixels of a colour bar: no more than the matrices beside it have on a phone."""
 TITLE_SIZE = 13  # titles of panels side by side on a phone
 ERROR = "error"
 """The measure of `draws_data` besides metrics."""
@@ -85,9 +87,9 @@ def matrices_figure(
         fig.add_trace(heat, row=1, col=place)
     low, high = _range_of(K)
     strong = STRONG * (high - low)
-    bar = {"orientation": "h", "thickness": 10, "nticks": 5, "len": 0.28, "y": -0.03, "yanchor": "top"}
-    right = bar | {"title": {"text": "κ", "side": "top"}, "x": 0.5}
-    left = bar | {"title": {"text": "K̃ − K", "side": "top"}, "x": 0.17}
+    bar = {"thickness": 10, "nticks": 4, "lenmode": "pixels", "len": BAR, "y": 1, "yanchor": "top"}
+    right = bar | {"title": {"text": "κ", "side": "top"}, "xref": "container", "x": 1, "xanchor": "right"}
+    left = bar | {"title": {"text": "K̃ − K", "side": "top"}, "xref": "container", "x": 0, "xanchor": "left"}
     fig.update_xaxes(showticklabels=False, ticks="", constrain="domain", showgrid=False)
     fig.update_yaxes(
         autorange="reversed",
@@ -102,11 +104,11 @@ def matrices_figure(
     fig.layout.yaxis.scaleanchor = "x"
     return finished(
         fig,
-        height=HEIGHT + 20,
+        height=HEIGHT - 16,
         meta={"alone": 360},  # three squares in a row need no more height, and two rows of controls are above
         coloraxis={"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": right},
         coloraxis2={"colorscale": DIVERGING, "cmin": -strong, "cmax": strong, "colorbar": left},
-        margin={"l": 10, "r": 10, "t": 50, "b": 70},
+        margin={"l": 52 if differences else 10, "r": 44, "t": 50, "b": 34},
     ).update_annotations(font_size=TITLE_SIZE)
 
 

@@ -80,17 +80,25 @@ def listed_values(design: Design, name: str) -> list[Any]:
 
 def axis_title(design: Design, name: str) -> str:
     """Return the title of an axis of `axis_positions`."""
-    setting = design.settings[name]
-    by_powers = isinstance(design.axis(name), Range) and is_logarithmic(setting)
-    return f"log₂ {setting.symbol}" if by_powers else setting_name(setting)
+    return setting_name(design.settings[name])
 
 
 def axis_ticks(design: Design, name: str) -> dict[str, Any]:
-    """Return ticks of an axis of `axis_positions`: at most ten listed values."""
-    values, setting = listed_values(design, name), design.settings[name]
+    """Return ticks of an axis of `axis_positions`: at most ten listed values, or powers."""
+    values, setting, axis = listed_values(design, name), design.settings[name], design.axis(name)
+    if isinstance(axis, Range) and is_logarithmic(setting):
+        exponents = _exponents(axis)
+        return {"tickvals": exponents, "ticktext": [value_text(setting, 2.0**one) for one in exponents]}
     shown = range(0, len(values), max(math.ceil(len(values) / MOST_TICKS), 1))
     words = [value_text(setting, values[place]) for place in shown]
     return {"tickvals": list(shown), "ticktext": words} if values else {}
+
+
+def _exponents(axis: Range) -> list[float]:
+    """Return at most eight exponents of powers of two within a range; its ends if there is at most one."""
+    low, high = math.log2(axis.low), math.log2(axis.high)
+    whole = [float(one) for one in range(math.ceil(low), math.floor(high) + 1)]
+    return whole[:: math.ceil(len(whole) / 8)] if len(whole) > 1 else [low, high]
 
 
 def colours_between(values: pd.Series[float]) -> list[float]:
@@ -298,10 +306,7 @@ def _ticks(design: Design, table: pd.DataFrame, name: str) -> list[tuple[float, 
         return marks + list(zip(at, words["ticktext"], strict=True))
     values: list[Any]
     if is_logarithmic(setting):
-        low, high = math.log2(axis.low), math.log2(axis.high)
-        exponents = np.arange(math.ceil(low), math.floor(high) + 1)
-        shown = exponents[:: math.ceil(len(exponents) / 8)] if len(exponents) > 1 else [low, high]
-        values = [2.0 ** float(one) for one in shown]
+        values = [2.0**one for one in _exponents(axis)]
     else:
         values = sorted({type(axis.low)(place) for place in np.linspace(axis.low, axis.high, 5)})
     at = _share(design, name, values).tolist()

@@ -123,6 +123,12 @@ def fold_words(fold: str) -> str:
     return f"fold {fold.removeprefix('Fold')}" if fold.startswith("Fold") else fold
 
 
+def fold_title(fold: str) -> str:
+    """Format the name of a fold for menus and headings: "Fold 1" for Fold1."""
+    words = fold_words(fold)
+    return fold if words == fold else f"F{words[1:]}"
+
+
 def method_label(spec: RunSpec) -> str:
     """Format the legend entry of a run: "Nyström, m = 500", "factorised RankSVM, K = 5"."""
     described = describe(spec)

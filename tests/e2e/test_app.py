@@ -73,7 +73,7 @@ def test_a_shared_link_gives_the_same_state_and_the_same_figures(server: Server,
     open_page(page, f"{server.url}/train")
     step_slider(page, "Number of features (m)", -2)
     step_slider(page, "C", 3)
-    choose(page, "Fold", "Fold2")
+    choose(page, "Fold", "Fold 2")
     link, state, shown = page.evaluate("location.href"), query_of(page), traces(page, "ndcg-at-k")
     assert state.items() >= {"m": "50", "c": "-1", "fold": "Fold2"}.items()
 
@@ -149,7 +149,7 @@ def test_an_address_after_a_change_of_fold_shows_the_same_query(
     server: Server, page: Page, page_name: str, label: str
 ) -> None:
     open_page(page, f"{server.url}/{page_name}?m=10&fold=Fold2")
-    choose(page, "Fold", "Fold1")
+    choose(page, "Fold", "Fold 1")
     menu = page.get_by_test_id("stMain").get_by_role("combobox", name=label).first
     before = menu.input_value()
     open_page(page, page.evaluate("location.href"))

@@ -157,7 +157,7 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
     open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
     assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
     expect(sidebar(page).get_by_role("button", name="Presentation")).to_be_in_viewport(ratio=1)
-    for chosen in page.locator(":is(.st-key-data, .st-key-fold) input").all():
+    for chosen in page.locator(":is(.st-key-data, .st-key-fold-named) input").all():
         whole = "input => input.closest('details:not([open])') || input.scrollWidth <= input.clientWidth"
         assert chosen.evaluate(whole), "its value is whole"
     for documents in page.locator(".ranked-list .view, .weights .right").all():
@@ -290,13 +290,22 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
     page.get_by_role("button", name="Pin this run").click()
     wait_settled(page)
     assert "pins" in query_of(page)
-    follow(page, "Data")
-    page.wait_for_url("**/data*")
+    follow(page, "Two models")
+    page.wait_for_url("**/side_by_side*")
     wait_settled(page)
+    metric = page.get_by_test_id("stMain").get_by_role("combobox", name="Metric")
+    expect(metric).to_have_value("MAP")
+    assert query_of(page)["metric"] == "MAP"
+    metric.click()
+    page.get_by_role("option", name="P@5", exact=True).click()
+    wait_settled(page)
+    assert query_of(page)["metric"] == "P@5"
     page.go_back()
     page.wait_for_url("**/train*")
     wait_settled(page)
-    assert query_of(page).items() >= {"m": "50", "metric": "MAP"}.items(), "and its own controls are as left"
+    expect(metric).to_have_value("P@5")  # the one chosen last
+    assert query_of(page).items() >= {"m": "50", "metric": "P@5"}.items()
+    assert "pins" in query_of(page), "and its own controls are as left"
     page.go_back()
     page.wait_for_url("about:blank")
 

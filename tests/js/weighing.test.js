@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Weighing, between, moved, valueOf } from "../../ui/browser/weights/weighing.js";
+import { Weighing, between, moved, told, valueOf } from "../../ui/browser/weights/weighing.js";
 
 const base64 = (...numbers) => Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 const made = () => new Weighing({
@@ -74,4 +74,9 @@ test("a walk is somewhere between two of its steps", () => {
 test("only weights that differ from the learned ones are sent", () => {
   assert.deepEqual(moved([1, 2, 0], [1, -2, 0]), [[1, 2]]);
   assert.deepEqual(moved([1, 2], [1, 2]), []);
+});
+
+test("small numbers have a power of ten, and all a minus sign", () => {
+  assert.deepEqual([-0.00036, 0.00036, -0.0005].map(told), ["−3.6 × 10⁻⁴", "3.6 × 10⁻⁴", "−0.001"]);
+  assert.deepEqual([0, 12.3456].map(told), ["0.000", "12.346"]);
 });

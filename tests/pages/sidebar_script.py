@@ -37,9 +37,9 @@ def sidebar_alone(page: str = "home", **link: Any) -> AppTest:
 
 
 def controls(app: AppTest) -> dict[str, list[Any]]:
-    """The controls in view and those in the expander, each in the order of the sidebar."""
+    """The controls in view and those in the expander, each in the order of the sidebar, without twins."""
     below = _widgets(app.sidebar.expander[0])
-    keys = {widget.key for widget in below}
+    keys = {"fold-named", *(widget.key for widget in below)}
     return {"in view": [one for one in _widgets(app.sidebar) if one.key not in keys], "below": below}
 
 

@@ -172,7 +172,7 @@ def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store
     store.records.keep(found, "somebody")
     store.marks.share("somebody", [spec.hash])
     app = open_page("compare", runs=digests([*made(), *found]))
-    assert "Some models lack Fold2; compared on Fold1." in words(app)
+    assert "Some models lack fold 2; compared on fold 1." in words(app)
     assert heading(app) == of_library("vali")
     app = open_page("compare", runs=digests([made()[0], *found]))
     assert "has no run on Fold" in app.error[0].value

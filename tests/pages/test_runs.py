@@ -152,6 +152,29 @@ def test_a_link_shows_the_same_selection(
     assert not set(link) & set(app.query_params)
 
 
+def test_folds_have_their_numbers_in_words_and_their_names_in_links(
+    open_page: Opener, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
+    as_visitor(ME)
+    other = replace(made[1], spec=made[1].spec.but(fold="Fold2"))
+    run_store().records.keep([made[0], other], digest_of(ME))
+    app = open_page("runs", only_f="Fold2")
+    shown = app.multiselect(key="only_f-named")
+    assert (shown.options, shown.value) == (["Fold 1", "Fold 2"], ["Fold2"])
+    assert len(rows(app)) == 1
+    shown.set_value([]).run()
+    assert len(rows(app)) == 2
+    assert sorted(rows(app)["Fold"]) == ["fold 1", "fold 2"]
+    assert "only_f" not in app.query_params
+
+
+@pytest.mark.usefixtures("store")
+def test_an_axis_of_powers_has_powers(open_page: Opener) -> None:
+    axis = figures(open_page("runs", against="C"))[0]["layout"]["xaxis"]
+    assert (axis["title"]["text"], axis["tickvals"]) == ("C", [-8, -7, -6, -4])
+    assert axis["ticktext"] == ["2⁻⁸", "2⁻⁷", "2⁻⁶", "2⁻⁴"]
+
+
 @pytest.mark.usefixtures("store")
 def test_numbers_are_chosen_by_a_range(open_page: Opener) -> None:
     app = open_page("runs", by="C")

@@ -113,6 +113,17 @@ def test_the_fold_is_greyed_out_where_all_folds_are_pooled() -> None:
     assert not sidebar_alone("ndcg_vs_m", folds="all folds").selectbox(key="fold").disabled
 
 
+def test_a_fold_is_called_by_its_number_and_keeps_its_name_in_links() -> None:
+    app = sidebar_alone(fold="Fold2")
+    shown = app.selectbox(key="fold-named")
+    assert (shown.options, shown.value) == (["Fold 1", "Fold 2", "Fold 3"], "Fold2")
+    shown.select("Fold 3").run()
+    assert app.session_state["spec"].fold == linked(app)["fold"] == "Fold3"
+    app.session_state["fold"] = "Fold1"  # as a link of Train does
+    assert app.run().selectbox(key="fold-named").value == app.session_state["spec"].fold == "Fold1"
+    assert sidebar_alone("influence").selectbox(key="fold-named").disabled
+
+
 @pytest.mark.parametrize("link", [{}, {"map": "linear"}])
 def test_what_cannot_change_the_linear_weights_is_greyed_out(link: dict[str, str]) -> None:
     app = sidebar_alone("weights", **link)

@@ -311,6 +311,15 @@ def test_designs_of_papers(design: str, begins: str, open_page: Opener) -> None:
     assert app.text_input(key="sweep-title").placeholder.startswith(begins)
 
 
+def test_folds_are_chosen_by_their_numbers(open_page: Opener) -> None:
+    app = open_page("sweep", folds="Fold1")
+    shown = app.multiselect(key="folds-named")
+    assert (shown.options, shown.value) == (["Fold 1", "Fold 2", "Fold 3"], ["Fold1"])
+    shown.select("Fold 3").run()
+    assert app.session_state["folds"] == ["Fold1", "Fold3"]
+    assert "50 runs of 25 models in 2 families" in app.header[0].value
+
+
 @pytest.mark.parametrize("kind", ["random points", "Sobol points"])
 def test_drawn_points_on_three_axes(kind: str, open_page: Opener) -> None:
     app = open_page("sweep", m=5, kind=kind)

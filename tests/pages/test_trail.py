@@ -12,6 +12,7 @@ from rankviz.metrics.significance import compare
 from rankviz.runs.run import execute
 from ui.controls import trail
 from ui.controls.widgets import USUAL_METRIC
+from ui.defaults import page_hash
 from ui.shell import words
 
 Opener = Callable[..., AppTest]
@@ -62,7 +63,7 @@ def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in effects(train)
 
 
-@pytest.mark.parametrize("page", ["train", "ndcg_vs_m"])
+@pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "why", "convergence", "low_rank"])
 def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2", upto="50", metric="MAP")
     change(app, c=-3)
@@ -71,6 +72,16 @@ def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener
     assert words.OTHER_SEED.format(difference=trail.with_minus(moved[0] - moved[1], "+z.3f")) in effects(app)
     app.selectbox(key="metric").select("P@5").run()
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in effects(app)
+
+
+def test_another_page_begins_with_the_metric_chosen_last(train: AppTest) -> None:
+    train.selectbox(key="metric").select("P@5").run()
+    for page, title in (("why", "Why"), ("data", "Data"), ("why", "Why")):
+        train._page_hash = page_hash(page)
+        train.query_params.pop("metric", None)
+        train.run()
+        assert train.title[0].value == title
+        assert title == "Data" or train.selectbox(key="metric").value == "P@5"
 
 
 def test_one_click_leads_back(train: AppTest) -> None:

@@ -54,6 +54,8 @@ from ui.model.what_if_editors import changes_of, grades, script
 from ui.model.what_if_lists import Lists
 from ui.model.what_if_models import MODELS, MOST_BYTES, Memory, SharedModel
 from ui.model.what_if_words import (
+    DRAWS_AGAIN,
+    KEEPS,
     NOT_LEARNED,
     NOT_TRAINED,
     NOTHING_YET,
@@ -64,6 +66,7 @@ from ui.model.what_if_words import (
     named,
     of_change,
 )
+from ui.shell.figures import zero_by_definition
 from ui.shell.texts import escaped
 from ui.work.folds import IDLE_SECONDS
 
@@ -290,6 +293,28 @@ def test_half_of_the_queries_wrong_grades_and_another_draw_are_a_click_each(open
         assert ranking(app) == before
 
 
+def test_half_of_the_queries_says_what_it_keeps(open_page: Opener) -> None:
+    drawn = {"Nyström": "landmarks", "random Fourier": "frequencies", "linear": ""}
+    for kind, kept in drawn.items():
+        app = open_page("what_if", map=kind, m=10)
+        told = KEEPS.format(drawn=kept) if kept else DRAWS_AGAIN
+        assert button(app, "training-SomeQueries").help == told
+        assert button(app, "training-WrongGrades").help == DRAWS_AGAIN
+
+
+@pytest.mark.parametrize(("metric", "k"), [("NDCG@10", 10), ("NDCG@8", 8), ("P@10", 10), ("MAP", 0)])
+def test_a_query_too_short_for_its_metric_is_explained(metric: str, k: int, open_page: Opener) -> None:
+    """Of the query's fifteen documents, seven or eight are left: NDCG@10 is 0, and NDCG@8 only of seven."""
+    for left in (7, 8):
+        out = "__".join(f"o_t0_{number}" for number in range(15 - left))
+        app = open_page("what_if", m=10, metric=metric, changes=out)
+        (table,) = [one.value for one in app.markdown if one.value.startswith("| queries")]
+        is_zero = table.splitlines()[2].split(" | ")[1] == "0.000"
+        told = zero_by_definition(metric, left)
+        assert is_zero == bool(told) == (metric.startswith("NDCG") and left < k)
+        assert any(told and told in one.value for one in app.caption) == bool(told)
+
+
 @pytest.mark.parametrize(("kind", "drawn"), [("Nyström", "landmarks"), ("random Fourier", "frequencies")])
 def test_what_is_drawn_has_its_name(kind: str, drawn: str, open_page: Opener) -> None:
     app = open_page("what_if", map=kind, m=20, changes="r_1")
@@ -438,7 +463,7 @@ def test_the_program_finds_what_the_page_says(
     capsys.readouterr()
     runpy.run_path(str(program))
     printed = capsys.readouterr().out
-    table = next(one.value for one in app.markdown if one.value.startswith("| |"))
+    table = next(one.value for one in app.markdown if one.value.startswith("| queries |"))
     rows = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in table.splitlines()[3:]}
     assert "vali: NDCG@10" in printed
     assert f"{rows['validation']} with them" in printed
@@ -465,8 +490,8 @@ def test_answer_table_and_chart_are_by_the_metric_of_the_link(metric: str, open_
     assert change in said
     own = [f"{one.iloc[0]:.3f}" for one in values["train"]]
     assert (f"from {metric} {own[0]} to {own[1]}" if own[0] != own[1] else f"keeps {metric} {own[1]}") in said
-    table = next(one.value for one in app.markdown if one.value.startswith("| |"))
-    assert table.startswith(f"| | {metric} |")
+    table = next(one.value for one in app.markdown if one.value.startswith("| queries |"))
+    assert table.startswith(f"| queries | {metric} |")
     row = next(row for row in table.splitlines() if "| validation |" in row)
     assert f"| {new.mean():.3f} | {with_minus(found.difference, '+.3f')} {'[' * ends.known}" in row
     assert not re.search(r"\d\.\d{4}", said + table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
 
@@ -53,6 +55,34 @@ def test_labels_follow_from_a_mapping_and_helps_from_the_key() -> None:
     assert app.selectbox(key="a").help == "help of a"
     assert app.selectbox(key="c").help == "own help"
     assert app.sidebar.text_input(key="j").disabled
+
+
+def table() -> None:
+    import pandas as pd
+    import streamlit as st
+
+    from ui.shell.figures import show_table
+
+    columns = {"change": [-5, 4], "score": [-0.25, 0.123456], "loss": [-0.0314159, None], "n": [1, 2]}
+    columns["share"] = [-0.5, 0.5]
+    config = {"change": st.column_config.NumberColumn("change", format="%+d")}
+    config["loss"] = st.column_config.NumberColumn("loss", format="%.3f", help="help")
+    config["share"] = st.column_config.NumberColumn("share", format="percent")
+    show_table(pd.DataFrame(columns), column_config=config, hide_index=True)
+
+
+def test_tables_have_minus_signs_and_stay_numbers() -> None:
+    (drawn,) = AppTest.from_function(table, default_timeout=60).run().dataframe
+    assert drawn.value["change"].tolist() == [-5, 4]
+    styler = drawn.proto.arrow_data.styler
+    shown = pa.ipc.open_stream(styler.display_values).read_pandas()
+    assert shown["change"].tolist() == ["−5", "+4"]
+    assert shown["score"].tolist() == ["−0.25", "0.1235"]
+    assert shown["loss"].tolist() == ["−0.031", "–"]
+    config = json.loads(drawn.proto.columns)
+    assert config["share"]["type_config"]["format"] == "percent", "the browser writes it"
+    assert config["loss"]["help"] == "help"
+    assert config["change"]["type_config"] == config["loss"]["type_config"] == {"type": "number"}
 
 
 def test_a_menu_keeps_its_value_while_that_is_an_option() -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from rankviz.analysis.contestants import Contestant, Run, contestants
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
+from rankviz.runs.description import fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.record import NOT_MADE_HERE, RunRecord
 from rankviz.runs.selection import Choice, select
@@ -160,8 +161,11 @@ def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str
     kept = [
         Contestant(one.label, tuple(run for run in one.runs if run.spec.fold in common)) for one in models
     ]
-    left_out = ", ".join(fold for fold in every if fold not in common)
-    return kept, words.COMMON_FOLDS.format(left_out=left_out, common=", ".join(common))
+    left_out = [fold for fold in every if fold not in common]
+    told = {"left_out": left_out, "common": common}
+    return kept, words.COMMON_FOLDS.format(
+        **{name: ", ".join(map(fold_words, folds)) for name, folds in told.items()}
+    )
 
 
 def _records(specs: Iterable[RunSpec]) -> list[RunRecord]:

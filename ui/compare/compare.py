@@ -26,6 +26,7 @@ from rankviz.datasets import load_demo
 from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import style_of
+from rankviz.runs.description import fold_words
 from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
 from ui.compare import compare_words as words
@@ -288,7 +289,7 @@ def _facts_of(digests: tuple[str, ...], part: str, _specs: list[RunSpec]) -> pd.
     folds = [(spec, fold_of(spec)) for spec in _specs]
     for spec, fold in folds:
         if spec.digest and fold.digest != spec.digest:
-            raise SettingError(words.DATA_CHANGED.format(fold=spec.fold, dataset=spec.dataset))
+            raise SettingError(words.DATA_CHANGED.format(fold=fold_words(spec.fold), dataset=spec.dataset))
     return query_facts(fold.parts[part] for _, fold in folds)
 
 

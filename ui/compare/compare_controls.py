@@ -35,7 +35,7 @@ from ui.controls.compared import (
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import data_from_state, go_to, spec_from_state
-from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds
+from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds, metric_menu
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import KEPT_ALONE
@@ -50,7 +50,7 @@ MOST_ROWS = 200
 """Number of models in the dialog, the latest first; a search finds older ones."""
 MOST_SEEDS = 10
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
-BASELINE, METRIC, FURTHER, TEST = "baseline", "metric", "further", "tested"
+BASELINE, FURTHER, TEST = "baseline", "further", "tested"
 
 
 def button() -> None:
@@ -182,17 +182,11 @@ class Asked:
         return self.metrics[0]
 
 
-def metric_now() -> str:
-    """Return the leading metric before its menu is drawn: studies choose their cells by it."""
-    asked = st.session_state.get(METRIC, st.query_params.get(METRIC, ""))
-    return asked if asked in METRICS else "NDCG@10"
-
-
 def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     baseline, bound = _baseline(row, models, what.baseline), Bound(row)
-    metric = bound.menu(METRIC, "Metric", METRICS, "NDCG@10", width=125, help=words.METRIC_HELP)
+    metric = metric_menu(row, help=words.METRIC_HELP)
     others = [name for name in METRICS if name != metric]
     further = bound.several(
         FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP

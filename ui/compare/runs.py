@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +43,7 @@ MADE, SECONDS = "when it was made", "seconds of training"
 LATEST, BEST, QUICKEST = "latest", "best", "quickest"
 MOST_LISTED = 2000
 """Largest number of rows sent to the browser; figure, search and actions on all runs use the others too."""
-_SUB = {2: "₂", 10: "₁₀"}
+MOST_TICKS = 10
 
 
 def cells(
@@ -251,14 +252,16 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
     if column not in found or found[column].notna().sum() < 2:
         show_answer(answer)
         return
-    x, title, kind = _axis(_axes(shown, columns)[what.against], found, columns)
+    name = _axes(shown, columns)[what.against]
+    x, title, kind = _axis(name, found, columns)
     data = metric_vs_setting.runs_data(found, x, column, best)
     drawn = metric_vs_setting.thinned_runs(data)
     some = f" {len(drawn):,} of {len(data):,} drawn." if len(drawn) < len(data) else ""
     if len(found) < len(shown.table):
         some += f" Runs {NOT_MADE_HERE}, are not drawn."
+    figure = metric_vs_setting.runs_figure(drawn, title, f"{shown.metric}, validation", kind=kind)
     show_figure(
-        metric_vs_setting.runs_figure(drawn, title, f"{shown.metric}, validation", kind=kind),
+        figure.update_xaxes(_ticks(name, found, columns)),
         data,
         answer=answer,
         key="many-runs",
@@ -280,12 +283,20 @@ def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[A
         return found["seconds"], f"{SECONDS} (log)", "log"
     setting = columns.setting(name)
     if columns.by_powers(name, found):
-        title = f"log{_SUB.get(columns.base(name), '')} {setting.symbol}"
-        return columns.exponents(name, found), title, "linear"
+        return columns.exponents(name, found), setting.symbol, "linear"
     if pd.api.types.is_numeric_dtype(found[name]):
         kind = "log" if name == N_COMPONENTS.name else "linear"
         return found[name], f"{setting.symbol} (log)" if kind == "log" else setting.symbol, kind
     return columns.in_words(name, found), setting.label, "category"
+
+
+def _ticks(name: str, found: pd.DataFrame, columns: Columns) -> dict[str, Any]:
+    """Return ticks of an axis of exponents, as powers; none for other columns."""
+    if name not in columns.names or not columns.by_powers(name, found):
+        return {}
+    places = sorted(columns.exponents(name, found).dropna().unique())
+    shown = places[:: math.ceil(len(places) / MOST_TICKS)]
+    return {"tickvals": shown, "ticktext": [_power(columns.base(name), one) for one in shown]}
 
 
 def _table(

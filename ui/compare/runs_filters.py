@@ -17,6 +17,7 @@ from rankviz.common.settings import Powers, Setting, Steps, Whole, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.datasets.samples import SETTINGS as OF_SAMPLES
 from rankviz.models.methods import METHODS
+from rankviz.runs.description import fold_title, fold_words
 from rankviz.store.study import STATES
 from ui.compare.runs_words import SEARCH_HELP
 from ui.controls.settings import METHOD, NORMALISATION
@@ -25,7 +26,7 @@ from ui.shell.texts import escaped
 
 _NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
 DATASET = replace(_NAMED, name="dataset", symbol="data", label="Data set", key="d")
-FOLD = replace(_NAMED, name="fold", symbol="fold", label="Fold", key="f")
+FOLD = replace(_NAMED, name="fold", symbol="fold", label="Fold", key="f", caption=fold_words)
 _NORMALISED = replace(
     NORMALISATION, quiet=True, caption=lambda name: f"normalised: {NORMALISATIONS[name].label}"
 )
@@ -48,6 +49,7 @@ SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
 )
 """Keys of the widgets, and names in the address; those of settings begin with `OF_SETTING`."""
 OF_SETTING = "only_"
+OF_FOLD = f"{OF_SETTING}{FOLD.key}"
 USUAL_METRIC = "NDCG@10"
 ALL, OWN, SHARED = "all", "own", "shared by others"
 MOST_STOPS = 200
@@ -279,14 +281,18 @@ def _choice(label: str, key: str, options: Sequence[Any], written: Mapping[Any, 
     if key in st.session_state:
         st.session_state[key] = [one for one in st.session_state[key] if one in options]
     labels = {one: written.get(one, str(one)) for one in options}
-    return BOUND.several(key, label, labels, [], placeholder="all", help=hint)
+    how = {"placeholder": "all", "help": hint}
+    if key == OF_FOLD:
+        return list(BOUND.named(BOUND.several, key, label, labels, [], **how))
+    return BOUND.several(key, label, labels, [], **how)
 
 
 def _by_names(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     for setting, hint in ((DATASET, "The data sets."), (FOLD, "The folds.")):
         names = sorted(table[setting.name].dropna().unique())
         if len(names) > 1:
-            chosen = _choice(setting.label, f"{OF_SETTING}{setting.key}", names, {}, hint)
+            titles = {name: fold_title(name) for name in names} if setting is FOLD else {}
+            chosen = _choice(setting.label, f"{OF_SETTING}{setting.key}", names, titles, hint)
             found = found[found[setting.name].isin(chosen)] if chosen else found
     return found
 

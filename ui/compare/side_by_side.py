@@ -19,7 +19,7 @@ from ui.compare import side_by_side_words as words
 from ui.controls import selection
 from ui.controls.curves import approximate_specs, report_left_out
 from ui.controls.models import Option, Two, default_two, menu, pin_buttons, pinned_models, sidebar_models
-from ui.controls.widgets import METRICS, Bound
+from ui.controls.widgets import Bound, metric_menu
 from ui.model.why_choices import CURRENT
 from ui.model.why_choices import offer as offer_why
 from ui.shell.errors import end_page, errors_as_sentences
@@ -31,6 +31,7 @@ from ui.shell.figures import (
     show_answer,
     show_figure,
     show_table,
+    zero_by_definition,
 )
 from ui.shell.page import ALONE, VIEW, close_other_tab, is_on
 from ui.work.jobs import run_or_wait
@@ -52,7 +53,8 @@ def one_query(what: words.Compared) -> int:
     scores = what.pair.left.scores[what.part], what.pair.right.scores[what.part]
     documents = ranked_list.scatter_data(*scores, what.data, position, scale)
     moved = ranked_list.largest_moves(documents, MOST_MOVED)
-    st.markdown(words.query_reading(row, moved, what.pair))
+    why = zero_by_definition(what.metric, len(documents))
+    st.markdown(f"{words.query_reading(row, moved, what.pair)} {why}".strip())
     chosen_documents = selection.marked_documents(set(documents["document"]))
     k = min(length, len(documents))
     lists, points = st.columns(2, gap="medium")
@@ -163,7 +165,7 @@ def controls(spec: RunSpec) -> Choice:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     left = menu(row.container(width=240), "Left", options, first, "left", words.WHICH)
     right = menu(row.container(width=240), "Right", options, second, "right", words.WHICH)
-    metric = Bound(row).menu("metric", "Metric", METRICS, "NDCG@10", width=150, help=words.METRIC_HELP)
+    metric = metric_menu(row, help=words.METRIC_HELP)
     with row:
         pin_buttons(spec)
     return Choice(left, right, metric)

@@ -26,6 +26,7 @@ from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
 from rankviz.learning.pairs import COSTS
 from rankviz.learning.solvers import SOLVER, TOL
 from rankviz.models.methods import METHODS
+from rankviz.runs.description import fold_title
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
@@ -43,7 +44,7 @@ from ui.controls.settings import (
     is_read,
     preset,
 )
-from ui.controls.widgets import Bound
+from ui.controls.widgets import Bound, mirrored
 from ui.shell import words
 from ui.shell.page import KEPT_ALONE, TITLE
 from ui.work.folds import fold_of
@@ -126,11 +127,6 @@ def _draw_on_page(settings: Collection[Setting], unread: Callable[[Setting], str
             _control(setting, unread(setting), f"{setting.key}-on-page")
 
 
-def _write(setting: Setting, key: str) -> None:
-    """Write what a control on the page holds into that of the sidebar (a callback)."""
-    st.session_state[setting.key] = st.session_state[key]
-
-
 def own_place() -> DeltaGenerator:
     """Return the place above the shared settings, for a page's own controls."""
     place: DeltaGenerator = st.session_state[_OWN]
@@ -181,11 +177,8 @@ def _control(setting: Setting, why: str, on_page: str = "") -> None:
     if not on_page:
         control_of(setting).draw(disabled=bool(why), hint=hint)
         return
-    state = st.session_state
-    if state.get(on_page) != state[setting.key]:  # else a moving thumb would be set back
-        state[on_page] = state[setting.key]
-    how = {"disabled": bool(why), "help": hint, "bind": None, "on_change": _write, "args": (setting, on_page)}
-    control_of(setting).widget(on_page, setting.label, state[setting.key], how)
+    how = {"disabled": bool(why), "help": hint} | mirrored(setting.key, on_page)
+    control_of(setting).widget(on_page, setting.label, st.session_state[setting.key], how)
 
 
 def _costs_are_wrong() -> bool:
@@ -211,12 +204,12 @@ def _data_settings(datasets: dict[str, Dataset], no_fold: str) -> None:
             expected="folders such as NAME/Fold1/train.txt",
             remedy="Start with `make app DATA=folder`.",
         )
-    first, second = map(Bound, st.columns([27, 15], gap="xsmall"))
+    first, second = map(Bound, st.columns([25, 16], gap="xsmall"))
     chosen = first.menu("data", "Data set", list(datasets), help=words.DATA_SET)
     start_from(datasets[chosen])
-    folds = list(datasets[chosen].folds)
-    unused = bool(no_fold) and len(folds) > 1
-    second.menu("fold", "Fold", folds, FIRST_FOLD, disabled=unused, help=f"{words.FOLD} {no_fold}")
+    folds = {name: fold_title(name) for name in datasets[chosen].folds}
+    how = {"disabled": bool(no_fold) and len(folds) > 1, "help": f"{words.FOLD} {no_fold}"}
+    second.named(second.menu, "fold", "Fold", folds, FIRST_FOLD, **how)
     show_undo()
 
 

@@ -16,7 +16,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.compared import seeded
 from ui.controls.settings import SET_FOR, state_of
-from ui.controls.widgets import USUAL_METRIC
+from ui.controls.widgets import metric_menu
 from ui.shell import words
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
@@ -34,12 +34,15 @@ def place() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
 
 
-def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric: str = USUAL_METRIC) -> None:
+def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric: str = "") -> None:
     """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
 
-    Only records that exist are compared; a short run with another seed is made here, so call it last.
+    Without a metric of the page, the line begins with a menu. Only records that exist are compared; a short
+    run with another seed is made here, so call it last.
     """
     trail = _visited(spec)
+    if not metric:
+        metric = metric_menu(line, label_visibility="collapsed")
     if len(trail) < 2:
         line.caption(words.NO_CHANGE_YET, width="content")
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
-from ui.shell.page import head
+from ui.shell.page import TITLE, head
 from ui.work.folds import datasets
 
 
@@ -85,6 +85,25 @@ class Bound:
         first = values[start_index(key, values, start)]
         return self.place.select_slider(label, values, first, **self._common(key, how, options))
 
+    def named(
+        self,
+        draw: Callable[..., Any],
+        key: str,
+        label: str,
+        options: Mapping[Any, str],
+        start: Any,
+        **how: Any,
+    ) -> Any:
+        """Draw a menu twice: one with values, hidden and in the address, and one with their labels.
+
+        A menu in the address writes its labels there. Links need the values: names of folds.
+        """
+        chosen = draw(key, label, list(options), start, **how)
+        self.place.html(f"<style>.st-key-{key} {{ display: none; }}</style>")
+        twin = f"{key}-named"
+        draw(twin, label, options, start, **(how | mirrored(key, twin)))
+        return chosen
+
     def number(self, key: str, label: str, low: int, high: int, start: Any = "min", **how: Any) -> Any:
         """Draw a field for a number; return it."""
         return self.place.number_input(label, low, high, start, **self._common(key, how))
@@ -97,6 +116,19 @@ class Bound:
         """Return the keyword arguments of a widget; labels of options follow from a mapping."""
         labels = {"format_func": options.__getitem__} if isinstance(options, Mapping) else {}
         return {"key": key, "bind": "query-params", "help": self.helps.get(key)} | labels | dict(how)
+
+
+def mirrored(key: str, twin: str) -> dict[str, Any]:
+    """Return arguments of a second widget, outside the address, that has and sets the value of the first."""
+    state = st.session_state
+    if state.get(twin) != state[key]:  # else a moving thumb would be set back
+        state[twin] = state[key]
+    return {"bind": None, "on_change": _copy, "args": (twin, key)}
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy the value of a widget to another one (a callback)."""
+    st.session_state[target] = st.session_state[source]
 
 
 Options = Sequence[Any] | Mapping[Any, str]
@@ -141,7 +173,37 @@ COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
 METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
 """The metrics that pages offer: all pages the same."""
 USUAL_METRIC = "NDCG@10"
+_METRIC, _METRIC_OF, _AGAIN = "metric-of-all-pages", "metric-of-page", "metric-again"
 THIS, ALL = "this fold", "all folds"
+
+
+def metric_menu(place: Any, **how: Any) -> str:
+    """Draw the menu of metrics; return the chosen one.
+
+    Another page begins with the metric chosen last, after a second run: in its first one Streamlit leaves the
+    value out of the address, or takes the default after Back.
+    """
+    state, arrived, wanted = st.session_state, _arrived(), metric_now()
+    state["metric"] = wanted
+    chosen: str = Bound(place).menu("metric", "Metric", METRICS, USUAL_METRIC, **({"width": 125} | how))
+    if arrived and wanted != USUAL_METRIC and not state.pop(_AGAIN, False):
+        state[_METRIC], state[_AGAIN] = wanted, True
+        st.rerun()
+    state[_METRIC], state[_METRIC_OF] = chosen, state.get(TITLE)
+    return chosen
+
+
+def metric_now() -> str:
+    """Return the metric before its menu is drawn."""
+    state, link = st.session_state, st.query_params.get("metric")
+    asked = (link or state[_METRIC]) if _arrived() else state.get("metric", link)
+    return asked if asked in METRICS else USUAL_METRIC
+
+
+def _arrived() -> bool:
+    """Return True on another page, where the state has no metric, or that of the page before."""
+    state = st.session_state
+    return _METRIC in state and ("metric" not in state or state.get(_METRIC_OF) != state.get(TITLE))
 
 
 def by_rank(metric: str) -> str:

@@ -35,7 +35,7 @@ from ui.controls import selection
 from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
-from ui.controls.widgets import METRICS, Bound, by_rank
+from ui.controls.widgets import Bound, by_rank, metric_menu
 from ui.model import train_words as words
 from ui.model.why_choices import offer as offer_why
 from ui.shell.figures import (
@@ -48,6 +48,7 @@ from ui.shell.figures import (
     show_figure,
     show_table,
     tiles,
+    zero_by_definition,
 )
 from ui.shell.terms import meaning
 from ui.shell.texts import describe
@@ -67,7 +68,7 @@ def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
-        metric = Bound().menu("metric", "Metric", METRICS, "NDCG@10", width=125, help=words.METRIC)
+        metric = metric_menu(st, help=words.METRIC)
         pin_buttons(spec)
     return chosen.spec(), metric, choose_place(row, SHARDS)
 
@@ -149,6 +150,8 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
         caption=f"{words.LISTS.format(query=chosen, n=len(table), k=k)} {describe(record.spec, part)}.",
         on_select=selection.on_document_click(drawn),
     )
+    if why := zero_by_definition(metric, len(table)):
+        st.caption(why)
     offer_why(chosen, names, key="train-why", marked=asked_about)
     folded(f"All {len(table)} documents", "train-table", lambda: show_table(table, hide_index=True))
 

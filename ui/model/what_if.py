@@ -26,7 +26,7 @@ from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_ask
 from rankviz.whatif.lookup import index_of_query, place_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
-from ui.controls.widgets import METRICS, USUAL_METRIC, Bound
+from ui.controls.widgets import USUAL_METRIC, Bound, metric_menu
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
@@ -36,7 +36,7 @@ from ui.model.what_if_models import SharedModel, shared_model
 from ui.model.what_if_words import OF_THE_PART, Asked, OfQuery, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
-from ui.shell.figures import capital, show_figure, show_table
+from ui.shell.figures import capital, show_figure, show_table, zero_by_definition
 from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe, plain
 from ui.work.folds import fold_of, normalised
@@ -78,7 +78,7 @@ def effects_table(outcome: Outcome, part: str, query: Any, metric: str) -> str:
     change = with_minus(new - old, "+.3f") if row["difference"] else "none"
     rows = [("this query", f"{new:.3f}", change, _turned(turned))]
     rows += [_row(outcome, name, metric) for name in PARTS]
-    head = f"| | {metric} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
+    head = f"| queries | {metric} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
@@ -181,7 +181,7 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
     fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
-    metric = Bound(row).menu("metric", "Metric", METRICS, USUAL_METRIC, width=125, help=words.METRIC_HELP)
+    metric = metric_menu(row, help=words.METRIC_HELP)
     page, top = page_of(spec, part, query, metric), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
     alone = is_on(ALONE)
@@ -198,7 +198,8 @@ def show(spec: RunSpec, explain: Callable[..., None]) -> None:
         marked = _marked(page)
         text = editors.note() or _answer(page, found, outcome, marked)
         _list(page, found, marked, text)
-        st.caption(OF_THE_PART[part], help=GRADE_RULE)
+        why = zero_by_definition(metric, len(found.now))
+        st.caption(f"{OF_THE_PART[part]} {why}".strip(), help=GRADE_RULE)
     top.header(text, anchor=False)
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found)

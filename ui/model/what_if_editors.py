@@ -175,8 +175,15 @@ def training(spec: RunSpec, lines: Sequence[Line]) -> None:
             key=f"training-{type(change).__name__}",
             on_click=_put,
             args=(spec, [change]),
-            help=words.DRAWS_AGAIN,
+            help=_help(change, drawn(spec)),
         )
+
+
+def _help(change: Change, what: str) -> str:
+    """Say that half of the queries keeps what the model draws."""
+    if isinstance(change, SomeQueries) and what:
+        return words.KEEPS.format(drawn=what)
+    return words.DRAWS_AGAIN
 
 
 def _next(seed: int) -> int:

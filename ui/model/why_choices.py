@@ -97,7 +97,7 @@ def controls(
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     of, queries = row.container(width=160), row.container(width=100)
-    left, right = row.container(width=215), row.container(width=215)
+    left, right = row.container(width=200), row.container(width=200)
     turn, label = row.container(width="content"), row.container(width="content")
     chosen = model(of, spec)
     about.caption(str(describe(chosen, part)), width="content")

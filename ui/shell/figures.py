@@ -15,6 +15,7 @@ import textwrap
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -24,13 +25,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from pandas.io.formats.style import Styler
 from plotly.io.json import to_json_plotly
 from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import Route
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.numbers import as_csv, unbroken
+from rankviz.common.numbers import as_csv, unbroken, with_minus
 from rankviz.datasets import RankingData
 from rankviz.metrics import NDCG, evaluate
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
@@ -42,6 +44,8 @@ from ui.shell.page import ALONE, LARGE, is_on
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import describe, escaped, plain
 
+MOST_STYLED = 5_000
+"""Largest number of cells of a table whose numbers are formatted here; the browser formats larger ones."""
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
@@ -185,9 +189,31 @@ def show_answer(answer: str) -> None:
     st.header(unbroken(sentence(answer)), anchor=False, help=terms_in(answer))
 
 
-def show_table(table: pd.DataFrame, **how: Any) -> Any:
-    """Draw a table, with a dash for missing values."""
-    return st.dataframe(table, placeholder="–", **how)
+def show_table(table: pd.DataFrame | Styler, **how: Any) -> Any:
+    """Draw a table, with a dash for missing values; negative numbers have a minus sign, not a hyphen."""
+    small = isinstance(table, pd.DataFrame) and table.columns.is_unique and table.size <= MOST_STYLED
+    config, columns, forms = how.get("column_config", {}), {}, {}
+    for name in table.select_dtypes("number") if small else ():
+        own = config.get(name) or {}
+        kind = own.get("type_config", {"type": "number"})
+        printed = kind.get("format") or "%"
+        if (table[name] < 0).any() and printed.startswith("%"):
+            columns[name] = dict(own) | {"type_config": kind | {"format": None}}
+            forms[name] = partial(_signed, form=_form(table[name], printed.removeprefix("%")))
+    if not columns:
+        return st.dataframe(table, placeholder="–", **how)
+    told = how | {"column_config": {**config, **columns}}
+    return st.dataframe(table.style.format(forms, na_rep="–"), placeholder="–", **told)
+
+
+def _form(values: pd.Series, own: str) -> str:
+    """Return the Python format of a column of numbers with a printf format; "" for up to four decimals."""
+    whole = pd.api.types.is_integer_dtype(values)
+    return (own if whole else own.replace("d", ".0f")) or ("d" if whole else "")
+
+
+def _signed(value: float, form: str) -> str:
+    return with_minus(value, form) if form else with_minus(round(value, 4), ".10g")
 
 
 @st.fragment
@@ -242,6 +268,13 @@ def definition_caption(data: RankingData) -> str:
 
 
 _CAPTIONS = WeakKeyDictionary[RankingData, str]()
+
+
+def zero_by_definition(metric: str, n: int) -> str:
+    """Explain why NDCG@k of a query with n documents is always 0; "" if it is not."""
+    name, _, k = metric.partition("@")
+    short = name == "NDCG" and k.isdigit() and n < int(k)
+    return words.SHORT_QUERY.format(metric=metric, k=k, n=n) if short else ""
 
 
 def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:

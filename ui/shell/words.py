@@ -55,6 +55,7 @@ NAMES = "Numbers start at 1; names stay in this browser tab."
 OWN_NAMES = "From the data set."
 NO_NAMES = "The data set has no feature names."
 LINES_NOT_READ = "Not read: {lines}. Write lines like “12: clicks”, with numbers from 1 to {d}."
+SHORT_QUERY = "{metric} is 0 here: LETOR's definition needs {k} documents, this query has {n}."
 # jobs
 NO_POINT_YET = "No results yet; points appear as runs finish."
 MORE_TO_COME = "More points will appear."

@@ -23,7 +23,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.navigation import CURRENT_MODEL
 from ui.controls.setting_controls import table_of
 from ui.controls.settings import baseline, baseline_is_set
-from ui.controls.widgets import ALL, C_EXPONENTS, METRICS, Bound, chosen_folds
+from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds, metric_menu
 from ui.shell.errors import end_page
 from ui.shell.figures import Figures, capital, definition_caption, folded, report_untrained, show_table
 from ui.shell.texts import describe, escaped
@@ -52,7 +52,7 @@ def controls(spec: RunSpec) -> tuple[RunSpec, Settings]:
     """Draw the controls of both tabs: model, metric, and folds."""
     row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
     spec = _model(row, spec)
-    metric = row.menu("metric", "Metric", METRICS, "NDCG@10", width=160)
+    metric = metric_menu(row.place, help=words.HELP["metric"])
     return spec, Settings(metric, chosen_folds(row, spec, "scope", ALL))
 
 

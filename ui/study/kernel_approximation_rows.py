@@ -180,6 +180,12 @@ def _set_earlier(seeds: Sequence[int]) -> None:
     st.session_state[EARLIER_KEY] = tuple(seeds)
 
 
+_CUT = """<style>@media (max-width: 760px) {{ .st-key-kernel-matrices {{
+    margin-bottom: calc(0.95 * (100vw - 5.2rem) / {panels} - 250px);
+}} }}</style>"""
+"""Moves what follows up to the square matrices: on a phone they are less high than the figure."""
+
+
 Runs = dict[tuple[str, int, int], RunSpec]
 """The specs of models by map, seed and m."""
 
@@ -250,6 +256,7 @@ def _matrices(view: View) -> None:
     table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
     errors = view.errors_at_m(view.asked.seed)
     of = words.QUERY if view.of_query else words.SAMPLE
+    st.html(_CUT.format(panels=len(errors) + 1))
     FIGURES.show(
         "kernel-matrices",
         nystroem_fourier.matrices_figure(

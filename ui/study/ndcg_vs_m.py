@@ -21,7 +21,7 @@ from rankviz.learning.solvers import SOLVER, check_kernel_space
 from rankviz.metrics import top_overlap
 from rankviz.plots import metric_vs_m, ranked_list
 from rankviz.plots.style import style_of
-from rankviz.runs.description import in_a_sentence, look_of, method_label
+from rankviz.runs.description import fold_words, in_a_sentence, look_of, method_label
 from rankviz.runs.estimate import check_budget
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.spec import RunSpec
@@ -36,7 +36,7 @@ from ui.controls.curves import (
 )
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline, open_run, spec_from_state
-from ui.controls.widgets import COMPONENTS, METRICS, THIS, Bound, chosen_folds
+from ui.controls.widgets import COMPONENTS, THIS, Bound, chosen_folds, metric_menu
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import (
     Figures,
@@ -84,7 +84,7 @@ def settings(spec: RunSpec) -> Settings:
     more = row.at(row.place.expander("More", type="compact"))
     exact = more.switch("exact", "Exact kernel", True)
     four = more.switch("figure2", "Four panels of chen2017's Figure 2")
-    chosen = row.at(metric).menu("metric", "Metric", METRICS, "NDCG@10", disabled=four)
+    chosen = metric_menu(metric, disabled=four, help=texts.HELP["metric"], width="stretch")
     grid = tuple(m for m in COMPONENTS if m <= upto)
     return Settings(FIGURE_2 if four else (chosen,), seeds, grid, folds, x, exact)
 
@@ -244,7 +244,7 @@ def _open_selected(event: Any, found: list[RunRecord]) -> None:
     for record in (r for r in found if r.spec.hash in chosen):
         drawn = f", seed {record.spec.seed}" if SEED.name in record.spec else ""
         st.button(
-            f"Open {method_label(record.spec)}{drawn}, {record.spec.fold} on the Train page",
+            f"Open {method_label(record.spec)}{drawn}, {fold_words(record.spec.fold)} on the Train page",
             icon=":material/open_in_new:",
             key=f"open-{record.spec.hash}",
             on_click=open_run,

@@ -16,6 +16,7 @@ from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.learning.pairs import COSTS
 from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.axes import KINDS, Axis, Range, Values, powers, usual_axes
+from rankviz.runs.description import fold_title
 from rankviz.runs.designs import Cost, Design, cost
 from rankviz.runs.presets import PRESETS
 from rankviz.runs.selection import Choice
@@ -179,7 +180,9 @@ def _folds(base: RunSpec) -> tuple[str, ...]:
         return tuple(there)
     if "folds" in st.session_state:
         st.session_state["folds"] = [fold for fold in st.session_state["folds"] if fold in there] or there
-    return tuple(BOUND.several("folds", "Folds", there, there, help=words.FOLDS_HELP)) or (base.fold,)
+    titles = {fold: fold_title(fold) for fold in there}
+    found = BOUND.named(BOUND.several, "folds", "Folds", titles, there, help=words.FOLDS_HELP)
+    return tuple(found) or (base.fold,)
 
 
 def _own(base: RunSpec, folds: tuple[str, ...]) -> Design:

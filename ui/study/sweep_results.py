@@ -14,6 +14,7 @@ from rankviz.common.numbers import counted
 from rankviz.plots import sweep_map, sweep_settings
 from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.adviser import advise
+from rankviz.runs.description import fold_title, fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS, Preset
 from rankviz.runs.selection import RULES, Choice
@@ -84,8 +85,8 @@ def _second_stage(sweep: Sweep) -> None:
     for design in designs:
         new = design.plan.cells[sweep.cells :]
         cells = "; ".join(texts.cell_words(design, cell) for cell in new)
-        label = f"{escaped(design.folds[0])}: {cells}"
-        title = f"{sweep.status.study.title}, second stage, {design.folds[0]}"
+        label = f"{escaped(fold_title(design.folds[0]))}: {cells}"
+        title = f"{sweep.status.study.title}, second stage, {fold_words(design.folds[0])}"
         act = partial(_start, design, title, preset.choice)
         _button(label, f"stage-{design.folds[0]}", ":material/add:", act)
 
@@ -198,7 +199,13 @@ def one_cell(sweep: Sweep) -> None:
     if len(folds) > 1:
         at = folds.index(st.session_state["fold"]) if st.session_state["fold"] in folds else 0
         fold = row.selectbox(
-            "Fold to open", folds, at, key="open-fold", label_visibility="collapsed", width=110
+            "Fold to open",
+            folds,
+            at,
+            fold_title,
+            key="open-fold",
+            label_visibility="collapsed",
+            width=110,
         )
     cell = int(sweep.chosen.chosen["cell"][fold]) if own is None else own
     row.button(
@@ -255,7 +262,7 @@ def table_of(sweep: Sweep) -> pd.DataFrame:
     table[sweep.metric] = folds.mean(axis=1)
     if folds.shape[1] > 1:
         table["standard error"] = sweep.candidates.error
-        table[[str(fold) for fold in folds.columns]] = folds.to_numpy()
+        table[[fold_words(fold) for fold in folds.columns]] = folds.to_numpy()
     return table.sort_values(sweep.metric, ascending=False, kind="stable")
 
 
@@ -337,7 +344,7 @@ def _tested(sweep: Sweep) -> None:
     if len(table) > 1:
         table = pd.concat([table, table.mean().to_frame("mean").T])
     show_table(
-        table.rename_axis("fold"),
+        table.rename(fold_words).rename_axis("fold"),
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in table},
     )
 

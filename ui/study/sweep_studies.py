@@ -15,6 +15,7 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
+from rankviz.runs.description import fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.selection import (
     ROUNDING,
@@ -374,6 +375,8 @@ def _failed(sweep: Sweep) -> None:
         for reason, group in list(failed.groupby("reason"))[:MOST_REASONS]:
             runs = [sweep.design.plan.runs[place] for place in group.index[:3]]
             cells = sweep.design.plan.cells
-            named = "; ".join(f"{cell_words(sweep.design, cells[run.cell])}, {run.fold}" for run in runs)
+            named = "; ".join(
+                f"{cell_words(sweep.design, cells[run.cell])}, {fold_words(run.fold)}" for run in runs
+            )
             more = f" and {len(group) - 3:,} more" if len(group) > 3 else ""
             st.markdown(f"{escaped(reason or 'No worker outlived it.')} ({escaped(named)}{more})")

@@ -12,6 +12,7 @@ from rankviz.common.numbers import counted
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.plots.sweep_settings import listed_values, setting_name, value_text
 from rankviz.runs.axes import Range
+from rankviz.runs.description import fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.estimate import in_words, roughly
 from rankviz.runs.selection import RULES
@@ -119,7 +120,9 @@ def at_the_edge(design: Design, cell: Mapping[str, Any]) -> str:
 def _per_fold(sweep: Sweep) -> str:
     assert sweep.chosen is not None
     cells = sweep.chosen.settings
-    return "; ".join(f"{escaped(fold)} {cell_words(sweep.design, cell)}" for fold, cell in cells.items())
+    return "; ".join(
+        f"{escaped(fold_words(fold))} at {cell_words(sweep.design, cell)}" for fold, cell in cells.items()
+    )
 
 
 def prospect_words(
@@ -159,7 +162,7 @@ def at_work(sweep: Sweep, news: tuple[Mapping[str, Any], ...]) -> str:
 def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
     run = sweep.design.plan.runs[place]
     cell = cell_words(sweep.design, sweep.design.plan.cells[run.cell])
-    return f"{cell}, {escaped(run.fold)}: {stage_words(str(news.get('stage')))}"
+    return f"{cell}, {escaped(fold_words(run.fold))}: {stage_words(str(news.get('stage')))}"
 
 
 def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
@@ -224,7 +227,7 @@ def model_words(design: Design) -> str:
 
 def fixed_settings(design: Design, title: str = "") -> str:
     """Describe the settings common to all cells, without parts of a title."""
-    several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(design.folds[0])
+    several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(fold_words(design.folds[0]))
     seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
     told = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
     named = [one for one in (design.base.dataset, model_words(design)) if one not in title]
@@ -235,7 +238,7 @@ def fixed_settings(design: Design, title: str = "") -> str:
 def over(design: Design) -> str:
     """Name the folds of a mean: "mean of 5 folds"."""
     if len(design.folds) == 1:
-        return f"on {escaped(design.folds[0])}"
+        return f"on {escaped(fold_words(design.folds[0]))}"
     return f"mean of {len(design.folds)} folds"
 
 

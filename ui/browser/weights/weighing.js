@@ -109,3 +109,12 @@ export function between(path, share) {
 
 // The weights that differ from the learned ones, with their positions.
 export const moved = (w, learned) => w.map((value, j) => [j, value]).filter(([j, value]) => value !== learned[j]);
+
+const raised = (power) => Array.from(power, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("");
+
+// A number with three decimals; a small one with a power of ten, as the pages write it.
+export function told(value) {
+  const [digits, power] = value.toExponential(1).split("e");
+  const small = Math.abs(value) < 5e-4 && value !== 0;
+  return (small ? `${digits} × 10${raised(power)}` : value.toFixed(3)).replace("-", "−");
+}

@@ -5,7 +5,7 @@
 
 import { made } from "../shell/elements.js";
 import { listen } from "./messages.js";
-import { Weighing, between, moved } from "./weighing.js";
+import { Weighing, between, moved, told } from "./weighing.js";
 
 const SECONDS = 1.6; // of the walk back
 const LONG = 60; // longer lists jump instead of sliding: browsers draw a layer for each document
@@ -251,5 +251,3 @@ class Table {
 }
 
 const five = (value) => value.toLocaleString("en", { maximumSignificantDigits: 5 });
-const told = (value) => (Math.abs(value) < 5e-4 && value !== 0 ? value.toExponential(1) : value.toFixed(3))
-  .replace("-", "−");
