@@ -78,9 +78,9 @@ test-postgres: install
 coverage: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term-missing:skip-covered --ignore=tests/pages $(ARGS)
 
-# `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
+# `addopts` leaves tests/e2e out of the other tests, so it is given anew here. Browser tests wait much: three at once.
 e2e: install
-	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 2 --dist worksteal tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 3 --dist worksteal tests/e2e $(ARGS)
 
 screens: install
 	$(BIN)/python -m tools.screens

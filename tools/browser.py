@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, BrowserType, Page, sync_playwright
 REPOSITORY = Path(__file__).resolve().parent.parent
 START_SECONDS = 180
 SETTLE_SECONDS = 90
-QUIET_SECONDS = 0.6
+QUIET_SECONDS = 0.4
 """Streamlit waits up to 0.2 s after a key or a slider's move before it asks for a rerun."""
 
 CHROMIUM_ARGUMENTS = (
@@ -195,7 +195,7 @@ def wait_settled(page: Page, seconds: float = SETTLE_SECONDS) -> None:
             before, since = now, time.monotonic()
         elif time.monotonic() - since >= QUIET_SECONDS:
             return
-        page.wait_for_timeout(100)
+        page.wait_for_timeout(50)
     why = now.get("busy", "it keeps changing")
     raise AppError(f"{page.evaluate('location.href')} did not come to rest within {seconds:g} s: {why}")
 
