@@ -26,9 +26,17 @@ POSTGRES = "RANKVIZ_TEST_POSTGRES"
 """Address of a PostgreSQL server on which tests may make databases; `make test-postgres` starts one."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give tests a store on SQLite, and those marked `both_stores` one on PostgreSQL too."""
+    named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "address" in metafunc.fixturenames and "address" not in named:
+        both = metafunc.definition.get_closest_marker("both_stores")
+        metafunc.parametrize("address", ["sqlite", "postgresql"] if both else ["sqlite"], indirect=True)
+
+
+@pytest.fixture
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of an empty database of each kind."""
+    """The address of an empty database."""
     if request.param == "sqlite":
         yield str(tmp_path / "runs.sqlite")
         return

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import FOLD, MANY, SPEC, ended, states, wait_for
-from conftest_store import end_of_lease, take_lease
+from conftest_store import BOTH, end_of_lease, take_lease
 from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec, execute
@@ -34,6 +34,7 @@ def record() -> RunRecord:
     return execute(SPEC, fold=FOLD)
 
 
+@BOTH
 def test_a_job_from_start_to_end_and_after_a_restart(
     store: RunStore, jobs: WatchedStudies, submit: Submit
 ) -> None:
@@ -69,6 +70,7 @@ def test_jobs_wait_while_all_workers_are_at_work(
     assert (status.state, status.reason, status.seconds) == ("stopped", "Stopped before it began.", 0.0)
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_a_job_that_is_stopped_keeps_what_is_finished(
     store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord
@@ -132,6 +134,7 @@ def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
     process.terminate()
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) -> None:
     job = submit()
@@ -168,6 +171,7 @@ def test_a_job_needs_runs_of_known_data(jobs: WatchedStudies, submit: Submit) ->
         submit((SPEC.but(digest=""),))
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
     jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
@@ -183,6 +187,7 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
         submit((SPEC.but(C=5.0),), owner="another")
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_made_up_visitors_of_one_address_leave_places_for_others(
     jobs: WatchedStudies, bounded: Callable[..., None]
@@ -220,6 +225,7 @@ def test_a_job_that_was_asked_to_stop_does_not_count(
     assert submit((SPEC.but(C=2.0),))
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
     store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None], record: RunRecord
@@ -237,6 +243,7 @@ def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
     assert [status.id for status in jobs.of("me")] == [running], "the oldest of all go too"
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, root: Path) -> None:
     stores = [RunStore(store.database.address) for _ in range(8)]
@@ -302,6 +309,7 @@ def test_the_run_of_which_a_worker_died_fails_its_job(
     assert status.reason == f"The worker process that made it ended without a result; {queue.NOT_OUR_CHILD}."
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_what_two_jobs_want_tells_both_how_far_it_is(
     store: RunStore, jobs: WatchedStudies, submit: Submit
@@ -368,6 +376,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
     assert wait_for(lambda: not process.alive())
 
 
+@BOTH
 def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(
     store: RunStore, jobs: WatchedStudies, submit: Submit, root: Path
 ) -> None:
@@ -419,6 +428,7 @@ def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
     process.terminate()
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_jobs_go_first_and_visitors_in_turn(store: RunStore, submit: Submit, specs: list[RunSpec]) -> None:
     store.studies.submit(Study("me", "a grid"), specs)  # two families, which wait longest
@@ -445,6 +455,7 @@ def test_a_sweep_gives_way_only_to_what_nobody_makes(
     assert not store.queue.must_yield(job), "somebody waits for this one"
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize("damage", ["damaged", "gone"])
 def test_a_record_that_cannot_be_read_is_made_again(
@@ -503,6 +514,7 @@ def test_what_cannot_be_read_stops_nobody_else(
     process.terminate()
 
 
+@BOTH
 def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
     store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
