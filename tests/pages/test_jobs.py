@@ -223,7 +223,7 @@ def test_a_job_beyond_the_bound_of_its_visitor_is_a_sentence(
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
     app = open_page("train", m=5)
     for c in (-4, -3):
-        app.session_state["c"] = c
+        app.session_state["c"], app.session_state["clin"] = c, c
         app.run()
         next(button for button in app.button if "in the background" in button.label).click().run()
         assert not app.exception
