@@ -8,7 +8,8 @@ WATCH ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-IN_PARALLEL := -n auto --dist worksteal
+# One more than cores, for tests of processes wait.
+IN_PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 OR_NONE = $(if $(ARGS),|| test $$? -eq 5)
 BENCH_STAMP := $(VENV)/.bench-installed
 JS := tests/js

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from conftest_jobs import SPEC, end_workers
+from conftest_kills import start_warm
 from conftest_store import Command, Sleeper
 from sqlalchemy import create_engine, make_url, text
 
@@ -52,6 +54,18 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     with admin.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
     admin.dispose()
+
+
+@pytest.fixture(autouse=sys.platform == "linux")
+def warm_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start workers with the libraries imported, which otherwise takes a second of a core each."""
+    monkeypatch.setattr("rankviz.store.execution.start", start_warm)
+
+
+@pytest.fixture
+def cold_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start workers as the app does: only so it learns how they end."""
+    monkeypatch.setattr("rankviz.store.execution.start", start)
 
 
 @pytest.fixture

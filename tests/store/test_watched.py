@@ -278,6 +278,7 @@ def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
     assert (status.finished, status.failed) == ((1, 2), (0,))
 
 
+@pytest.mark.usefixtures("cold_workers")
 def test_a_killed_worker_is_that_jobs_failure(jobs: WatchedStudies, store: RunStore, submit: Submit) -> None:
     job = submit(MANY)
     wait_for(lambda: jobs.status(job).latest)

@@ -87,6 +87,7 @@ def test_what_a_killed_worker_was_making_is_made_by_another(
     assert status.counts == {"done": len(specs)}
 
 
+@pytest.mark.usefixtures("cold_workers")
 def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_stop_ends_what_is_being_made(execution: LocalWorkers, base: RunSpec, 
     assert not status.live
 
 
+@pytest.mark.usefixtures("cold_workers")
 def test_the_address_of_the_database_is_not_on_the_command_line(
     execution: LocalWorkers, specs: list[RunSpec], root: Path
 ) -> None:
@@ -122,6 +124,7 @@ def test_the_address_of_the_database_is_not_on_the_command_line(
         assert b"postgresql" not in command.read_bytes()
 
 
+@pytest.mark.usefixtures("cold_workers")
 def test_workers_leave_no_logs_where_nothing_went_wrong(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, bounded: object
 ) -> None:
@@ -313,6 +316,7 @@ def test_how_far_workers_stand_back_is_asked_for(
     assert default_niceness() == niceness
 
 
+@pytest.mark.usefixtures("cold_workers")
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such order")
 def test_workers_stand_back_as_far_as_asked(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
