@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from conftest_jobs import SPEC, end_workers
-from conftest_kills import start_warm
 from conftest_store import Command, Sleeper
+from conftest_warm import start_warm
 from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -132,23 +132,23 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sleeper]]:
         one.process.terminate()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fold(root: Path) -> Fold:
     return open_fold(find_datasets([root])["small"], "Fold1")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def base(fold: Fold) -> RunSpec:
     return RunSpec("small", digest=fold.digest, feature_map="nystroem", n_components=10)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def specs(base: RunSpec) -> list[RunSpec]:
     """Two families of three."""
     return [base.but(C=C, seed=seed) for seed in (0, 1) for C in (0.25, 0.5, 1.0)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(specs: list[RunSpec], fold: Fold) -> dict[RunSpec, RunRecord]:
     return dict(execute_all(specs, fold=fold))
 

@@ -11,7 +11,7 @@ from typing import Any
 from rankviz.common.processes import ProcessId, start
 
 _apart = multiprocessing.get_context("forkserver")
-_apart.set_forkserver_preload(["tests.warm_for_kills"])
+_apart.set_forkserver_preload(["tests.warm"])
 
 
 def apart(act: Callable[..., Any], *arguments: Any) -> Any:
