@@ -9,7 +9,8 @@ ADVISORIES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-IN_PARALLEL := -n auto --dist worksteal
+# One more than cores, because tests of processes wait.
+IN_PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 OR_NONE = $(if $(ARGS),|| test $$? -eq 5)
 BENCH_STAMP := $(VENV)/.bench-installed
 JS := tests/js
@@ -82,9 +83,9 @@ test-postgres: install
 coverage: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term-missing:skip-covered --ignore=tests/pages $(ARGS)
 
-# `addopts` leaves tests/e2e out of the other tests, so it is given anew here.
+# `addopts` leaves tests/e2e out of the other tests, so it is given anew here. Three at once: they wait a lot.
 e2e: install
-	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 2 --dist worksteal tests/e2e $(ARGS)
+	$(BIN)/python -m pytest -o addopts="-ra --strict-markers" -n 3 --dist worksteal tests/e2e $(ARGS)
 
 screens: install
 	$(BIN)/python -m tools.screens

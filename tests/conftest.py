@@ -37,7 +37,7 @@ def letor_root() -> Path:
     return root.resolve()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data root with the small data set that jobs name."""
     root = tmp_path_factory.mktemp("data")

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.errors import DataError
-from rankviz.common.row_blocks import PIECE_ENTRIES, norm_bound
+from rankviz.common.parallel import PIECE_ENTRIES, norm_bound
 from rankviz.datasets import RankingData, make_data
 from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.operator import FAR, centred, far_columns, sizes

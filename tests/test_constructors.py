@@ -33,7 +33,7 @@ def test_every_parameter_has_a_setting(ranker: type) -> None:
 
 
 @each
-@pytest.mark.parametrize("wrong", [-1, 0, 1.5, "x", np.nan, (), None, True])
+@pytest.mark.parametrize("wrong", [-1, 0, 1.5, "x", np.nan, np.inf, 1j, (), None, True])
 def test_a_value_out_of_range_is_refused_with_the_words_of_its_setting(ranker: type, wrong: object) -> None:
     for parameter in inspect.signature(ranker).parameters:
         setting = settings_of(ranker)[parameter]

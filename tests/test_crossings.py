@@ -151,7 +151,7 @@ def scores_along(
     return model.predict(rows) - model.predict(b[None])
 
 
-@pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e2, 1e3, 1e4])
+@pytest.mark.parametrize("gamma", [1e-2, 1e2, 1e4])
 @pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
 def test_a_grid_of_many_values_finds_no_other_crossing(feature_map: str, kernel: str, gamma: float) -> None:
     """Between two values of the grid, crossings are odd in number exactly if the sign changes."""
@@ -175,7 +175,7 @@ def test_a_grid_of_many_values_finds_no_other_crossing(feature_map: str, kernel:
                 assert seen.step < 1e-3
 
 
-@pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e2, 1e3, 1e4])
+@pytest.mark.parametrize("gamma", [1e-2, 1e2, 1e4])
 @pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
 def test_no_value_of_a_grid_swaps_with_a_smaller_change(feature_map: str, kernel: str, gamma: float) -> None:
     model, X = narrow_problem(feature_map, kernel, gamma)

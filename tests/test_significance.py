@@ -41,7 +41,7 @@ def drawn(draw: str, rng: np.random.Generator, n: int) -> np.ndarray:
 DRAWS = ["normal", "0 or 1", "80 % zeros", "skewed", "log-normal", "differences, 70 % zeros"]
 
 
-@pytest.mark.parametrize("n", [8, 15, 21, 63])
+@pytest.mark.parametrize("n", [8, 63])
 @pytest.mark.parametrize("draw", DRAWS)
 def test_intervals_cover_the_true_mean_about_as_often_as_they_say(draw: str, n: int) -> None:
     """93 times in 100 at least, less three standard errors; a log-normal tail of few values is the limit."""

@@ -9,27 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from rankviz.common.numbers import percent
 from rankviz.plots import metric_vs_m
 from ui.compare.runs import _says_anything
-from ui.model.why_words import _percent
 from ui.shell.figures import alt_of
-from ui.study.ndcg_vs_m_words import together
 from ui.study.sweep_words import at_the_edge
 from ui.work.watching import _of_the_current
-
-
-def test_percentages_have_a_space_that_no_line_is_broken_at() -> None:
-    assert percent(0.53) == "53\N{NO-BREAK SPACE}%"
-    assert _percent(0.063) == "6.3\N{NO-BREAK SPACE}%"
-
-
-def test_from_where_on_is_said_once_for_what_stands_side_by_side() -> None:
-    at = "at m = 200"
-    text = together({(at, "{} better than it"): ["Nyström"], (at, "{} still worse than it"): ["Fourier"]})
-    assert text == "at m = 200 Nyström is better than it; Fourier is still worse than it"
-    other = together({(at, "{} better than it"): ["Nyström"], ("at m = 5", "{} worse"): ["Fourier"]})
-    assert other == "at m = 200 Nyström is better than it; at m = 5 Fourier is worse"
 
 
 def test_a_job_that_has_runs_ready_is_not_starting() -> None:

@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, BrowserType, Page, sync_playwright
 REPOSITORY = Path(__file__).resolve().parent.parent
 START_SECONDS = 180
 SETTLE_SECONDS = 90
-QUIET_SECONDS = 0.6
-"""Streamlit waits up to 0.2 s after a key or a slider's move before it asks for a rerun."""
+QUIET_SECONDS = 0.4
+"""Streamlit waits up to 0.2 s after a key or a slider's move before it asks the server for a rerun."""
 
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
@@ -169,6 +169,19 @@ def launch(kind: BrowserType, *rules: str) -> Browser:
 
 
 _LOOK = """() => {
+    const socket = WebSocket.prototype;
+    if (!socket.plainSend) {
+        socket.plainSend = socket.send;
+        socket.send = function (data) {
+            if (!this.heard) this.addEventListener('message', () => { window.answered = performance.now(); });
+            this.heard = true;
+            window.asked = performance.now();
+            this.plainSend(data);
+        };
+    }
+    // a click is sent at once; until the server answers, Streamlit calls itself "notRunning"
+    const waits = window.asked > (window.answered || 0) && performance.now() - window.asked < 10000;
+    if (waits) return {busy: 'the server has not answered'};
     const find = id => document.querySelector(`[data-testid="${id}"]`);
     const app = find('stApp'), main = find('stMain');
     if (!app || !main) return {busy: 'no app yet'};
@@ -195,7 +208,7 @@ def wait_settled(page: Page, seconds: float = SETTLE_SECONDS) -> None:
             before, since = now, time.monotonic()
         elif time.monotonic() - since >= QUIET_SECONDS:
             return
-        page.wait_for_timeout(100)
+        page.wait_for_timeout(50)
     why = now.get("busy", "it keeps changing")
     raise AppError(f"{page.evaluate('location.href')} did not come to rest within {seconds:g} s: {why}")
 

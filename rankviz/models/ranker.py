@@ -25,9 +25,8 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, colu
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, DataWarning, SettingError
-from rankviz.common.parallel import for_rows
+from rankviz.common.parallel import for_rows, norm_bound
 from rankviz.common.progress import Callback, Report, reporter, silent
-from rankviz.common.row_blocks import for_rows, norm_bound
 from rankviz.datasets.array_checks import dense_features
 from rankviz.datasets.parts import query_weights, weighted_queries
 from rankviz.datasets.types import RankingData, require_data

@@ -144,7 +144,7 @@ def npy_head(shape: str) -> bytes:
 
 
 def npz_of(path: Path, method: int, **arrays: bytes) -> Path:
-    with zipfile.ZipFile(path, "w", method) as archive:
+    with zipfile.ZipFile(path, "w", method, compresslevel=1) as archive:
         for name, content in arrays.items():
             archive.writestr(f"{name}.npy", content)
     return path
@@ -156,9 +156,8 @@ def test_arrays_that_unpack_to_more_than_the_file_are_not_read(tmp_path: Path) -
     assert "its arrays claim 320000128 bytes, in a file of " in refusal_within_bounds(path)
 
 
-@pytest.mark.parametrize("shape", ["(400000000,)", "(20000, 20000)"])
-def test_arrays_that_declare_more_than_they_hold_are_not_allocated(tmp_path: Path, shape: str) -> None:
-    path = npz_of(tmp_path / "short.npz", zipfile.ZIP_STORED, coef=npy_head(shape) + bytes(800))
+def test_arrays_that_declare_more_than_they_hold_are_not_allocated(tmp_path: Path) -> None:
+    path = npz_of(tmp_path / "short.npz", zipfile.ZIP_STORED, coef=npy_head("(20000, 20000)") + bytes(800))
     said = refusal_within_bounds(path)
     assert "coef.npy claims 3200000000 bytes and has 928" in said
 

@@ -89,7 +89,7 @@ def test_an_editor_of_what_if_closes_when_it_has_acted(server: Server, page: Pag
     expect(page.get_by_test_id("stPopoverBody").filter(visible=True)).to_have_count(0)
 
 
-@pytest.mark.parametrize("address", ["no-such-page", "sweep?study=nosuch", "sweep?study=nosuch&alone=true"])
+@pytest.mark.parametrize("address", ["no-such-page", "sweep?study=nosuch&alone=true"])
 def test_an_unknown_address_keeps_title_and_menu_and_offers_a_way_on(
     server: Server, page: Page, address: str
 ) -> None:

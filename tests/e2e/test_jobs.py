@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -104,78 +102,3 @@ def test_start_watch_reload_stop_and_another_visitor(
     expect(page.get_by_role("button", name="Train in the background")).to_be_visible()
     assert wait_for(lambda: store.job(job) is None)
     expect(page.get_by_text(f"{kept} records are there")).to_be_visible()
-
-
-def test_a_killed_worker_costs_the_run_that_it_made_and_the_page_says_so(
-    page: Page, app: Server, store: Stored
-) -> None:
-    page.goto(f"{app.url}/?hard=yes")
-    page.get_by_role("button", name="Train in the background").click()
-    wait_for(lambda: any((job.latest or {}).get("stage") == "newton" for job in store.jobs()))
-    (process,) = store.workers()
-    os.kill(process.pid, signal.SIGKILL)
-    said = page.get_by_test_id("stAlertContentError")
-    expect(said).to_contain_text(
-        "The worker process that made it ended without a result; signal 9 (SIGKILL; the system does that "
-    )
-    expect(said).to_contain_text("last stage: ")
-    expect(page.get_by_text("0 records are there")).to_be_visible()
-    expect(page.get_by_role("button", name="Train in the background")).to_be_visible()
-
-
-def test_the_other_runs_of_a_killed_workers_job_are_made_by_another(
-    page: Page, app: Server, store: Stored
-) -> None:
-    job = begin(page, app, store)
-    for process in store.workers():
-        os.kill(process.pid, signal.SIGKILL)
-    made = store.made(job)
-    wait_for(lambda: store.made(job) > made + 1)
-    assert store.job(job).live
-    expect(page.get_by_role("button", name="Stop the job")).to_be_visible()
-
-
-def test_a_job_outlives_the_server(page: Page, serve: Callable[..., Any], store: Stored) -> None:
-    with serve("first") as first:
-        job = begin(page, first, store)
-        page.goto("about:blank")
-    records = store.made(job)
-    assert wait_for(lambda: store.made(job) > records + 1)
-    with serve("second") as second:
-        page.goto(f"{second.url}/?job={job}")
-        page.get_by_role("button", name="Stop the job").click()
-        expect(page.get_by_text(re.compile(r"Stopped on request; [1-9]\d* of 300 runs"))).to_be_visible()
-        page.goto("about:blank")
-
-
-def test_records_that_are_damaged_are_made_again(
-    page: Page, serve: Callable[..., Any], store: Stored
-) -> None:
-    with serve("first") as first:
-        job = begin(page, first, store)
-        page.get_by_role("button", name="Stop the job").click()
-        expect(page.get_by_text(re.compile(r"Stopped on request; [1-9]\d* of 300 runs"))).to_be_visible()
-        page.goto("about:blank")
-    store.damage("records.content", b"damaged")
-    with serve("second") as second:
-        page.goto(second.url)
-        expect(page.get_by_text("0 records are there")).to_be_visible()
-        expect(page.get_by_text("these 300 runs will take")).to_be_visible()
-        page.get_by_role("button", name="Train in the background").click()
-        expect(page.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible()
-        page.goto("about:blank")
-    store.end_workers()  # which make more of them between one look and the next
-    assert store.job(job).finished == store.jobs()[-1].finished, "they are the same runs"
-
-
-def test_a_store_that_is_no_database_is_said(page: Page, serve: Callable[..., Any], tmp_path: Path) -> None:
-    file = tmp_path / "bad.sqlite"
-    file.write_bytes(b"no database at all " * 1000)
-    with serve("app", RANKVIZ_STORE=str(file)) as app:
-        page.goto(app.url)
-        page.get_by_role("button", name="Train in the background").click()
-        expect(
-            page.get_by_text("The database of runs cannot be used: the file is not a database.")
-        ).to_be_visible()
-        expect(page.get_by_text(str(tmp_path))).to_have_count(0)
-        page.goto("about:blank")

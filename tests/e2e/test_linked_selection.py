@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, chart, hover, place_in_list, query_of, traces
+from helpers import assert_no_errors_shown, chart, hover, place_in_list, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -56,21 +56,6 @@ def expect_selected(page: Page, queries: list[int]) -> None:
     assert sorted(address) == sorted(queries)
     for name in CHARTS:
         assert chart(page, name).evaluate(_MARKED) == sorted(queries)
-
-
-def test_a_point_clicked_in_one_chart_is_selected_in_both(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/side_by_side?m=50")
-    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
-    for name, query in (("ndcg-differences", ordered[0]), ("ndcg-per-query", ordered[-1])):
-        click_query(page, name, query)
-        expect_selected(page, [query])
-        assert query_of(page)["query"] == str(query)
-    page.reload()
-    wait_settled(page)
-    expect_selected(page, [ordered[-1]])
-    page.get_by_role("button", name="Clear selection").click()
-    expect_selected(page, [])
-    assert_no_errors_shown(page)
 
 
 def test_a_second_click_ends_a_selection_and_a_third_selects_again(server: Server, page: Page) -> None:
@@ -141,21 +126,4 @@ def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, pa
             "chart => (chart._fullData.at(-1).customdata || []).flat()"
         )
         assert rings == ([name] if marked else [])
-    assert_no_errors_shown(page)
-
-
-def test_pins_come_back_with_the_address(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/convergence?m=50")
-    page.get_by_role("button", name="Pin this run").click()
-    wait_settled(page)
-    open_page(page, f"{server.url}/convergence?m=25&pins={query_of(page)['pins']}")
-    names = [trace["name"] for trace in traces(page, "convergence-runs")]
-    assert names == [
-        "Nyström, m = 25, preconditioned",
-        "Nyström, m = 25, without preconditioner",
-        "Nyström, m = 50, preconditioned",
-    ]
-    page.get_by_role("button", name="Clear pins").click()
-    wait_settled(page)
-    assert len(traces(page, "convergence-runs")) == 2
     assert_no_errors_shown(page)

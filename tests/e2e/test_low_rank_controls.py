@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tools.browser import Server, open_page, wait_settled
+from tools.browser import Server, open_page
 
 _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .flatMap(kind => Array.from(page.querySelectorAll(`[data-testid=${kind}] *`)))
@@ -13,7 +13,6 @@ _CUT = """page => ['stButtonGroup', 'stSelectbox']
     .filter(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== 'visible')
     .map(part => part.textContent || part.value)"""
 _BOTTOM = "parts => Math.max(...parts.map(part => part.getBoundingClientRect().bottom))"
-QUICK = "map=linear&loss=hinge&c=-12&factors=1"  # the hinge: the plain model is the page's own run
 
 
 @pytest.mark.parametrize(
@@ -48,17 +47,3 @@ def test_answer_and_first_figures_are_wholly_visible_on_a_laptop(server: Server,
     labels = ["Query, of", "Keep rank k", "Share of the energy"]
     tops = {round(main.get_by_text(label).first.bounding_box()["y"]) for label in labels}  # type: ignore[index]
     assert len(tops) == 1, "the controls stand in one row"
-
-
-def test_an_offer_to_train_goes_with_its_tab(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/low_rank?view=Sensitivity&c=-3")
-    main = page.get_by_test_id("stMain")
-    offer = main.get_by_role("button", name="Train in the background")
-    expect(offer).to_have_count(1)
-    main.get_by_role("tab", name="Numbers").click()
-    wait_settled(page)
-    expect(main.get_by_role("button", name="Numbers (CSV)").last).to_be_visible()
-    expect(offer).to_have_count(0)
-    main.get_by_role("tab", name="Sensitivity").click()
-    wait_settled(page)
-    expect(offer).to_have_count(1)

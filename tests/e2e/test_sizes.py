@@ -74,31 +74,6 @@ def test_the_example_of_a_comparison_is_in_view_on_a_projector(server: Server, p
     assert figure["y"] + figure["height"] <= PROJECTOR[1]
 
 
-@pytest.mark.parametrize(
-    ("name", "opener"),
-    [
-        ("train", "Save"),
-        ("ndcg_vs_m", "More"),
-        ("low_rank", "More"),
-        ("kernel_approximation", "More"),
-        ("convergence", "Compare with"),
-        ("why", "Feature names"),
-    ],
-)
-def test_what_opens_lies_over_no_figure(server: Server, page: Page, name: str, opener: str) -> None:
-    main = seen_at(page, LAPTOP, f"{server.url}/{name}?m=50")
-    opened = main.locator("details").filter(has=page.locator("summary").filter(has_text=opener)).first
-    opened.locator("summary").first.click()
-    expect(opened).to_have_attribute("open", "")
-    place = box(opened)
-    for figure in main.locator(".js-plotly-plot").filter(visible=True).all():
-        drawn = box(figure)
-        assert (
-            drawn["y"] + drawn["height"] <= place["y"] + 5 or place["y"] + place["height"] <= drawn["y"] + 5
-        )
-    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
-
-
 def test_powers_on_sliders_are_read_aloud(server: Server, page: Page) -> None:
     seen_at(page, LAPTOP, f"{server.url}/train?m=50&c=-4")
     slider = sidebar(page).get_by_role("group", name="C", exact=True).get_by_role("slider")

@@ -37,18 +37,3 @@ def test_a_sweep_fills_in_and_is_there_again(page: Page, start_server: Callable[
     expect(page.get_by_role("heading", name="Train")).to_be_visible()
     wait_settled(page)
     assert_no_errors_shown(page)
-
-
-def test_a_sweep_that_is_stopped_says_so_and_goes_on_when_asked(
-    page: Page, start_server: Callable[..., Server]
-) -> None:
-    server = start_server()
-    open_page(page, f"{server.url}/sweep?m=500&xc=-8&xc=4&xcby=1&xg=-8&xg=2&xgby=1")
-    page.get_by_role("button", name="Start the sweep").click()
-    page.get_by_role("button", name="Stop the sweep").click()
-    expect(page.get_by_text(re.compile("not made, for it was stopped"))).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("button", name="Resume").click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("button", name="Stop the sweep").click()
-    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
-    assert_no_errors_shown(page)

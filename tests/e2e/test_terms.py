@@ -10,7 +10,7 @@ from tools.browser import Server, open_page
 def test_the_paper_that_a_page_names_is_one_tap_away(server: Server, page: Page) -> None:
     width = 400
     page.set_viewport_size({"width": width, "height": 768})
-    open_page(page, f"{server.url}/low_rank")
+    open_page(page, f"{server.url}/low_rank?map=linear")
     about = page.locator("summary").filter(has_text="About this figure").first
     about.click()
     expect(page.get_by_text("(xu2019)").filter(visible=True).first).to_be_visible()

@@ -11,8 +11,6 @@ from helpers import assert_no_errors_shown, sidebar
 from playwright.sync_api import Locator, Page, expect
 from test_uploads import GOOD
 
-from rankviz.datasets.synthetic import Recipe
-from rankviz.datasets.upload_folders import folder_bytes
 from tools.browser import Server, open_page, wait_settled
 
 PADDED = GOOD + "# padding\n" * 100_000
@@ -78,51 +76,6 @@ def in_place(uploads: Path) -> list[str]:
         if time.monotonic() > deadline or not any(name.startswith(".") for name in names):
             return names
         time.sleep(0.1)
-
-
-def test_of_two_uploads_at_once_one_is_kept_where_the_disk_has_room_for_one(
-    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
-) -> None:
-    most = len(PADDED) * 3 // 2
-    server, uploads = bounded(upload_bytes=most)
-    pages = {"mine.txt": page, "yours.txt": other}
-    for name, one in pages.items():
-        chosen(one, server, name)
-    for one in pages.values():
-        expect(button(one)).to_be_enabled()
-        wait_settled(one)
-    for one in pages.values():  # a click is not waited for: both are under way
-        button(one).click()
-    for one in pages.values():
-        wait_settled(one)
-    (kept,) = in_place(uploads)
-    assert folder_bytes(uploads) <= most
-    first, second = pages.pop(kept), next(iter(pages.values()))
-    assert has(first, Path(kept).stem)
-    assert_no_errors_shown(first)
-    expect(error(second)).to_contain_text("with the uploads of all visitors")
-    assert has(second, "synthetic-demo")
-
-    first.get_by_role("button", name="Remove it").click()
-    wait_settled(first)
-    add(second)  # the form has kept the file
-    assert in_place(uploads) == [{"mine.txt": "yours.txt", "yours.txt": "mine.txt"}[kept]]
-    assert_no_errors_shown(second)
-
-
-def test_what_is_generated_counts_too(
-    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
-) -> None:
-    server, uploads = bounded(upload_bytes=len(PADDED) + 1000)
-    add(chosen(page, server, "mine.txt"))
-    name = Recipe(queries=20, smallest=2, largest=5, features=3).name
-    open_page(other, f"{server.url}/data?data={name}")
-    other.get_by_role("button", name="Generate it").click()
-    wait_settled(other)
-    expect(other.get_by_test_id("stAlertContentWarning").last).to_contain_text(
-        "with the uploads of all visitors"
-    )
-    assert in_place(uploads) == ["mine.txt"]
 
 
 def test_of_two_files_at_once_one_is_held_where_memory_has_room_for_one(

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 from helpers import assert_no_errors_shown, follow, sidebar, tile, traces
 from playwright.sync_api import Page, expect
 
-from rankviz.datasets import make_data, write_letor
-from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.synthetic import Recipe
 from tools.browser import Server, open_page, wait_settled
 
@@ -19,7 +14,6 @@ GOOD = "".join(
     for query in range(1, 11)
     for document in range(6)
 )
-BROKEN = GOOD.replace("1:0.2857", "1:NaN", 1)
 
 
 def upload(page: Page, name: str, content: str | bytes) -> None:
@@ -68,25 +62,6 @@ def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
         assert download.value.path().stat().st_size > 0
 
 
-def test_a_broken_file_is_a_sentence_and_changes_nothing(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/data")
-    upload(page, "mine.txt", BROKEN)
-    error = page.get_by_test_id("stAlertContentError")
-    expect(error).to_contain_text("mine.txt, line 3")
-    expect(error).to_contain_text("NaN")
-    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("synthetic-demo")
-    assert "mine" not in offered(page)
-
-
-def test_two_visitors_do_not_see_each_others_uploads(server: Server, page: Page, other: Page) -> None:
-    open_page(page, f"{server.url}/data")
-    upload(page, "secret.txt", GOOD)
-    open_page(other, page.evaluate("location.href"))
-    assert "secret" not in offered(other)
-    expect(other.get_by_test_id("stMain")).not_to_contain_text("q1d0")
-    assert "secret" in offered(page)
-
-
 def test_a_link_names_a_recipe_and_a_button_makes_its_data(server: Server, page: Page) -> None:
     name = Recipe(queries=20, smallest=2, largest=5, features=3).name
     open_page(page, f"{server.url}/data?data={name}")
@@ -100,41 +75,3 @@ def test_a_link_names_a_recipe_and_a_button_makes_its_data(server: Server, page:
     wait_settled(page)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value(name)
     expect(page.get_by_role("button", name="Generate it")).to_have_count(0)
-
-
-def rotated(*, broken: bool = False) -> bytes:
-    """A zip archive of five folds as LETOR rotates them; one line of Fold4 may be broken."""
-    data = make_data(n_queries=20, documents_per_query=(4, 8), n_features=3, seed=1)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(1, 6):
-            for name, part in cyclic_fold(data, number).parts.items():
-                write_letor(part, content := io.BytesIO())
-                lines = content.getvalue().splitlines(keepends=True)
-                if broken and (number, name) == (4, "vali"):
-                    lines[2] = b"1 qid:7 1:NaN\n"
-                archive.writestr(f"five/Fold{number}/{name}.txt", b"".join(lines))
-    return packed.getvalue()
-
-
-def test_five_folds_are_uploaded_at_once_and_compared_over_all(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/data")
-    upload(page, "five.zip", rotated(broken=True))
-    expect(page.get_by_test_id("stAlertContentError")).to_contain_text(
-        "five.zip: five/Fold4/vali.txt, line 3"
-    )
-    assert "five" not in offered(page)
-    open_page(page, f"{server.url}/data")
-    upload(page, "five.zip", rotated())
-    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("five")
-    said = page.get_by_text("5 folds: Fold1, Fold2, Fold3, Fold4, Fold5.")
-    expect(said).to_contain_text("Their test parts share no query.")
-    sidebar(page).get_by_role("combobox", name="Fold", exact=True).click()
-    assert page.get_by_role("option").all_inner_texts() == [f"Fold{k}" for k in range(1, 6)]
-    page.keyboard.press("Escape")
-    follow(page, "Several models")
-    page.get_by_role("button", name="Compare with the linear model").click()
-    about = page.get_by_test_id("stMain").get_by_text("five · 5 folds · 2 models (10 runs) · validation")
-    expect(about.first).to_be_visible()
-    wait_settled(page)
-    assert_no_errors_shown(page)

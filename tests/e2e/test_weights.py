@@ -102,12 +102,3 @@ def test_another_query_is_listed_under_the_same_weights(server: Server, page: Pa
     expect(page.locator(".weights .list .title").first).to_have_text(re.compile("S5-"))
     expect(tile(page, "Objective")).to_have_text(objective)
     expect(tile(page, "NDCG@10, query 5")).to_be_visible()
-
-
-def test_nothing_is_wider_than_the_screen(server: Server, page: Page) -> None:
-    page.set_viewport_size({"width": 400, "height": 800})
-    open_page(page, f"{server.url}/weights")
-    for width in (400, 1366):
-        page.set_viewport_size({"width": width, "height": 800})
-        wait_settled(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width

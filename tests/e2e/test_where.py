@@ -15,7 +15,7 @@ PATIENCE = 120_000
 """Milliseconds: the workers of the cluster import the libraries first."""
 
 
-def test_a_model_and_a_sweep_are_made_on_the_cluster(page: Page, start_server: Callable[..., Server]) -> None:
+def test_a_model_is_made_on_the_cluster(page: Page, start_server: Callable[..., Server]) -> None:
     with local_cluster(2, 1e9) as address:
         server = start_server(RANKVIZ_CLUSTER=address)
         open_page(page, f"{server.url}/train?m=50&c=-3")
@@ -26,12 +26,6 @@ def test_a_model_and_a_sweep_are_made_on_the_cluster(page: Page, start_server: C
         expect(page.get_by_text("This run took")).to_be_hidden()
         page.get_by_role("button", name="Train on the cluster").click()
         expect(page.get_by_text("This run took")).to_be_visible(timeout=PATIENCE)
-        wait_settled(page)
-        assert_no_errors_shown(page)
-        open_page(page, f"{server.url}/sweep?m=5&xc=-4&xc=0&xg=-4&xg=0")
-        choose_the_cluster(page)
-        page.get_by_role("button", name="Start the sweep").click()
-        expect(page.get_by_text("27 of 27 runs made")).to_be_visible(timeout=PATIENCE)
         wait_settled(page)
         assert_no_errors_shown(page)
 

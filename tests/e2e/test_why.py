@@ -55,16 +55,6 @@ def test_two_documents_that_are_clicked_in_a_list_are_asked_about(server: Server
     assert_no_errors_shown(page)
 
 
-def test_side_by_side_leads_to_why_with_its_model(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/side_by_side?m=50&query=7")
-    page.get_by_role("button", name=re.compile("random Fourier.*: why 1 above 2")).click()
-    page.wait_for_url("**/why*")
-    wait_settled(page)
-    assert query_of(page)["of"] == "random Fourier"
-    assert "(rank 1" in answer(page)
-    assert_no_errors_shown(page)
-
-
 def test_a_row_of_the_list_is_looked_at(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/why?m=50&query=7&view=Down+the+list")
     table = page.get_by_test_id("stDataFrame")
@@ -77,39 +67,4 @@ def test_a_row_of_the_list_is_looked_at(server: Server, page: Page) -> None:
     expect(page.get_by_test_id("stMain").get_by_role("heading", level=2).first).to_contain_text("(rank 3,")
     assert f"A, {state['above']} (rank 3" in answer(page)
     assert f"B, {state['below']} (rank 4" in answer(page)
-    assert_no_errors_shown(page)
-
-
-def test_the_query_that_is_named_is_left_out_on_what_if(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/why?m=50&query=7&view=Training+queries")
-    named = re.search(
-        r"query (\d+)", page.get_by_test_id("stMain").get_by_role("heading", level=2).nth(1).inner_text()
-    )
-    assert named is not None
-    page.get_by_role("button", name=f"Leave out query {named[1]} on What if").click()
-    page.wait_for_url("**/what_if*")
-    wait_settled(page)
-    state = query_of(page)
-    assert state["m"] == "50"
-    assert state["changes"].startswith("q_t")
-    expect(page.get_by_text(f"query {named[1]} left out").first).to_be_visible()
-    assert_no_errors_shown(page)
-
-
-def test_a_feature_is_called_as_the_visitor_likes(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/why?m=50&query=7")
-    first = answer(page).split("for A: ")[1].split(" (")[0]
-    number = first.removeprefix("feature ")
-    page.locator("summary").filter(has_text="Feature names").click()
-    field = page.get_by_role("textbox", name="One line each")
-    field.fill(f"{number}: <b>clicks</b>")
-    field.press("Control+Enter")
-    wait_settled(page)
-    assert "for A: <b>clicks</b> (" in answer(page)
-    assert query_of(page)["names"] == f"{number}: <b>clicks</b>"
-    page.reload()
-    wait_settled(page)
-    assert "for A: <b>clicks</b> (" in answer(page)
-    labels = page.locator(".st-key-why-shares .yaxislayer-above text").all_text_contents()
-    assert any("<" in label and "clicks" in label for label in labels)
     assert_no_errors_shown(page)

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 import streamlit as st
 from conftest_pages import APP, CHEAP_TABS, EDGES, SMALL
+from plotly import basedatatypes
 from runs_once import RunsOnce
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.processes import start
-from rankviz.datasets import write_letor
+from rankviz.datasets import Fold, write_letor
+from rankviz.runs.starting_points import StartingPoint, starting_point
 from rankviz.store.execution import worker_processes
 from ui.defaults import page_hash, through_router
 from ui.model.what_if_models import memory
@@ -60,10 +62,21 @@ def plain_headings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_looked_through_once() -> Iterator[None]:
-    """Let Streamlit look for components in all installed packages once, not for every app under test anew."""
+def found_once() -> Iterator[None]:
+    """Find once what is the same for all apps under test: packages, paths of Plotly, start values."""
+    starts: dict[tuple[str, str], StartingPoint] = {}
+
+    def start_of(fold: Fold) -> StartingPoint:
+        key = fold.name, fold.digest
+        if key not in starts:
+            starts[key] = starting_point(fold)
+        return starts[key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
+        patch.setattr(basedatatypes, "_str_to_dict_path_full", cache(basedatatypes._str_to_dict_path_full))
+        patch.setattr("ui.controls.sidebar.starting_point", start_of)
+        patch.setattr("rankviz.common.files.sync", lambda stream: stream.flush())  # no disk is tested
         yield
 
 

@@ -34,8 +34,11 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
 
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}, {"map": "linear", "c": 10}])
-def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener) -> None:
-    app = open_page(page, m=5, exact="false", **ends)  # the exact kernel takes minutes there
+def test_ends_of_the_settings(
+    page: str, ends: dict[str, object], open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page(page, data="edge", m=5, exact="false", upto=25, **ends)
     assert app.session_state["c"] == ends["c"]
     assert shown(app)
     assert all(element.proto.alt for element in app.get("plotly_chart")), "a figure without a description"

@@ -214,6 +214,24 @@ def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
 
 
 @pytest.mark.usefixtures("sleepers")
+def test_a_job_beyond_the_bound_of_its_visitor_is_a_sentence(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bounds.toml").write_text("live_jobs_each = 1")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
+    monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
+    app = open_page("train", m=5)
+    for c in (-4, -3):
+        app.session_state["c"], app.session_state["clin"] = c, c
+        app.run()
+        next(button for button in app.button if "in the background" in button.label).click().run()
+        assert not app.exception
+    assert len(jobs().live()) == 1
+    assert "Of one visitor at most 1 job may wait or run" in "".join(one.value for one in app.warning)
+
+
+@pytest.mark.usefixtures("sleepers")
 def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

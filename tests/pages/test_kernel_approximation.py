@@ -47,7 +47,6 @@ from ui.study.kernel_approximation_words import (
     kernel_words,
     reading,
     seconds_words,
-    variant_words,
 )
 
 Opener = Callable[..., AppTest]
@@ -321,10 +320,12 @@ def test_data_at_the_edges_in_every_tab(
 
 
 @pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
-def test_ends_of_gamma_have_words_and_no_nan_in_any_tab(open_page: Opener, g: int, said: str) -> None:
-    first, *_ = [
-        without_nan(open_page("kernel_approximation", g=g, c=10, view=view, **QUICK)) for view in VIEWS
-    ]
+def test_ends_of_gamma_have_words_and_no_nan_in_any_tab(
+    open_page: Opener, data_set: Callable[[str], None], g: int, said: str
+) -> None:
+    data_set("small")
+    link = QUICK | {"data": "edge", "g": g, "c": 10}
+    first, *_ = [without_nan(open_page("kernel_approximation", view=view, **link)) for view in VIEWS]
     assert said in first
 
 
@@ -335,8 +336,11 @@ def test_ends_of_gamma_have_words_and_no_nan_in_any_tab(open_page: Opener, g: in
         *((kernel, view) for kernel in ("Laplacian", "linear") for view in ("Spectrum", "Numbers")),
     ],
 )
-def test_every_kernel_in_every_tab(open_page: Opener, kernel: str, view: str) -> None:
-    app = open_page("kernel_approximation", kernel=kernel, view=view, **QUICK)
+def test_every_kernel_in_every_tab(
+    open_page: Opener, data_set: Callable[[str], None], kernel: str, view: str
+) -> None:
+    data_set("small")
+    app = open_page("kernel_approximation", data="edge", kernel=kernel, view=view, **QUICK)
     text = without_nan(app)
     assert f"· {kernel} kernel" in text
     assert "RBF" not in text
@@ -365,17 +369,18 @@ def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(
     data_set("all-zero features")
     link = {"data": "edge", "kernel": "linear", "m": 5}
     assert "Every entry of K is 0" in without_nan(open_page("kernel_approximation", view="Spectrum", **link))
-    for view in ("", "Residuals of one query", "Error against seconds", "Numbers"):
+    for view in ("", "Error against seconds"):
         without_nan(open_page("kernel_approximation", view=view, **link))
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_third_map_is_drawn_everywhere(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, view: str
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, data_set: Callable[[str], None], view: str
 ) -> None:
+    data_set("small")
     third = replace(FEATURE_MAPS["fourier"], label="third map")
     monkeypatch.setitem(FEATURE_MAPS, "third", third)
-    app = open_page("kernel_approximation", view=view, map="third map", **QUICK)
+    app = open_page("kernel_approximation", data="edge", view=view, map="third map", **QUICK)
     without_nan(app)
     drawn = lines(named(app)["kernel-draws"])
     assert drawn["third map"] == drawn["random Fourier"]
@@ -434,24 +439,6 @@ def test_ranges_that_overlap_are_not_distinguishable() -> None:
     assert "random Fourier's relative spectral error is" in reading(errors, swapped, {}, "spectral", 4)
 
 
-def test_words_on_variants() -> None:
-    def words_at(m: int, draws: int, **columns: float) -> str:
-        errors = kernel_errors(X, RBF(1.0), (4, 60), range(draws), variants=VARIANTS)
-        return variant_words(errors, over_seeds(errors.table, "frobenius").assign(**columns), m)
-
-    assert words_at(4, 4, low=0.1, high=0.9).count("overlaps with") == 2
-    assert "too few to compare" in words_at(4, 2)
-    assert "K-means++ landmarks at m = 60: below 10⁻⁹, like uniform" in words_at(60, 4)
-    errors = kernel_errors(X, RBF(1.0), (4,), range(4), variants=VARIANTS)
-    table = over_seeds(errors.table, "frobenius").assign(
-        low=[1, 2, 3, 1], mean=[1, 2, 3, 1], high=[1, 2, 3, 1]
-    )
-    assert "3 times higher than with uniform landmarks in all 4 draws (3 against 1)" in variant_words(
-        errors, table, 4
-    )
-    assert "2 times lower than with independent frequencies in all 4 draws" in variant_words(errors, table, 4)
-
-
 @pytest.mark.parametrize(
     ("bounds", "m", "said"),
     [
@@ -465,16 +452,6 @@ def test_words_on_variants() -> None:
 def test_words_on_the_dimension(bounds: tuple[float, float], m: int, said: tuple[str, str]) -> None:
     for sentence, part in zip(dimension_words(bounds, "2⁻⁴", m, 9219), said, strict=True):
         assert part in sentence
-
-
-def test_words_on_seconds() -> None:
-    summary = over_seeds(kernel_errors(X, RBF(1.0), (2, 4, 16), range(4)).table, "frobenius")
-    table = summary.assign(seconds=0.01 * summary["m"], slowest=0.02 * summary["m"])
-    assert "random Fourier with m = 16 (" in seconds_words(table, 4)
-    assert "in 0.16 to 0.32 s)" in seconds_words(table, 4)
-    assert "Nyström has less error in all 4 draws (" in seconds_words(table, 4)
-    assert "has less error" not in seconds_words(table, 3)
-    assert "Nyström with the same m" in seconds_words(table.assign(low=0.1, high=0.9), 4)
 
 
 def test_the_race_says_what_it_asks() -> None:

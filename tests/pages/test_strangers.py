@@ -28,19 +28,22 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 
 Opener = Callable[..., AppTest]
 
-STRANGERS: dict[str, tuple[dict[str, Any], Any, dict[str, str]]] = {
-    "loss": (LOSSES, strangers.LOSS, {"loss": "exponential"}),
-    "rising loss": (LOSSES, strangers.RISING_LOSS, {"loss": "squared ε-insensitive"}),
-    "cost": (RULES, strangers.COST, {"costs": "Flat"}),
-    "kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy"}),
-    "exact kernel": (KERNELS, strangers.KERNEL, {"kernel": "Cauchy", "map": "exact kernel"}),
-    "map": (FEATURE_MAPS, strangers.FEATURE_MAP, {"map": "squares"}),
-    "solver": (SOLVERS, strangers.SOLVER, {"solver": "gradient descent"}),
-    "ranker": (METHODS, strangers.RANKER, {"method": "feature mean"}),
-    "linear ranker": (METHODS, strangers.LISTNET, {"method": "linear ListNet"}),
-    "ranker without C": (METHODS, strangers.SCALED_MEAN, {"method": "scaled mean"}),
+STRANGERS: dict[str, tuple[dict[str, str], *tuple[tuple[dict[str, Any], Any], ...]]] = {
+    "loss": ({"loss": "exponential"}, (LOSSES, strangers.LOSS)),
+    "rising loss": ({"loss": "squared ε-insensitive"}, (LOSSES, strangers.RISING_LOSS)),
+    "cost and solver": (
+        {"costs": "Flat", "solver": "gradient descent"},
+        (RULES, strangers.COST),
+        (SOLVERS, strangers.SOLVER),
+    ),
+    "kernel": ({"kernel": "Cauchy"}, (KERNELS, strangers.KERNEL)),
+    "exact kernel": ({"kernel": "Cauchy", "map": "exact kernel"}, (KERNELS, strangers.KERNEL)),
+    "map": ({"map": "squares"}, (FEATURE_MAPS, strangers.FEATURE_MAP)),
+    "ranker": ({"method": "feature mean"}, (METHODS, strangers.RANKER)),
+    "linear ranker": ({"method": "linear ListNet"}, (METHODS, strangers.LISTNET)),
+    "ranker without C": ({"method": "scaled mean"}, (METHODS, strangers.SCALED_MEAN)),
 }
-"""Where it is entered, what is entered, and the link that chooses it by its label."""
+"""The link that chooses strangers by their labels; where each is entered, and what is entered."""
 
 UNTRUE = {
     "loss": r"squared hinge\b",
@@ -62,8 +65,9 @@ def stranger(
     data_set("small")
 
     def enter(kind: str) -> dict[str, str]:
-        registry, entry, link = STRANGERS[kind]
-        monkeypatch.setitem(registry, "stranger", entry)
+        link, *entries = STRANGERS[kind]
+        for registry, entry in entries:
+            monkeypatch.setitem(registry, "stranger", entry)
         return link | {"data": "edge"}
 
     return enter
@@ -76,13 +80,14 @@ def test_every_page_shows_it_or_says_why_not(
 ) -> None:
     link = stranger(kind)
     app = open_page(page, m=10, **link)
-    key = next(iter(link))
-    assert app.session_state[key] == "stranger"
+    for key, chosen in STRANGERS[kind][0].items():
+        assert app.session_state[key] == ("exact" if chosen == "exact kernel" else "stranger")
     said = words(app)
     assert shown(app) or app.info or app.warning
     assert "nan" not in re.findall(r"[\w]+", said.lower())
     assert not app.error, [error.value for error in app.error]
-    about_it = [text for text in said.splitlines() if STRANGERS[kind][1].label in text]
+    labels = [entry.label for _, entry in STRANGERS[kind][1:]]
+    about_it = [text for text in said.splitlines() if any(label in text for label in labels)]
     assert not [text for text in about_it if re.search(UNTRUE.get(kind, r"(?!)"), text)]
 
 

@@ -136,7 +136,7 @@ def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:
     assert buttons(train) == ["C 2⁰", "C 2⁻¹", "C 2⁻⁴", "C 2⁻³"]
 
 
-@pytest.mark.parametrize("page", ["why", "ndcg_vs_m", "convergence", "low_rank"])
+@pytest.mark.parametrize("page", ["why", "ndcg_vs_m"])
 def test_pages_that_train_the_model_tell_the_effect(page: str, train: AppTest, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2")
     change(app, c=-3)

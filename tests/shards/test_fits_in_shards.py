@@ -235,12 +235,9 @@ MANY: dict[str, tuple[RankSVM, ArrayLike | None]] = {
     "weighted": (RankSVM(C=0.1), WEIGHTS),
     "costs": (RankSVM(C=0.1, costs="grade_query"), WEIGHTS),
     "hinge": (RankSVM(C=0.01, loss="hinge"), None),
-    "logistic": (RankSVM(C=0.1, loss="logistic"), None),
     "nystroem": (RankSVM("nystroem", n_components=60, gamma=0.3, C=0.1), None),
     "truncated": (RankSVM("nystroem", n_components=60, rank=20, gamma=0.3, C=0.1), None),
     "fourier": (RankSVM("fourier", n_components=60, gamma=0.3, C=0.1), None),
-    "lbfgs": (RankSVM(C=0.1, solver="lbfgs"), None),
-    "newton_yuan": (RankSVM(C=0.1, solver="newton_yuan"), None),
 }
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from conftest_jobs import SPEC, end_workers
 from conftest_store import Command, Sleeper
+from conftest_warm import start_warm
 from sqlalchemy import create_engine, make_url, text
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -26,9 +28,17 @@ POSTGRES = "RANKVIZ_TEST_POSTGRES"
 """Address of a PostgreSQL server on which tests may make databases; `make test-postgres` starts one."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give tests a store on SQLite, and those marked `both_stores` one on PostgreSQL too."""
+    named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "address" in metafunc.fixturenames and "address" not in named:
+        both = metafunc.definition.get_closest_marker("both_stores")
+        metafunc.parametrize("address", ["sqlite", "postgresql"] if both else ["sqlite"], indirect=True)
+
+
+@pytest.fixture
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of an empty database of each kind."""
+    """The address of an empty database."""
     if request.param == "sqlite":
         yield str(tmp_path / "runs.sqlite")
         return
@@ -44,6 +54,18 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     with admin.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
     admin.dispose()
+
+
+@pytest.fixture(autouse=sys.platform == "linux")
+def warm_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start workers with the libraries imported, which otherwise takes a second of a core each."""
+    monkeypatch.setattr("rankviz.store.execution.start", start_warm)
+
+
+@pytest.fixture
+def cold_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start workers as the app does: only so it learns how they end."""
+    monkeypatch.setattr("rankviz.store.execution.start", start)
 
 
 @pytest.fixture
@@ -110,23 +132,23 @@ def sleepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sleeper]]:
         one.process.terminate()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fold(root: Path) -> Fold:
     return open_fold(find_datasets([root])["small"], "Fold1")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def base(fold: Fold) -> RunSpec:
     return RunSpec("small", digest=fold.digest, feature_map="nystroem", n_components=10)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def specs(base: RunSpec) -> list[RunSpec]:
     """Two families of three."""
     return [base.but(C=C, seed=seed) for seed in (0, 1) for C in (0.25, 0.5, 1.0)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(specs: list[RunSpec], fold: Fold) -> dict[RunSpec, RunRecord]:
     return dict(execute_all(specs, fold=fold))
 

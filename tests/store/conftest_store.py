@@ -17,8 +17,8 @@ from rankviz.store.tables import families
 
 GRID = Study("me", "a grid")
 Command = Callable[..., tuple[int, str, str]]
-SQLITE = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-"""For tests of commands and processes, which do not depend on the database."""
+BOTH = pytest.mark.both_stores
+"""For tests of what the database does: on SQLite and on PostgreSQL. All others have SQLite alone."""
 MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from conftest_store import MODEL, SQLITE, Command, as_json
+from conftest_store import MODEL, Command, as_json
 
 from rankviz import RunSpec
 from rankviz.command import sweep
@@ -26,7 +26,6 @@ from rankviz.store.execution import worker_processes
 from tools.stored import NotAllowed, small_disk
 
 
-@SQLITE
 def test_train_says_metrics_and_makes_nothing_twice(
     command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,7 +42,6 @@ def test_train_says_metrics_and_makes_nothing_twice(
     assert again["run"] in store.listing.seen_by("a visitor of the app").index
 
 
-@SQLITE
 def test_a_sweep_is_made_and_chosen_among(command: Command, store: RunStore) -> None:
     status, out, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--axis", "gamma=0.5,1")
     assert status == 0
@@ -59,7 +57,6 @@ def test_a_sweep_is_made_and_chosen_among(command: Command, store: RunStore) -> 
     assert best[0]["vali:MAP"] == table["vali:MAP"].max()
 
 
-@SQLITE
 def test_a_plan_makes_nothing(command: Command, store: RunStore) -> None:
     words = ("--axis", "C=2^-2..2^2", "--seed", "0", "--seed", "1", "--plan", "--json")
     planned = as_json(command("sweep", *MODEL, *words))
@@ -68,13 +65,11 @@ def test_a_plan_makes_nothing(command: Command, store: RunStore) -> None:
     assert store.studies.every() == []
 
 
-@SQLITE
 def test_drawn_designs_take_ranges(command: Command) -> None:
     words = ("--axis", "C=0.1..10", "--kind", "sobol", "--points", "8", "--plan", "--json")
     assert as_json(command("sweep", *MODEL, *words))["runs"] == 8
 
 
-@SQLITE
 def test_interrupted_a_sweep_is_paused_and_goes_on_when_asked(
     command: Command, store: RunStore, interrupted: Callable[..., str]
 ) -> None:
@@ -85,7 +80,6 @@ def test_interrupted_a_sweep_is_paused_and_goes_on_when_asked(
     assert as_json(command("sweep", "--resume", study.id, "--json"))["runs"] == {"done": 3}
 
 
-@SQLITE
 def test_detached_a_sweep_goes_on_by_itself(command: Command, store: RunStore) -> None:
     study = as_json(command("sweep", *MODEL, "--axis", "C=1,2", "--detach", "--json"))["study"]
     assert store.studies.status(study).total == 2
@@ -94,7 +88,6 @@ def test_detached_a_sweep_goes_on_by_itself(command: Command, store: RunStore) -
 
 
 @pytest.mark.parametrize("good", [0, 1])
-@SQLITE
 def test_runs_that_fail_are_said_and_the_status_is_1(
     command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, good: int
 ) -> None:
@@ -114,7 +107,6 @@ def test_runs_that_fail_are_said_and_the_status_is_1(
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv"])
-@SQLITE
 def test_models_are_compared(command: Command, store: RunStore, form: str) -> None:
     for words in (MODEL, ("small", "--set", "feature_map=linear")):
         command("train", *words)
@@ -133,7 +125,6 @@ def test_models_are_compared(command: Command, store: RunStore, form: str) -> No
     )
 
 
-@SQLITE
 def test_runs_travel(
     command: Command, store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,7 +225,6 @@ def test_runs_travel(
         (("import", "/dev/zero"), "there is no file '/dev/zero'"),
     ],
 )
-@SQLITE
 def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
     command: Command,
     store: RunStore,
@@ -274,7 +264,6 @@ def test_what_is_no_number_is_none() -> None:
         parse_value(settings_of("ranksvm")["C"], "abc")
 
 
-@SQLITE
 def test_shards_alone_say_where_they_are_trained(command: Command) -> None:
     _, _, err = command("train", *MODEL, "--shards", "3")
     assert "Fold1: 3 shards" in err
@@ -283,7 +272,6 @@ def test_shards_alone_say_where_they_are_trained(command: Command) -> None:
     assert "Fold1: this run was made before; nothing is trained." in err
 
 
-@SQLITE
 def test_an_export_that_fails_leaves_nothing_and_keeps_what_was_there(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,7 +300,6 @@ def test_an_export_that_fails_leaves_nothing_and_keeps_what_was_there(
     assert command("import", str(target))[0] == 0
 
 
-@SQLITE
 def test_an_export_to_a_full_disk(command: Command, tmp_path: Path) -> None:
     command("train", *MODEL)
     (run,) = (row["run"] for row in as_json(command("runs", "--json")))
@@ -328,7 +315,6 @@ def test_an_export_to_a_full_disk(command: Command, tmp_path: Path) -> None:
         pytest.skip(str(why))
 
 
-@SQLITE
 def test_a_reader_who_goes_is_no_fault(command: Command, store: RunStore) -> None:
     """As `rankviz runs | head` does."""
     command("train", *MODEL)
@@ -337,13 +323,11 @@ def test_a_reader_who_goes_is_no_fault(command: Command, store: RunStore) -> Non
     assert done.stderr == ""
 
 
-@SQLITE
 def test_whole_numbers_have_ranges_too(command: Command) -> None:
     words = ("--axis", "n_components=5..50", "--kind", "random", "--points", "3", "--plan", "--json")
     assert as_json(command("sweep", "small", *words))["runs"] == 3
 
 
-@SQLITE
 def test_training_in_shards_is_the_same_run_and_says_its_plan_before(
     command: Command, store: RunStore
 ) -> None:
@@ -355,14 +339,12 @@ def test_training_in_shards_is_the_same_run_and_says_its_plan_before(
     assert row["run"] == store.listing.every().index[0]
 
 
-@SQLITE
 def test_a_model_that_shards_cannot_train_is_refused(command: Command) -> None:
     status, _, err = command("train", "small", "--method", "factorized", "--where", "here")
     assert status != 0
     assert "cannot be trained in shards" in err
 
 
-@SQLITE
 @pytest.mark.parametrize("where", ["local:0", "local:two", "local:-1", "local:99999"])
 def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
     status, _, err = command("train", *MODEL, "--where", where)
@@ -370,14 +352,12 @@ def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
     assert "must name 1 to 1,024 workers" in err
 
 
-@SQLITE
 def test_a_sweep_on_a_cluster(command: Command, store: RunStore) -> None:
     status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2")
     assert status == 0
     assert "3 of 3 runs made" in err
 
 
-@SQLITE
 def test_a_cluster_is_not_left_to_itself(command: Command) -> None:
     status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2", "--detach")
     assert status != 0

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest_jobs import ended, wait_for
-from conftest_store import SQLITE
 
 from rankviz import RunSpec, execute
 from rankviz.common.errors import SettingError
@@ -22,8 +21,6 @@ from rankviz.store.environment import CLUSTER_ENVIRONMENT, cluster_address
 from rankviz.store.execution import LocalWorkers, cluster_seen, worker_processes
 from rankviz.store.study import DONE, HERE, SHARDS, TASKS
 from rankviz.store.watched import WatchedStudies
-
-pytestmark = SQLITE
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_store import save_all, take_lease
+from conftest_store import BOTH, save_all, take_lease
 from sqlalchemy import func, select, update
 
 from rankviz import RunRecord, RunSpec
@@ -62,6 +62,7 @@ def counts(store: RunStore) -> list[int]:
         return [connection.execute(select(func.count()).select_from(one)).scalar_one() for one in tables]
 
 
+@BOTH
 def test_an_imported_run_stands_for_no_run(store: RunStore, lie: RunSpec) -> None:
     assert store.records.find([lie]) == {}
     assert store.records.made([lie.hash]) == set()
@@ -69,6 +70,7 @@ def test_an_imported_run_stands_for_no_run(store: RunStore, lie: RunSpec) -> Non
         store.records.content(lie.hash)
 
 
+@BOTH
 def test_nobody_else_sees_it(store: RunStore, lie: RunSpec) -> None:
     (digest,) = store.listing.seen_by("me").index
     store.marks.share("me", [digest])
@@ -121,6 +123,7 @@ def test_it_is_called_imported_and_has_its_own_figures(store: RunStore, lie: Run
 # --- training again: the run made here is compared with what was imported -----------------------------------
 
 
+@BOTH
 def test_figures_that_agree_are_replaced_by_the_run_made_here(
     store: RunStore, made: Made, tmp_path: Path
 ) -> None:
@@ -311,6 +314,7 @@ def test_scores_are_of_the_documents_that_there_are(store: RunStore, made: Made,
 # --- a whole file, or nothing of it ----------------------------------------------------------------------
 
 
+@BOTH
 def test_an_error_in_the_last_run_leaves_nothing(
     store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,6 +339,7 @@ def test_an_error_in_the_last_run_leaves_nothing(
     assert counts(store) == [60, 60, 60, 60]
 
 
+@BOTH
 def test_marks_that_cannot_be_kept_leave_nothing(store: RunStore, made: Made, tmp_path: Path) -> None:
     record = next(iter(made.values()))
     path = file_of(tmp_path, [record], tags=[f"tag {k}" for k in range(MOST_TAGS)])
@@ -399,6 +404,7 @@ def test_a_file_that_lists_too_many_or_a_run_twice_is_refused(
 # --- room, deleting, retention ---------------------------------------------------------------------------
 
 
+@BOTH
 def test_imported_runs_take_room_and_make_room(
     store: RunStore, made: Made, tmp_path: Path, lie: RunSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -415,6 +421,7 @@ def test_imported_runs_take_room_and_make_room(
     assert store.listing.seen_by("me").empty, "an old run makes room, imported or not"
 
 
+@BOTH
 def test_deleted_imported_runs_come_back_and_go_for_good(store: RunStore, lie: RunSpec, made: Made) -> None:
     (digest,) = store.listing.seen_by("me").index
     store.marks.delete("me", [str(digest)])
@@ -430,6 +437,7 @@ def test_deleted_imported_runs_come_back_and_go_for_good(store: RunStore, lie: R
     assert counts(store) == [1, 1, 1, 0]
 
 
+@BOTH
 def test_a_run_whose_number_another_one_had_is_listed_as_itself(
     store: RunStore, lie: RunSpec, made: Made
 ) -> None:
@@ -444,6 +452,7 @@ def test_a_run_whose_number_another_one_had_is_listed_as_itself(
     assert row["C"] == other.spec.C
 
 
+@BOTH
 def test_one_file_twice_is_one_run_and_another_record_is_another(
     store: RunStore, lie: RunSpec, made: Made, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest_jobs import FOLD, SPEC, ended
-from conftest_store import take_lease
+from conftest_store import BOTH, take_lease
 
 from rankviz import Progress, RunSpec, execute
 from rankviz.runs.estimate import LAPTOP, Shape, estimate
@@ -41,6 +41,7 @@ def make_all(store: RunStore) -> None:
         maker.make(lease)
 
 
+@BOTH
 def test_the_records_are_those_of_execute(store: RunStore, submit: Submit) -> None:
     submit(SPECS)
     make_all(store)
@@ -73,6 +74,7 @@ def again_and_again(keeper: LeaseKeeper, deadline: float) -> None:
         time.sleep(0.01)
 
 
+@BOTH
 def test_a_worker_tells_at_once_and_hears_of_a_stop(
     store: RunStore, jobs: WatchedStudies, submit: Submit
 ) -> None:
@@ -186,6 +188,7 @@ def test_what_nobody_expects_is_a_sentence(
     assert ("Traceback" in capsys.readouterr().err) == isinstance(error, RuntimeError)
 
 
+@BOTH
 def test_records_that_cannot_be_kept_end_the_job_with_the_reason(
     store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

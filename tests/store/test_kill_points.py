@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from conftest_jobs import FOLD, SPEC, end_workers, states
-from conftest_kills import apart
+from conftest_warm import apart
 from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from conftest_jobs import SPEC, end_workers, wait_for
-from conftest_kills import apart
+from conftest_warm import apart
 from sqlalchemy import select
 
 from rankviz.store import RunStore, StoreError

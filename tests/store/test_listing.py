@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from conftest_jobs import wait_for
-from conftest_store import GRID, save_all, take_lease
+from conftest_store import BOTH, GRID, save_all, take_lease
 from sqlalchemy import event
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import RunStore, StoreOutOfReach, listing
 from rankviz.store.run_store import keep_for_all
+
+pytestmark = BOTH
 
 
 def test_a_table_is_read_again_where_anybody_has_written(

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest_store import GRID, end_of_lease, save_all, states, take_lease
+from conftest_store import BOTH, GRID, end_of_lease, save_all, states, take_lease
 from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
@@ -15,6 +15,8 @@ from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.tables import studies, workers
+
+pytestmark = BOTH
 
 
 def test_a_family_goes_to_one_worker(store: RunStore, specs: list[RunSpec]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest_store import GRID
+from conftest_store import BOTH, GRID
 from sqlalchemy import select, update
 
 from rankviz import RunRecord, RunSpec
@@ -19,6 +19,8 @@ from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.studies import MOST_RUNS
 from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import records, runs
+
+pytestmark = BOTH
 
 
 def test_a_record_comes_back_as_it_was(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:

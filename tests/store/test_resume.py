@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from conftest_store import SQLITE, Command, as_json
+from conftest_store import Command, as_json
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
@@ -26,7 +26,6 @@ def paused(store: RunStore, interrupted: Callable[..., str]) -> str:
     return study.id
 
 
-@SQLITE
 def test_what_was_chosen_by_is_chosen_by_after_the_resume(
     command: Command, store: RunStore, paused: str
 ) -> None:
@@ -62,7 +61,6 @@ DIFFERENT = [
 """Arguments beside --resume, and what of the sweep's own is said then."""
 
 
-@SQLITE
 def test_an_argument_that_differs_is_refused_before_anything_goes_on(
     command: Command, store: RunStore, paused: str
 ) -> None:
@@ -75,7 +73,6 @@ def test_an_argument_that_differs_is_refused_before_anything_goes_on(
         assert store.studies.status(paused).asked == "paused"
 
 
-@SQLITE
 def test_equal_arguments_and_those_of_how_to_wait_are_fine(command: Command, paused: str) -> None:
     same = (*SWEEP, "--metric", "NDCG@3", "--rule", "best", "--per-fold", "--title", "Mine", "--all-folds")
     more = ("--fold", "Fold1", "--method", "ranksvm", "--normalisation", "none", "--kind", "grid")
@@ -83,20 +80,17 @@ def test_equal_arguments_and_those_of_how_to_wait_are_fine(command: Command, pau
     assert as_json(command("sweep", "--resume", paused, *same, *more, *how))["runs"] == {"done": 4}
 
 
-@SQLITE
 def test_another_axis_of_the_same_values_and_a_plan(command: Command, paused: str) -> None:
     status, _, err = command("sweep", "--resume", paused, "--plan", "--axis", "C=0.00390625,2^-4,1,16")
     assert (status, len(err.splitlines())) == (2, 1)
     assert "--plan with --resume" in err
 
 
-@SQLITE
 def test_where_a_cluster_worked_the_pause_says_so(store: RunStore, interrupted: Callable[..., str]) -> None:
     err = interrupted(*SWEEP, "--where", "local:1")
     assert f"--resume {store.studies.every()[0].id} --where local:1" in err
 
 
-@SQLITE
 def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
     command: Command, store: RunStore, paused: str
 ) -> None:
@@ -112,7 +106,6 @@ def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
     assert "was started with P@1" in command("sweep", "--resume", paused, "--metric", "MAP")[2]
 
 
-@SQLITE
 def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(
     command: Command, store: RunStore, paused: str
 ) -> None:
@@ -127,7 +120,6 @@ def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(
     assert Choice.of_study(store.studies.status(paused).study.design) is None
 
 
-@SQLITE
 def test_a_study_that_is_no_sweep_is_a_sentence(command: Command, store: RunStore, paused: str) -> None:
     job = store.studies.submit(Study("you", "A job", kind="job"), store.studies.specs(paused))
     status, _, err = command("sweep", "--resume", job)
@@ -149,7 +141,6 @@ def design_of(store: RunStore, study: str) -> Design:
     return Design.from_dict(store.studies.status(study).study.design)
 
 
-@SQLITE
 def test_a_preset_chooses_as_its_paper_did(command: Command, store: RunStore) -> None:
     """Each fold has a C of its own, by NDCG@10; what is typed goes first."""
     paper = ("small", "--preset", "chapelle2010", "--json")

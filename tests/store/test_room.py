@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from conftest_jobs import FOLD, SPEC
-from conftest_store import GRID, take_lease
+from conftest_store import BOTH, GRID, take_lease
 from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -17,6 +17,8 @@ from rankviz.store.room import DAY, ROW_BYTES, UNDO_SECONDS, make_room, purge, t
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, runs, studies
 from rankviz.store.watched import WatchedStudies
+
+pytestmark = BOTH
 
 SPECS = tuple(SPEC.but(C=0.5 + number) for number in range(4))
 Bounded = Callable[..., None]

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest_store import GRID
+from conftest_store import BOTH, GRID
 from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec
@@ -189,6 +189,7 @@ def test_a_database_with_the_tables_of_another_program_is_refused(tmp_path: Path
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["runs.sqlite"]
 
 
+@BOTH
 def test_a_new_database_has_the_tables_and_their_version(store: RunStore) -> None:
     with store.database.reading() as connection:
         for table in metadata.sorted_tables:
@@ -196,6 +197,7 @@ def test_a_new_database_has_the_tables_and_their_version(store: RunStore) -> Non
         assert connection.execute(text("SELECT version FROM schema_version")).scalars().all() == [VERSION]
 
 
+@BOTH
 def test_several_processes_may_open_an_empty_database_at_once(address: str) -> None:
     with ThreadPoolExecutor(4) as threads:
         stores = list(threads.map(lambda _: RunStore(address), range(4)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest_jobs import FOLD, MANY, SPEC, ended, states, wait_for
-from conftest_store import end_of_lease, take_lease
+from conftest_store import BOTH, end_of_lease, take_lease
 from sqlalchemy import event, text
 
 from rankviz import RunRecord, RunSpec, execute
@@ -35,6 +35,7 @@ def record() -> RunRecord:
     return execute(SPEC, fold=FOLD)
 
 
+@BOTH
 def test_a_job_from_start_to_end_and_after_a_restart(
     store: RunStore, jobs: WatchedStudies, submit: Submit
 ) -> None:
@@ -70,6 +71,7 @@ def test_jobs_wait_while_all_workers_are_at_work(
     assert (status.state, status.reason, status.seconds) == ("stopped", "Stopped before it began.", 0.0)
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_a_job_that_is_stopped_keeps_what_is_finished(
     store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord
@@ -133,6 +135,7 @@ def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
     process.terminate()
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) -> None:
     job = submit()
@@ -169,6 +172,7 @@ def test_a_job_needs_runs_of_known_data(jobs: WatchedStudies, submit: Submit) ->
         submit((SPEC.but(digest=""),))
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
     jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
@@ -184,6 +188,7 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
         submit((SPEC.but(C=5.0),), owner="another")
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_made_up_visitors_of_one_address_leave_places_for_others(
     jobs: WatchedStudies, bounded: Callable[..., None]
@@ -256,6 +261,7 @@ def test_a_job_that_was_asked_to_stop_does_not_count(
     assert submit((SPEC.but(C=2.0),))
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
     store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None], record: RunRecord
@@ -273,6 +279,7 @@ def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
     assert [status.id for status in jobs.of("me")] == [running], "the oldest of all go too"
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, root: Path) -> None:
     stores = [RunStore(store.database.address) for _ in range(8)]
@@ -307,6 +314,7 @@ def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
     assert (status.finished, status.failed) == ((1, 2), (0,))
 
 
+@pytest.mark.usefixtures("cold_workers")
 def test_a_killed_worker_is_that_jobs_failure(jobs: WatchedStudies, store: RunStore, submit: Submit) -> None:
     job = submit(MANY)
     wait_for(lambda: jobs.status(job).latest)
@@ -338,6 +346,7 @@ def test_the_run_of_which_a_worker_died_fails_its_job(
     assert status.reason == f"The worker process that made it ended without a result; {queue.NOT_OUR_CHILD}."
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_what_two_jobs_want_tells_both_how_far_it_is(
     store: RunStore, jobs: WatchedStudies, submit: Submit
@@ -404,6 +413,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
     assert wait_for(lambda: not process.alive())
 
 
+@BOTH
 def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(
     store: RunStore, jobs: WatchedStudies, submit: Submit, root: Path
 ) -> None:
@@ -463,6 +473,7 @@ def test_without_workers_jobs_wait(store: RunStore) -> None:
     assert WatchedStudies(execution).status(job).state == "queued"
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 def test_jobs_go_first_and_visitors_in_turn(store: RunStore, submit: Submit, specs: list[RunSpec]) -> None:
     store.studies.submit(Study("me", "a grid"), specs)  # two families, which wait longest
@@ -489,6 +500,7 @@ def test_a_sweep_gives_way_only_to_what_nobody_makes(
     assert not store.queue.must_yield(job), "somebody waits for this one"
 
 
+@BOTH
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize("damage", ["damaged", "gone"])
 def test_a_record_that_cannot_be_read_is_made_again(
@@ -547,6 +559,7 @@ def test_what_cannot_be_read_stops_nobody_else(
     process.terminate()
 
 
+@BOTH
 def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
     store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

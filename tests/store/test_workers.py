@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest_jobs import MANY, SPEC, wait_for
 from conftest_jobs import ended as ended_job
-from conftest_store import SQLITE, Sleeper
+from conftest_store import BOTH, Sleeper
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
@@ -45,6 +45,7 @@ def asked(root: Path, tries: int = 3) -> Study:
     return Study("me", "a grid", roots=(str(root),), tries=tries)
 
 
+@BOTH
 def test_everything_is_made_and_the_workers_stay_for_more(
     execution: LocalWorkers, specs: list[RunSpec], root: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_run_that_cannot_be_made_fails_alone(
     assert "0" * 32 in table.loc[other.hash, "reason"]
 
 
+@BOTH
 def test_what_a_killed_worker_was_making_is_made_by_another(
     execution: LocalWorkers, base: RunSpec, root: Path
 ) -> None:
@@ -85,7 +87,7 @@ def test_what_a_killed_worker_was_making_is_made_by_another(
     assert status.counts == {"done": len(specs)}
 
 
-@SQLITE
+@pytest.mark.usefixtures("cold_workers")
 def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +112,7 @@ def test_a_stop_ends_what_is_being_made(execution: LocalWorkers, base: RunSpec, 
     assert not status.live
 
 
+@pytest.mark.usefixtures("cold_workers")
 def test_the_address_of_the_database_is_not_on_the_command_line(
     execution: LocalWorkers, specs: list[RunSpec], root: Path
 ) -> None:
@@ -121,7 +124,7 @@ def test_the_address_of_the_database_is_not_on_the_command_line(
         assert b"postgresql" not in command.read_bytes()
 
 
-@SQLITE
+@pytest.mark.usefixtures("cold_workers")
 def test_workers_leave_no_logs_where_nothing_went_wrong(
     execution: LocalWorkers, specs: list[RunSpec], root: Path, bounded: object
 ) -> None:
@@ -144,23 +147,19 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
     return found
 
 
-@SQLITE
-@pytest.mark.parametrize("most", [{"worker_jobs": 1}, {"worker_bytes": 1}], ids=str)
 def test_a_worker_stays_until_it_has_made_or_taken_much(
     jobs: WatchedStudies,
     submit: Callable[..., str],
     bounded: Callable[..., None],
     started: list[ProcessId],
-    most: dict[str, float],
 ) -> None:
     """Without a bound it stays: test_everything_is_made_and_the_workers_stay_for_more."""
-    bounded(**most)
-    for number in range(2):
+    for number, most in enumerate(({"worker_bytes": 1}, {"worker_jobs": 1}, {}), start=1):
+        bounded(**most)
         assert ended_job(jobs, submit((SPEC.but(C=0.5 + number),))).state == "finished"
-    assert len(started) == 2
+        assert len(started) == number
 
 
-@SQLITE
 def test_a_worker_that_nobody_needs_ends(
     store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None]
 ) -> None:
@@ -169,7 +168,6 @@ def test_a_worker_that_nobody_needs_ends(
     assert wait_for(lambda: not worker_processes(store))
 
 
-@SQLITE
 def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
     store: RunStore,
     jobs: WatchedStudies,
@@ -196,7 +194,6 @@ def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyP
     assert environment_of_worker(1, 1)[SERVER_ENVIRONMENT] == other
 
 
-@SQLITE
 def test_cores_are_shared_out(
     store: RunStore,
     monkeypatch: pytest.MonkeyPatch,
@@ -221,7 +218,6 @@ def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, t
     assert environment.code_digest() != before
 
 
-@SQLITE
 def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
     store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
 ) -> None:
@@ -232,7 +228,6 @@ def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
     assert ended_job(jobs, submit((SPEC.but(C=0.125),))).state == "finished"
 
 
-@SQLITE
 def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_place(
     store: RunStore,
     jobs: WatchedStudies,
@@ -250,7 +245,6 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
     assert ended_job(jobs, submit()).state == "finished"
 
 
-@SQLITE
 def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_it_lives(
     store: RunStore, sleepers: list[Sleeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +283,7 @@ def names_of(store: RunStore) -> list[str]:
         return list(connection.execute(select(workers.c.id)).scalars())
 
 
+@BOTH
 def test_two_that_look_at_once_start_one_worker(
     store: RunStore, submit: Callable[..., str], sleepers: list[Sleeper]
 ) -> None:
@@ -321,7 +316,7 @@ def test_how_far_workers_stand_back_is_asked_for(
     assert default_niceness() == niceness
 
 
-@SQLITE
+@pytest.mark.usefixtures("cold_workers")
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such order")
 def test_workers_stand_back_as_far_as_asked(
     store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch

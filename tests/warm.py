@@ -1,4 +1,4 @@
-"""Import and measure before the processes of conftest_kills.py start, as a run would do late."""
+"""Import and measure before the processes of conftest_warm.py start, as a run would do late."""
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import make_fold
