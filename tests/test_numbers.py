@@ -6,10 +6,10 @@ import math
 
 import pytest
 
+from rankviz.common.memory import megabytes
 from rankviz.common.numbers import (
     exact,
     interval_in_words,
-    megabytes,
     power_of_two,
     small,
     unbroken,
