@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ui.controls.navigation import ENTRIES, ICON
 from ui.learn import home as views
+from ui.learn.home_words import DOORS
 from ui.shell import words
 
 
@@ -41,7 +42,7 @@ def test_the_documentation_has_a_row_for_each_page() -> None:
 
 def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTest]) -> None:
     links = [link.proto.label for link in open_page("home", m=5, exact="false").get("page_link")]
-    assert links == [entry.sentence for entry in ENTRIES[1:]]
+    assert links[len(DOORS) :] == [entry.sentence for entry in ENTRIES[1:]]
     assert all(entry.about.endswith("?") for entry in ENTRIES[1:])
 
 
