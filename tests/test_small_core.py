@@ -32,9 +32,8 @@ ROOT = Path(__file__).parents[1]
 GAP = 1e-9
 """Duality gap over objective at which training of the hinge ends."""
 TICKS = np.linspace(-2, 2, 9)
-EQUAL = 1e-8
-ROUNDING = 1e-14
-"""Largest difference, relative to the largest entry if that is above 1."""
+EQUAL, ROUNDING = 1e-8, 1e-14
+"""Largest difference, relative to the largest entry if that is above 1; and of a single number."""
 MAPS = ("linear", "nystroem", "fourier")
 TRAINED = [name for name, loss in LOSSES.items() if not loss.by_continuation]
 NODE = shutil.which("node", path=os.pathsep.join([os.environ.get("PATH", ""), str(ROOT / ".venv" / "bin")]))
