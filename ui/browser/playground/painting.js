@@ -53,8 +53,9 @@ export class Painted {
   }
 
   paintSegments() {
-    const { colours } = this.data, context = cleared(this.segments, this.size);
+    const { colours } = this.data, strong = cleared(this.chosenPairs, this.size);
     this.tallies = this.model ? tallied(this.model.pairs, this.scores) : [];
+    if (!this.model) cleared(this.segments, this.size);
     if (!this.model) return;
     const drawn = {
       pairs: this.model.pairs,
@@ -65,9 +66,11 @@ export class Painted {
       colours: this.style.pairs,
     };
     this.strong = this.strongest();
+    if (drawn.chosen >= 0) drawChosen(strong, drawn);
+    if (this.turn) return; // thousands of lines take longer than the training
+    const context = cleared(this.segments, this.size);
     if (this.strong.length) drawWaves(context, this.strong, this.size, EXTENT, colours.method);
     drawPairs(context, drawn);
-    if (drawn.chosen >= 0) drawChosen(context, drawn);
   }
 
   // Return the waves with the largest weights.
