@@ -51,6 +51,7 @@ from tools.browser import (
 )
 from tools.proxy import PROGRAM, proxy
 from ui.learn.lecture import example
+from ui.shell.server import raise_file_limit
 
 CLASS, WITHIN = 30, 10.0
 """Visitors of a class, and the seconds within which they open Home, one after the other."""
@@ -623,6 +624,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=report.RESULTS, help="the folder of the tables")
     chosen = parser.parse_args()
     report.RESULTS = chosen.results
+    raise_file_limit()  # each visitor takes up to seven
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     title, notes, (visitors, minutes, data) = KINDS[chosen.what]
     chosen.visitors, chosen.minutes = chosen.visitors or visitors, chosen.minutes or minutes

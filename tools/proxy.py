@@ -26,7 +26,8 @@ AROUND = """{user}
 daemon off;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
-events {{}}
+worker_rlimit_nofile 8192;
+events {{ worker_connections 4096; }}
 http {{
     include /etc/nginx/mime.types;
     access_log {folder}/access.log;
