@@ -390,6 +390,8 @@ def group_queries(qid: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
     # find ids among runs of equal ids: a file has far fewer runs than documents
     starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
+    if len(np.unique(qid[starts])) == len(starts):  # the documents of each query are together
+        return np.arange(len(qid)), np.append(starts, len(qid)), qid[starts]
     ids, first, inverse = np.unique(qid[starts], return_index=True, return_inverse=True)
     rank_of = np.empty(len(ids), np.int64)
     rank_of[np.argsort(first)] = np.arange(len(ids))

@@ -334,7 +334,7 @@ class RankSVM(FeatureRanker):
         self.learned(X.shape[1])
         self.coef_, self.objective_ = fit.coefficients, fit.result.point.value
         self.status_, self._rows = fit.result.status, fit.result.trace
-        vars(self).pop("trace_", None)
+        self.__dict__.pop("trace_", None)
         rows = self._rows
         self.gap_ = float(rows[-1].gap) if rows else float("nan")
         self.n_iter_ = sum(row.step > 0 for row in rows)
@@ -342,7 +342,7 @@ class RankSVM(FeatureRanker):
         return fit
 
     @cached_property
-    def trace_(self) -> pd.DataFrame:
+    def trace_(self) -> pd.DataFrame:  # type: ignore[override]  # it can be set, as others' traces
         """One row per iteration, made when asked for: pandas takes as long as some fits."""
         if "_rows" not in vars(self):
             raise AttributeError("trace_ exists after fit")
