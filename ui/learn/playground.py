@@ -91,7 +91,12 @@ def colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
     def shown(colour: str) -> str:
         return ON_DARK.get(colour, colour) if dark else colour
 
-    return {"grades": [shown(one) for one in GRADE_COLOURS], "method": shown(style_of(feature_map).colour)}
+    methods = {name: shown(style_of(name).colour) for name in MAPS}
+    return {
+        "grades": [shown(one) for one in GRADE_COLOURS],
+        "method": methods[feature_map],
+        "methods": methods,
+    }
 
 
 SCRIPT = SCRIPTS / "playground" / "plane.js"

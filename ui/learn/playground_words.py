@@ -24,8 +24,9 @@ FEW_LANDMARKS = " · only {landmarks}: {n}"
 FREQUENCIES = "Frequencies ω to drag, in units of √(2γ). Larger: larger weight."
 MATRICES = {
     "K": "K, the kernel",
-    "nystroem": "K̃, Nyström, m = {m}",
-    "fourier": "K̃, random Fourier, m = {m}",
+    "nystroem": "Nyström, m = {m}: {right} of {n} pairs",
+    "fourier": "Random Fourier, m = {m}: {right} of {n} pairs",
+    "near": "K̃, approximation",
     "error": "K̃ − K: {error} of ‖K‖",
 }
 

@@ -21,7 +21,10 @@ export class Frequencies {
     this.svg.addEventListener("pointermove", (event) => this.held && this.to(this.held, ...this.at(event)));
     this.svg.addEventListener("pointerup", () => this.drop());
     this.svg.addEventListener("pointercancel", () => this.drop());
-    this.svg.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
+    // a finger on a point drags it; elsewhere it scrolls the page
+    this.svg.addEventListener("touchstart", (event) => {
+      if (this.under(event.touches[0], "touch")) event.preventDefault();
+    }, { passive: false });
     this.svg.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -53,10 +56,15 @@ export class Frequencies {
     return [(clientX - left) * scale - this.far, this.far - (clientY - top) * scale];
   }
 
+  // Return the frequency under a pointer.
+  under(event, type) {
+    const [x, y] = this.at(event), reach = (NEAR * 2 * this.far) / this.svg.clientWidth;
+    return nearest(this.list, x, y, type === "touch" ? 2 * reach : reach);
+  }
+
   grasp(event) {
     if (event.button) return;
-    const [x, y] = this.at(event), reach = (NEAR * 2 * this.far) / this.svg.clientWidth;
-    this.held = nearest(this.list, x, y, event.pointerType === "touch" ? 2 * reach : reach);
+    this.held = this.under(event, event.pointerType);
     if (!this.held) return;
     this.svg.setPointerCapture(event.pointerId);
     this.points[this.held.number].focus({ preventScroll: true });

@@ -8,6 +8,7 @@ import { dot, gram, product, random } from "../core/numbers.js";
 import { fit, LOSSES, pairs } from "../core/ranking.js";
 
 export const EXTENT = 1.2; // half the width of the plane
+export const NAMES = ["nystroem", "fourier"]; // of the approximations
 const SIDE = 57, NUMBERS = 1000; // points of the surface along a side; documents have smaller numbers
 const TICKS = Float64Array.from({ length: SIDE }, (_, k) => EXTENT * ((2 * k) / (SIDE - 1) - 1));
 const DOWN = TICKS.slice().reverse();
@@ -80,14 +81,14 @@ export const ordered = ({ winner, loser }, scores) => (
 
 const length = (values) => Math.sqrt(dot(values, values));
 
-// Return K by query and grade, and K̃ = ΦΦᵀ of both approximations with their errors ‖K̃ − K‖/‖K‖.
-export function kernelsOf(world) {
+// Return K by query and grade, and both approximations: K̃ = ΦΦᵀ, its error ‖K̃ − K‖/‖K‖, and the model `learn(name)`.
+export function kernelsOf(world, learn) {
   const documents = [...world.documents].sort((a, b) => a.query - b.query || a.grade - b.grade);
   const x = places(documents), n = documents.length, K = kernelMatrix(x, x, 2, world.settings.gamma);
-  const approximations = ["nystroem", "fourier"].map((name) => {
-    const map = MAPS[name](world), approximate = gram(map.transform(x), n, map.m);
+  const approximations = NAMES.map((name) => {
+    const model = learn(name), { map } = model, approximate = gram(map.transform(x), n, map.m);
     const error = approximate.map((v, k) => v - K[k]);
-    return { name, m: map.m, approximate, error, share: length(error) / length(K) };
+    return { name, model, approximate, error, share: length(error) / length(K) };
   });
   return { side: n, K, approximations };
 }

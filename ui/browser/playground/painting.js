@@ -144,7 +144,7 @@ export class Painted {
     }
     this.kernels.element.hidden = !this.similar;
     if (this.similar && (this.fresh || this.restyled)) {
-      this.kernels.show(this.similar, words.matrices, colours.ink, colours.below);
+      this.kernels.show(this.similar, words.matrices, colours, this.documents);
     }
     if (this.restyled) this.side.show({ ...words.side, lines: this.key() });
   }

@@ -82,7 +82,8 @@ class Plane extends Painted {
     this.rev = Math.max(this.rev, data.rev);
     this.pending = this.pending.filter((change) => change.rev > data.rev);
     this.documents = inOrder(this.pending.reduce(after, documentsOf(data.documents)));
-    this.sliders.show(data.sliders);
+    const set = new Map(this.pending.filter((one) => one.kind === "set").map(({ name, raw }) => [name, raw]));
+    this.sliders.show(data.sliders.map((one) => ({ ...one, raw: set.get(one.name) ?? one.raw })));
     const placed = (kind, rows) => new Map([...rows.map(([number, x, y]) => [number, { x, y }]),
       ...this.pending.filter((one) => one.kind === kind).map(({ number, x, y }) => [number, { x, y }])]);
     this.moved = placed("landmark", data.moved);
@@ -99,7 +100,7 @@ class Plane extends Painted {
     this.frequencies = new Frequencies(this.data.far,
       ({ number, x, y }) => { this.turned.set(number, { x, y }); this.change(); },
       ({ number, x, y }) => this.tell({ kind: "frequency", number, x, y }));
-    this.side.element.insertBefore(this.frequencies.element, this.kernels.element);
+    this.kernels.element.prepend(this.frequencies.element);
   }
 
   // --- training -----------------------------------------------------------------------------------------------
@@ -129,11 +130,18 @@ class Plane extends Painted {
     const world = this.world(), { map } = world.settings;
     this.path = null;
     this.player.end();
-    this.model = this.documents.length ? trained(world, this.warm.get(map) ?? new Float64Array(0)) : null;
-    if (this.model) this.warm.set(map, this.model.weights);
+    this.model = this.documents.length ? this.learn(world, map) : null;
     this.landmarks = map === "nystroem" ? landmarksOf(world) : [];
     this.waves = map === "fourier" ? frequenciesOf(world) : [];
     this.fresh = this.compare(world);
+  }
+
+  // Train a map from its last weights.
+  learn(world, map) {
+    const asked = { ...world, settings: { ...world.settings, map } };
+    const found = trained(asked, this.warm.get(map) ?? new Float64Array(0));
+    this.warm.set(map, found.weights);
+    return found;
   }
 
   // Compare kernels; while something is held, at every third training: each may take as long as the training.
@@ -141,7 +149,8 @@ class Plane extends Painted {
     const held = this.drag?.moved || this.frequencies.held || this.sliders.waiting.size;
     this.turn = held ? (this.turn + 1) % EVERY : 0;
     if (this.turn) return false;
-    this.similar = this.model && this.data.kernel ? kernelsOf(world) : null;
+    const { map } = world.settings, learn = (name) => (name === map ? this.model : this.learn(world, name));
+    this.similar = this.model && this.data.kernel ? kernelsOf(world, learn) : null;
     return true;
   }
 

@@ -169,7 +169,8 @@ class Regularisation {
   tell(exponent, choice) {
     this.choice = choice;
     this.train(exponent);
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    const { words } = this.stage; // the reader predicts NDCG, so it is not told before
+    this.stage.say(filled(this.step >= REVEAL ? words.now : words.turned, this.facts()));
   }
 
   drawCurves(box) {
