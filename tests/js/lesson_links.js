@@ -3,14 +3,13 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-import { openPage, stage } from "./page.js";
+import { stageOf } from "./lesson_stage.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
-openPage();
 const links = read("frame").lessons.map((name) => {
-  const scene = SCENES[name](stage(read(name).words, 800, 550));
+  const scene = SCENES[name](stageOf(read(name)));
   scene.show(4, "shown", false);
   return [name, scene.link()];
 });

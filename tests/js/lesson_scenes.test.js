@@ -4,13 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { openPage, stage } from "./page.js";
+import { stageOf } from "./lesson_stage.js";
 import { asGuess, asText } from "../../ui/browser/lessons/kit/words.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
-const stageOf = (text) => stage(text.words, 800, 550);
 const PREDICTIONS = {
   regularisation: [0.85, 0.87, 0.9, 0.92, 0.95, 0.94, 0.9, 0.8], kernel: [0, 56, 68, 130, 257, 130, 68, 56, 0],
   nystroem: [3, 20, 35], fourier: [20], alpha: [12],
@@ -33,7 +32,6 @@ const PLAYS = {
   alpha: [nudge("C", 1), nudge("error", 1), press("hinge")],
 };
 
-openPage();
 for (const name of Object.keys(PREDICTIONS)) {
   walk(name, read(name), SCENES[name]);
   play(name, read(name), SCENES[name]);
@@ -54,23 +52,23 @@ function walk(name, text, make) {
     const place = stageOf(text), scene = make(place);
     for (let step = 0; step < 5; step++) {
       scene.show(step, step > 1 ? PREDICTIONS[name] : null, false);
-      const grips = place.svg.all().filter((one) => one.attributes.has("data-grip"));
+      const grips = place.svg.all.filter((one) => "data-grip" in one.attributes);
       if (step === 1 || step === 4) assert.ok(grips.length > 0);
-      const unnamed = grips.filter(({ attributes: own }) => own.has("tabindex") && !own.has("aria-label"));
-      assert.deepEqual(unnamed.map((one) => one.attributes.get("data-grip")), []);
+      const unnamed = grips.filter(({ attributes: own }) => own.tabindex && !own["aria-label"]);
+      assert.deepEqual(unnamed.map((one) => one.attributes["data-grip"]), []);
     }
   });
 
   test(`${name}: marks of the figure light up terms of the formula`, () => {
     const place = stageOf(text), scene = make(place);
     scene.show(3, "shown", false);
-    const marked = place.svg.all().map((one) => one.attributes.get("data-term")).filter(Boolean);
+    const marked = place.svg.all.map((one) => one.attributes["data-term"]).filter(Boolean);
     assert.ok(new Set(marked).size >= 3);
     for (const term of marked) assert.ok(term in text.terms, term);
-    const quiet = place.svg.all().map((one) => [...one.attributes.values()].join());
+    const quiet = place.svg.all.map((one) => Object.values(one.attributes).join());
     for (const term of Object.keys(text.terms)) {
       scene.light(term);
-      assert.notDeepEqual(place.svg.all().map((one) => [...one.attributes.values()].join()), quiet, term);
+      assert.notDeepEqual(place.svg.all.map((one) => Object.values(one.attributes).join()), quiet, term);
     }
   });
 }
@@ -86,7 +84,7 @@ function play(name, text, make) {
       const before = JSON.stringify([scene.facts(), scene.choice]);
       act(scene);
       assert.notEqual(JSON.stringify([scene.facts(), scene.choice]), before);
-      assert.ok(!/[{}]/.test(place.told.at(-1)));
+      assert.ok(!/[{}]/.test(place.said.at(-1)));
     }
   });
 }
