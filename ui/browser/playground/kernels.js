@@ -27,8 +27,8 @@ export class Kernels {
     };
     matrix("K", K, words.K);
     for (const { name, model, approximate, error, share } of approximations) {
-      const right = ordered(model.pairs, scoresOf(model, model.weights)), values = { m: model.map.m, right: counted(right),
-        n: counted(model.pairs.length), error: percent(share) };
+      const right = counted(ordered(model.pairs, scoresOf(model, model.weights))), n = counted(model.pairs.length);
+      const values = { m: model.map.m, right, n, error: percent(share) };
       const told = (text) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
       drawPlane(this.pictures.get(`plane ${name}`).canvas, model, colours.methods[name], colours.grades, documents);
       this.say(`plane ${name}`, told(words[name]));
