@@ -4,7 +4,7 @@ import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.j
 import { crests, ends, tallied } from "./geometry.js";
 import { sizeOf } from "./marks.js";
 import { EXTENT, ordered, scoresOf, surfaceOf } from "./model.js";
-import { labelOf, nameOfFrequency, titleOf, titleOfWave } from "./telling.js";
+import { counted, labelOf, nameOfFrequency, titleOf, titleOfWave } from "./telling.js";
 
 const STRONGEST = 3; // waves that are drawn
 
@@ -161,7 +161,7 @@ export class Painted {
     this.square.classList.toggle("adding", this.adding);
     if (!this.model) return;
     const right = ordered(this.model.pairs, this.scores);
-    const pairs = `${right} of ${this.model.pairs.length} pairs in order`;
+    const pairs = `${counted(right)} of ${counted(this.model.pairs.length)} pairs in order`;
     const step = Math.floor(this.player.at), at = this.path?.[step];
     this.player.words.textContent = at ? `Newton step ${step} of ${this.path.length - 1} · objective `
       + `${at.objective.toPrecision(4)} · ${pairs}` : pairs;
