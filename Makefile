@@ -76,7 +76,7 @@ stories: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m story tests/shards tests/store tests/test_other_systems.py $(ARGS)
 
 test-postgres: install
-	$(BIN)/python -m tools.postgres -n 2 -k postgresql tests/store $(ARGS)
+	$(BIN)/python -m tools.postgres $(IN_PARALLEL) -k postgresql tests/store $(ARGS)
 
 # Lines are counted in the core's own tests only: a core that only pages try would not be tried. Counting makes
 # tests half as slow again, so it is asked for by itself.
