@@ -26,7 +26,7 @@ export class Sliders {
 
   add({ name, label, steps }) {
     const input = made("input", { type: "range", min: 0, max: steps.length - 1, step: 1, "aria-label": label });
-    const output = made("output", { "aria-live": "off" });
+    const output = made("span");
     input.addEventListener("input", () => this.move(name));
     this.element.append(made("label", { "data-name": name }, output, input));
     this.known.set(name, { input, output });
