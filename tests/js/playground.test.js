@@ -74,6 +74,15 @@ test("changes that Python has not seen apply: documents added, moved, removed", 
   assert.equal(geometry.nextId([], 3), 3);
 });
 
+test("a slider's move that was undone by an older run is told again, a few times", () => {
+  const move = { kind: "set", name: "m", raw: 6, rev: 2 }, now = (raw, rev) => ({ rev, sliders: [{ name: "m", raw }] });
+  assert.deepEqual(geometry.lostSliders([move], now(6, 2)), []);
+  assert.deepEqual(geometry.lostSliders([move], now(4, 1)), []);
+  assert.deepEqual(geometry.lostSliders([move], now(4, 3)), [{ ...move, tries: 1 }]);
+  assert.deepEqual(geometry.lostSliders([move, { ...move, raw: 8, rev: 4 }], now(4, 3)), []);
+  assert.deepEqual(geometry.lostSliders([{ ...move, tries: 5 }], now(4, 3)), []);
+});
+
 test("the nearest mark within reach is grasped", () => {
   const places = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
   assert.equal(geometry.nearest(places, 7, 0, 5), places[1]);

@@ -135,6 +135,8 @@ def test_the_browser_is_told_what_the_map_reads(open_page: Opener) -> None:
     linear = sent(open_page("playground"))
     assert [one["name"] for one in linear["sliders"] if one["unread"]] == ["m", "gamma"]
     assert not linear["kernel"]
+    exact = sent(open_page("playground", pmap="exact kernel"))
+    assert not any(one["unread"] for one in exact["sliders"])
     fourier = sent(
         open_page("playground", pmap="random Fourier", ploss="hinge", peach=2, docs="w3.350.-20_z1.5.7")
     )

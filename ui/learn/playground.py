@@ -177,7 +177,8 @@ def _slider(setting: Setting) -> dict[str, Any]:
     steps = (
         list(range(offer.low, offer.high + 1)) if isinstance(offer, Powers) else list(setting.offer.values)
     )
-    unread = not _read_by_map(_now(MAP))(setting)
+    compared = setting is M and MAPS[_now(MAP)].has_kernel  # by the approximations beside the plane
+    unread = not (compared or _read_by_map(_now(MAP))(setting))
     return {
         "name": next(name for name, one in SLIDERS.items() if one is setting),
         "label": setting.label,

@@ -15,6 +15,8 @@ export function placeOfName([dx, dy], marks, room) {
 // Return documents {id, x, y, grade, query} from rows of values.
 export const documentsOf = (rows) => rows.map(([id, x, y, grade, query]) => ({ id, x, y, grade, query }));
 
+const TRIES = 5;
+
 export const MISORDERED = 0, WITHIN = 1, BEYOND = 2;
 
 // Return the class of a pair: misordered, margin below 1, or margin of 1 or more.
@@ -129,6 +131,15 @@ export function after(documents, change) {
   const { id, x, y, grade, query } = change, at = documents.findIndex((one) => one.id === id);
   rest.splice(at < 0 ? rest.length : at, 0, { id, x, y, grade, query });
   return rest;
+}
+
+// Return the moves of sliders that Python has seen but does not show: another run of the page, which began with the
+// browser's older state, has undone them. They are told again, a few times.
+export function lostSliders(pending, { rev, sliders }) {
+  const now = new Map(sliders.map(({ name, raw }) => [name, raw]));
+  const newest = new Map(pending.filter(({ kind }) => kind === "set").map((change) => [change.name, change]));
+  return [...newest.values()].filter((change) => change.rev <= rev && change.raw !== now.get(change.name))
+    .map((change) => ({ ...change, tries: (change.tries ?? 0) + 1 })).filter(({ tries }) => tries <= TRIES);
 }
 
 export const nextId = (documents, taken) => Math.max(taken, ...documents.map((one) => one.id + 1), 0);

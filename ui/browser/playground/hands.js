@@ -34,8 +34,8 @@ export function hands(plane) {
   });
 }
 
-function inPlane(plane, { clientX, clientY }) {
-  const { left, top, width } = plane.svg.getBoundingClientRect(), scale = (2 * EXTENT) / width;
+function inPlane(plane, { clientX, clientY }, box = plane.svg.getBoundingClientRect()) {
+  const { left, top, width } = box, scale = (2 * EXTENT) / width;
   return [(clientX - left) * scale - EXTENT, EXTENT - (clientY - top) * scale];
 }
 
@@ -80,10 +80,11 @@ class Drag {
     const from = { ...mark.one };
     Object.assign(this, { plane, mark, key: mark.key, from, at: from, moved: false, again });
     this.offset = [mark.one.x - x, mark.one.y - y];
+    this.box = plane.svg.getBoundingClientRect(); // to ask at every move would lay out the page each time
   }
 
   to(event) {
-    const [x, y] = inPlane(this.plane, event), { edge } = this.plane.data;
+    const [x, y] = inPlane(this.plane, event, this.box), { edge } = this.plane.data;
     this.at = { ...this.at, x: clamped(x + this.offset[0], edge), y: clamped(y + this.offset[1], edge) };
     this.moved ||= this.at.x !== this.from.x || this.at.y !== this.from.y;
     this.keep();

@@ -4,6 +4,7 @@ import { made } from "../shell/elements.js";
 import { drawMatrix, drawSurface, rgb } from "./draw.js";
 import { ends } from "./geometry.js";
 import { EXTENT, NAMES, ordered, scoresOf, surfaceOf } from "./model.js";
+import { counted } from "./telling.js";
 
 const SIZE = 128, DOT = 2; // pixels of a small plane, and of the radius of its documents
 
@@ -26,8 +27,8 @@ export class Kernels {
     };
     matrix("K", K, words.K);
     for (const { name, model, approximate, error, share } of approximations) {
-      const right = ordered(model.pairs, scoresOf(model, model.weights)), values = { m: model.map.m, right,
-        n: model.pairs.length, error: percent(share) };
+      const right = counted(ordered(model.pairs, scoresOf(model, model.weights))), n = counted(model.pairs.length);
+      const values = { m: model.map.m, right, n, error: percent(share) };
       const told = (text) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);
       drawPlane(this.pictures.get(`plane ${name}`).canvas, model, colours.methods[name], colours.grades, documents);
       this.say(`plane ${name}`, told(words[name]));

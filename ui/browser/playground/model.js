@@ -12,7 +12,7 @@ export const NAMES = ["nystroem", "fourier"]; // of the approximations
 const SIDE = 57, NUMBERS = 1000; // points of the surface along a side; documents have smaller numbers
 const TICKS = Float64Array.from({ length: SIDE }, (_, k) => EXTENT * ((2 * k) / (SIDE - 1) - 1));
 const DOWN = TICKS.slice().reverse();
-const LIVE = 1e-5, RESTED = 1e-10; // tolerances of training, during a drag and after it
+const LIVE = 1e-3, RESTED = 1e-10; // tolerances of training, during a drag and after it
 const GAPS = { [LIVE]: 1e-2, [RESTED]: 1e-4 }; // those of the hinge, whose training takes more steps
 
 // Return documents in the order of training: query by query.

@@ -4,7 +4,7 @@ import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.j
 import { crests, ends, tallied } from "./geometry.js";
 import { sizeOf } from "./marks.js";
 import { EXTENT, ordered, scoresOf, surfaceOf } from "./model.js";
-import { labelOf, nameOfFrequency, titleOf, titleOfWave } from "./telling.js";
+import { counted, labelOf, nameOfFrequency, titleOf, titleOfWave } from "./telling.js";
 
 const STRONGEST = 3; // waves that are drawn
 
@@ -53,8 +53,9 @@ export class Painted {
   }
 
   paintSegments() {
-    const { colours } = this.data, context = cleared(this.segments, this.size);
+    const { colours } = this.data, strong = cleared(this.chosenPairs, this.size);
     this.tallies = this.model ? tallied(this.model.pairs, this.scores) : [];
+    if (!this.model) cleared(this.segments, this.size);
     if (!this.model) return;
     const drawn = {
       pairs: this.model.pairs,
@@ -65,9 +66,11 @@ export class Painted {
       colours: this.style.pairs,
     };
     this.strong = this.strongest();
+    if (drawn.chosen >= 0) drawChosen(strong, drawn);
+    if (this.turn) return; // thousands of lines take longer than the training
+    const context = cleared(this.segments, this.size);
     if (this.strong.length) drawWaves(context, this.strong, this.size, EXTENT, colours.method);
     drawPairs(context, drawn);
-    if (drawn.chosen >= 0) drawChosen(context, drawn);
   }
 
   // Return the waves with the largest weights.
@@ -158,7 +161,7 @@ export class Painted {
     this.square.classList.toggle("adding", this.adding);
     if (!this.model) return;
     const right = ordered(this.model.pairs, this.scores);
-    const pairs = `${right} of ${this.model.pairs.length} pairs in order`;
+    const pairs = `${counted(right)} of ${counted(this.model.pairs.length)} pairs in order`;
     const step = Math.floor(this.player.at), at = this.path?.[step];
     this.player.words.textContent = at ? `Newton step ${step} of ${this.path.length - 1} · objective `
       + `${at.objective.toPrecision(4)} · ${pairs}` : pairs;

@@ -5,7 +5,7 @@
 
 import { made, shape } from "../shell/elements.js";
 import { Frequencies } from "./frequencies.js";
-import { after, bestDirection, clamped, documentsOf, nextId } from "./geometry.js";
+import { after, bestDirection, clamped, documentsOf, lostSliders, nextId } from "./geometry.js";
 import { hands } from "./hands.js";
 import { Kernels } from "./kernels.js";
 import { Marks } from "./marks.js";
@@ -18,7 +18,7 @@ import { answerOf } from "./telling.js";
 import { Toolbar } from "./toolbar.js";
 
 const REST = 200; // milliseconds without a change until the steps of training and the answer are computed
-const EVERY = 3; // trainings between two comparisons of kernels
+const EVERY = 3; // trainings until kernels are compared and all pairs drawn again, while something is held
 const planes = new WeakMap();
 
 export default function plane({ data, parentElement, setStateValue }) {
@@ -51,6 +51,7 @@ class Plane extends Painted {
   build(parent) {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
+    this.chosenPairs = made("canvas", { class: "layer" });
     this.svg = shape("svg", { role: "group", tabindex: "-1", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
@@ -68,7 +69,8 @@ class Plane extends Painted {
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
-    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments, this.svg);
+    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments,
+      this.chosenPairs, this.svg);
     this.root = made("div", { class: "playground" }, this.answer, made("div", { class: "beside" },
       this.toolbar.element, this.sliders.element, made("div", { class: "main" }, this.square), this.player.element,
       this.side.element), this.status);
@@ -80,7 +82,9 @@ class Plane extends Painted {
     if (data.set !== this.data?.set) this.choose(null);
     this.data = data;
     this.rev = Math.max(this.rev, data.rev);
+    const lost = lostSliders(this.pending, data);
     this.pending = this.pending.filter((change) => change.rev > data.rev);
+    lost.forEach((change) => this.tell(change));
     this.documents = inOrder(this.pending.reduce(after, documentsOf(data.documents)));
     const set = new Map(this.pending.filter((one) => one.kind === "set").map(({ name, raw }) => [name, raw]));
     this.sliders.show(data.sliders.map((one) => ({ ...one, raw: set.get(one.name) ?? one.raw })));
@@ -144,7 +148,7 @@ class Plane extends Painted {
     return found;
   }
 
-  // Compare kernels; while something is held, at every third training: each may take as long as the training.
+  // Compare kernels; while something is held, not at every training: each comparison may take as long.
   compare(world) {
     const held = this.drag?.moved || this.frequencies.held || this.sliders.waiting.size;
     this.turn = held ? (this.turn + 1) % EVERY : 0;
@@ -185,7 +189,7 @@ class Plane extends Painted {
 
   tell(change) {
     this.rev += 1;
-    this.pending.push({ rev: this.rev, ...change });
+    this.pending.push({ ...change, rev: this.rev });
     this.documents = after(this.documents, change);
     this.send("changes", this.pending);
     this.change();

@@ -23,7 +23,7 @@ export function labelOf({ kind, one, alpha, score }) {
   return `Document of query ${one.query + 1}, grade ${one.grade}, ${place}, score ${precise(score)}`;
 }
 
-const counted = (n) => n.toLocaleString("en");
+export const counted = (n) => n.toLocaleString("en");
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // Give a number of all pairs.
