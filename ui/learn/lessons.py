@@ -20,7 +20,7 @@ FOLDER = SCRIPTS / "lessons"
 KEY, LESSON, STEP, GUESS = "lesson-figure", "lesson", "step", "guess"
 """Key of the component; keys of the state in the session and in the address."""
 STATE = (LESSON, STEP, GUESS)
-_MENU, _WRITTEN = "lesson-menu", "lesson-written"
+_MENU, _WRITTEN, _TOLD = "lesson-menu", "lesson-written", "lesson-told"
 _STEPS = ("1", "2", "3", "4", "5")
 LONGEST = 600
 """Most letters of a prediction."""
@@ -91,9 +91,12 @@ def lesson(name: str) -> None:
 def _from_address() -> None:
     """Take the state from the address if it is new; report what is unknown.
 
-    It is new in a session's first run, and after a link to a lesson from another page.
+    It is new in a session's first run, and after a link to a lesson from another page. After a message it is
+    not: the browser may still have an older address.
     """
     state = st.session_state
+    if state.pop(_TOLD, False):
+        return
     asked = tuple(st.query_params.get(key, "") for key in STATE)
     if LESSON in state and (asked == state.get(_WRITTEN) or not any(asked)):
         return
@@ -110,10 +113,10 @@ def _from_address() -> None:
 def _choose() -> None:
     """Begin the lesson that the menu has (a callback)."""
     state = st.session_state
-    state[LESSON], state[STEP], state[GUESS] = state[_MENU], 0, ""
+    state[LESSON], state[STEP], state[GUESS], state[_TOLD] = state[_MENU], 0, "", True
 
 
 def _take(message: dict[str, Any]) -> None:
     """Keep the browser's state (a callback)."""
     if message["lesson"] in order() and 0 <= message["step"] < len(_STEPS):
-        st.session_state.update({key: message[key] for key in STATE})
+        st.session_state.update({key: message[key] for key in STATE} | {_TOLD: True})
