@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import * as data from "../../ui/browser/lessons/examples/approximation.js";
 import { mean } from "../../ui/browser/lessons/examples/documents.js";
-import * as plots from "../../ui/browser/lessons/kit/plots.js";
+import * as parts from "../../ui/browser/lessons/kit/parts.js";
 import * as dual from "../../ui/browser/lessons/examples/dual.js";
 import * as ring from "../../ui/browser/lessons/examples/ring.js";
 import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
@@ -18,8 +18,8 @@ import * as regularisation from "../../ui/browser/lessons/scenes/regularisation.
 const close = (a, b, by) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
 
 test("the path of a curve is interrupted where it has no value", () => {
-  const plot = plots.chart({ x: 0, y: 0, width: 158, height: 170 }, { ends: [0, 1] }, { ends: [0, 1] });
-  assert.equal(plots.pathOf(plot, [[0, 0], [0.5, 1], [0.7, null], [1, 0]]), "M46.0 126.0L96.0 26.0M146.0 126.0");
+  const plot = parts.chart({ x: 0, y: 0, width: 158, height: 170 }, { ends: [0, 1] }, { ends: [0, 1] });
+  assert.equal(parts.pathOf(plot, [[0, 0], [0.5, 1], [0.7, null], [1, 0]]), "M46.0 126.0L96.0 26.0M146.0 126.0");
   assert.deepEqual(plot.from(96, -1000), [0.5, 1]);
 });
 

@@ -22,18 +22,18 @@ class Element {
   remove() { this.parent.children = this.parent.children.filter((one) => one !== this); }
   querySelector() { return null; }
   getBoundingClientRect() { return { left: 0, top: 0, width: 800, height: 550 }; }
-  getContext() { return new Proxy({}, { get: () => () => {}, set: () => true }); }
+  getContext() {
+    const pixels = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) });
+    return new Proxy({}, { get: (_, name) => (name === "createImageData" ? pixels : () => {}), set: () => true });
+  }
 
   // All elements below this one.
   get all() { return this.children.flatMap((one) => [one, ...one.all]); }
 }
 
 globalThis.document = { createElement: (tag) => new Element(tag), createElementNS: (_, tag) => new Element(tag) };
-globalThis.window = {
-  devicePixelRatio: 1, matchMedia: () => ({ matches: true }), getComputedStyle: () => ({ getPropertyValue: () => "" }),
-};
-globalThis.OffscreenCanvas = class extends Element {};
-globalThis.ImageData = class { constructor(width, height) { this.data = new Uint8ClampedArray(4 * width * height); } };
+globalThis.window = { devicePixelRatio: 1, matchMedia: () => ({ matches: true }) };
+globalThis.getComputedStyle = () => ({ getPropertyValue: () => "" });
 globalThis.cancelAnimationFrame = () => {};
 
 export function stageOf(text, { width = 800, height = 550, dark = false } = {}) {

@@ -1,9 +1,10 @@
-"""Links of lessons, as the browser makes them: their pages read every part of them."""
+"""What lessons share with pages: links, which their pages read, and colours of methods."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -13,7 +14,10 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from rankviz.plots.style import DATA_COLOUR, style_of
+from ui.learn.lessons import FOLDER
 from ui.learn.playground_scene import Scene
+from ui.shell.figures import ON_DARK
 
 ROOT = Path(__file__).parents[2]
 NODE = shutil.which("node", path=os.pathsep.join([os.environ.get("PATH", ""), str(ROOT / ".venv" / "bin")]))
@@ -63,3 +67,10 @@ def test_a_link_opens_its_page_in_the_same_state(
     params = dict(parse_qsl(query))
     assert {name: params[name] for name in settings} == {name: str(one) for name, one in settings.items()}
     assert not open_by_menu(page, **params).warning
+
+
+def test_a_method_has_the_same_colour_as_on_every_page() -> None:
+    source = (FOLDER / "kit" / "parts.js").read_text(encoding="utf-8")
+    found = {name: pair for name, *pair in re.findall(r'(\w+): \["(#\w+)", "(#\w+)"\]', source)}
+    light = {name: style_of(name).colour for name in ("nystroem", "fourier", "exact")} | {"data": DATA_COLOUR}
+    assert found == {name: [colour, ON_DARK[colour]] for name, colour in light.items()}

@@ -45,7 +45,8 @@
 // To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
 // mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/plot.js axes, kit/sketch.js a curve that the
-// reader draws, kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
+// reader draws, kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces,
+// kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { formula } from "./formula.js";

@@ -4,8 +4,8 @@ import { LOSSES } from "../../core/losses.js";
 import { once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/dual.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
-import * as plots from "../kit/plots.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 
 export const START = -5; // log₂ C of the question
@@ -99,7 +99,7 @@ class Alpha {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { step } = this, context = plots.canvasOf(this.stage), { map, second, controls, bars } = this.boxes();
+    const { step } = this, context = parts.canvasOf(this.stage), { map, second, controls, bars } = this.boxes();
     this.paint.draw(() => {
       this.drawMatrix(context, "alpha", map, this.values, this.stage.words.alpha, true);
       if (second) this.drawCut(context, second);
@@ -137,15 +137,15 @@ class Alpha {
 
   // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
   drawMatrix(context, key, box, values, name, labelled) {
-    const { rows, columns } = this.model, colour = plots.methodColour("data", this.stage.dark);
+    const { rows, columns } = this.model, colour = parts.methodColour("data", this.stage.dark);
     const top = Math.max(...(this.step === FREE ? values : first().values)), room = labelled ? 14 : 0;
-    const below = plots.themeColour(this.stage, "--wrong");
-    plots.drawHeat(context, values.map((value) => value / top), rows, columns, box, colour, below);
-    plots.drawFrame(this.paint, key, { ...box, y: box.y - room, height: box.height + room }, name);
+    const below = parts.themeColour(this.stage, "--wrong");
+    parts.drawHeat(context, values.map((value) => value / top), rows, columns, box, colour, below);
+    parts.drawFrame(this.paint, key, { ...box, y: box.y - room, height: box.height + room }, name);
     this.drawNoPairs(key, box);
     if (!labelled) return;
     const { above, beside } = this.blocks(), { x, y, width, height } = box;
-    const told = (grade, side, px, py) => plots.drawText(this.paint, `${key} ${side}${grade}`, px, py, String(grade));
+    const told = (grade, side, px, py) => parts.drawText(this.paint, `${key} ${side}${grade}`, px, py, String(grade));
     told(2, "row", x - 14, y + (above / 2) * (height / rows));
     told(1, "row", x - 14, y + ((above + rows) / 2) * (height / rows));
     told(1, "column", x + (beside / 2) * (width / columns), y - 9);
@@ -165,7 +165,7 @@ class Alpha {
     const { above, beside } = this.blocks();
     const [right, from, to] = [x + beside * across, y + above * down, y + height];
     const d = `M${x} ${from}H${right}V${to}H${x}ZM${x} ${from}L${right} ${to}M${x} ${to}L${right} ${from}`;
-    this.paint.put("lines", `${key} none`, "path", { d, ...plots.strokeOf("var(--edge)", 1) });
+    this.paint.put("lines", `${key} none`, "path", { d, ...parts.strokeOf("var(--edge)", 1) });
   }
 
   drawCut(context, box) {
@@ -176,8 +176,8 @@ class Alpha {
   // One pair: its row, its column and its α.
   drawExample({ x, y, width, height }) {
     const { rows, columns } = this.model, [across, down] = [width / columns, height / rows], { row, column } = EXAMPLE;
-    const look = (term) => plots.strokeOf("var(--guess)", this.lit === term ? 5 : 2);
-    const put = (term, box) => this.paint.put("over", term, "rect", { ...box, ...look(term) });
+    const look = (term) => parts.strokeOf("var(--guess)", this.lit === term ? 5 : 2, { fill: "transparent" });
+    const put = (term, box) => this.paint.put("over", term, "rect", { ...box, ...look(term), ...ofTerm(term) });
     put("fi", { x, y: y + row * down, width, height: down });
     put("fj", { x: x + column * across, y, width: across, height });
     put("alpha", { x: x + column * across, y: y + row * down, width: across, height: down });
@@ -186,8 +186,8 @@ class Alpha {
 
   drawGuess({ x, y, width }) {
     const { words } = this.stage, values = Array.from({ length: bound() }, (_, k) => k + 1);
-    plots.drawSlider(this.paint, "guess", { x: x + 16, y: y + 40, width: width - 32 }, {
-      name: words.slider, values, at: (this.chosen ?? 1) - 1, colour: "var(--guess)",
+    parts.drawSlider(this.paint, "guess", { x: x + 16, y: y + 40, width: width - 32 }, {
+      name: words.slider, values, at: (this.chosen ?? 1) - 1, colour: "var(--guess)", unset: this.chosen === null,
       text: (rank) => (this.chosen === null ? "?" : String(rank)), set: (to) => {
         this.chosen = values[to];
         this.draw();
@@ -198,7 +198,7 @@ class Alpha {
 
   drawControls({ x, y, width }) {
     const { words } = this.stage, half = (width - 48) / 2, slider = (key, left, at, settings) => (
-      plots.drawSlider(this.paint, key, { x: left, y: y + 8, width: half }, { name: words[key], at, ...settings }));
+      parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: half }, { name: words[key], at, ...settings }));
     slider("C", x + 14, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
       set: (to) => this.tell({ exponent: EXPONENTS[to] }) });
     slider("error", x + 34 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
@@ -206,30 +206,30 @@ class Alpha {
     const each = (width - 28 - 16) / 3;
     TRAINED.forEach((loss, k) => {
       const place = { x: x + 14 + k * (each + 8), y: y + 64, width: each };
-      plots.drawButton(this.paint, loss, place, words.losses[loss], () => this.tell({ loss }), this.loss === loss);
+      parts.drawButton(this.paint, loss, place, words.losses[loss], () => this.tell({ loss }), this.loss === loss);
     });
   }
 
   // Singular values as shares of the largest, on a logarithmic scale; those above the line count.
   drawBars(box) {
-    const { words, dark } = this.stage, { shares } = this.spectrum, colour = plots.methodColour("data", dark);
+    const { words, dark } = this.stage, { shares } = this.spectrum, colour = parts.methodColour("data", dark);
     const powers = [[1, "1"], [1e-2, "10⁻²"], [1e-4, "10⁻⁴"], [data.TOLERANCE, "10⁻⁶"]];
-    const plot = plots.chart(box,
+    const plot = parts.chart(box,
       { ends: [0, shares.length + 1], ticks: [1, 4, 8, 12].map((k) => [k, String(k)]), name: words.number },
       { ends: [LEAST, 1], log: true, ticks: powers, name: words.singular });
-    plots.drawAxes(this.paint, "bars", plot);
+    parts.drawAxes(this.paint, "bars", plot);
     shares.forEach((share, k) => {
       const x = plot.x(k + 0.65), y = plot.y(Math.max(share, LEAST)), counts = share > data.TOLERANCE;
       const look = { opacity: this.step === FREE || k < this.k ? 1 : 0.3 };
       this.paint.put("lines", `bar${k}`, "rect", { x, y, width: plot.x(k + 1.35) - x,
-        height: Math.max(plot.bottom - y, 0), ...plots.inkOf(counts ? colour : "var(--line)", look) });
+        height: Math.max(plot.bottom - y, 0), ...parts.inkOf(counts ? colour : "var(--line)", look) });
     });
-    const at = plot.y(data.TOLERANCE), line = plots.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
+    const at = plot.y(data.TOLERANCE), line = parts.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
     this.paint.put("lines", "tolerance", "path", { d: `M${plot.left} ${at}H${plot.right}`, ...line });
     if (this.step !== REVEAL || !Array.isArray(this.told)) return;
     const x = plot.x(this.chosen + 0.5), anchor = this.chosen > 6 ? "end" : "start";
-    const mine = plots.strokeOf("var(--guess)", 4);
+    const mine = parts.strokeOf("var(--guess)", 4);
     this.paint.put("lines", "mine", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...mine });
-    plots.drawText(this.paint, "mine name", x, plot.top + 8, words.mine, { anchor, colour: "var(--guess)" });
+    parts.drawText(this.paint, "mine name", x, plot.top + 8, words.mine, { anchor, colour: "var(--guess)" });
   }
 }

@@ -3,8 +3,8 @@
 import * as data from "../examples/approximation.js";
 import { mean, once } from "../examples/documents.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
-import * as plots from "../kit/plots.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 
 export const START = 10, NEEDED = 4 * START; // the error falls as 1/√m: half of it needs four times as many
@@ -78,14 +78,18 @@ class Fourier {
   }
 
   facts() {
-    const { at, landmarks } = curves(), away = this.chosen - NEEDED;
-    return {
-      start: String(START), needed: String(NEEDED), m: String(this.m), chosen: String(this.chosen),
-      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, mine: number(at(this.chosen)), half: number(at(START) / 2),
-      first: number(at(START)), four: number(at(NEEDED)), share: number((100 * at(NEEDED)) / at(START), 0),
-      landmarks: String(landmarks), draws: String(data.DRAWS),
-      ...(this.step === FREE && { error: number(this.found.error, 3), other: number(this.other.error, 3) }),
-    };
+    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: data.DRAWS };
+    if (this.step >= GUESS) {
+      const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
+      Object.assign(found, {
+        first: number(first), half: number(first / 2), four: number(four), share: number((100 * four) / first, 0),
+        mine: number(at(this.chosen)), gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, landmarks,
+      });
+    }
+    if (this.step === FREE) {
+      Object.assign(found, { error: number(this.found.error, 3), other: number(this.other.error, 3) });
+    }
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
   }
 
   light(term) {
@@ -104,7 +108,7 @@ class Fourier {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { step } = this, free = step === FREE, context = plots.canvasOf(this.stage);
+    const { step } = this, free = step === FREE, context = parts.canvasOf(this.stage);
     const { row, side, maps } = this.boxes();
     const above = free ? 104 : step === GUESS ? 54 : 0;
     this.paint.draw(() => {
@@ -132,20 +136,21 @@ class Fourier {
   }
 
   drawRow(box) {
-    const { words, dark } = this.stage, orange = plots.methodColour("fourier", dark), { lit, waves } = this;
+    const { words, dark } = this.stage, orange = parts.methodColour("fourier", dark), { lit, waves } = this;
     const ticks = [-1, 0, 1].map((value) => [value, number(value, 0)]), name = filled(words.row, { m: this.m });
-    const plot = plots.chart(box, { ends: [-EXTENT, EXTENT], ticks, name: words.place },
+    const plot = parts.chart(box, { ends: [-EXTENT, EXTENT], ticks, name: words.place },
       { ends: [-1.1, 1.7], ticks, name });
-    plots.drawAxes(this.paint, "row", plot);
+    parts.drawAxes(this.paint, "row", plot);
     const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
-    const thin = plots.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
-    waves.slice(-SHOWN).forEach((wave, k) => plots.drawCurve(this.paint, `wave${k}`, plot, along(wave), thin));
-    const ink = plots.methodColour("exact", dark);
-    plots.drawCurve(this.paint, "true", plot, along(bump()), plots.strokeOf(ink, 2.5, DASHED));
-    const sum = plots.strokeOf(lit === "K" ? "var(--guess)" : orange, lit === "m" ? 6 : 3.5);
-    plots.drawCurve(this.paint, "sum", plot, along(meanOf(waves)), sum);
+    const thin = parts.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
+    const wavy = { ...thin, ...ofTerm("omega") };
+    waves.slice(-SHOWN).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));
+    const ink = parts.methodColour("exact", dark);
+    parts.drawCurve(this.paint, "true", plot, along(bump()), parts.strokeOf(ink, 2.5, DASHED));
+    const sum = parts.strokeOf(lit === "K" ? "var(--guess)" : orange, lit === "m" ? 6 : 3.5);
+    parts.drawCurve(this.paint, "sum", plot, along(meanOf(waves)), { ...sum, ...ofTerm("K") });
     if (lit === "omega" || lit === "b") this.drawOne(plot, along);
-    plots.drawText(this.paint, "true name", plot.x(0.32), plot.y(1), words.exact, { anchor: "start" });
+    parts.drawText(this.paint, "true name", plot.x(0.32), plot.y(1), words.exact, { anchor: "start" });
   }
 
   // One cosine: its wavelength 2π/ω, or how far b moves it.
@@ -153,33 +158,33 @@ class Fourier {
     const { words } = this.stage, map = data.waveMap(this.seed, this.m), k = oneWave(map);
     const omega = map.omega[k], own = omega * data.X[0] + map.omega[map.m + k] * data.X[1] + map.phase[k];
     const cosine = (shift) => along(LINE.map((t) => Math.cos(shift + omega * t)));
-    plots.drawCurve(this.paint, "one", plot, cosine(own), plots.strokeOf("var(--guess)", 4));
+    parts.drawCurve(this.paint, "one", plot, cosine(own), parts.strokeOf("var(--guess)", 4));
     const wave = number((2 * Math.PI) / Math.abs(omega)), b = number(map.phase[k]);
-    if (this.lit === "b") plots.drawCurve(this.paint, "unmoved", plot, cosine(own - map.phase[k]),
-      plots.strokeOf("var(--guess)", 2, DOTTED));
-    plots.drawText(this.paint, "one name", plot.left + 8, plot.top + 6,
+    if (this.lit === "b") parts.drawCurve(this.paint, "unmoved", plot, cosine(own - map.phase[k]),
+      parts.strokeOf("var(--guess)", 2, DOTTED));
+    parts.drawText(this.paint, "one name", plot.left + 8, plot.top + 6,
       filled(words[this.lit], { wave, b }), { anchor: "start", colour: "var(--guess)" });
   }
 
   drawMaps(context, { x, y, each }) {
-    const { dark, words } = this.stage, red = plots.themeColour(this.stage, "--wrong");
+    const { dark, words } = this.stage, red = parts.themeColour(this.stage, "--wrong");
     const shown = [[data.KERNEL, "exact", "K"], [this.found.values, "fourier", words.waves],
       [this.other.values, "nystroem", words.nystroem]];
     shown.forEach(([values, method, name], k) => {
       const box = { x: x + k * (each + 12), y, width: each, height: each };
-      plots.drawHeat(context, values, data.N, data.N, box, plots.methodColour(method, dark), red);
-      plots.drawFrame(this.paint, method, box, name, plots.methodColour(method, dark));
+      parts.drawHeat(context, values, data.N, data.N, box, parts.methodColour(method, dark), red);
+      parts.drawFrame(this.paint, method, box, name, parts.methodColour(method, dark));
     });
   }
 
   drawControls({ x, y, width }) {
-    const { words, dark } = this.stage, colour = plots.methodColour("fourier", dark);
-    plots.drawSlider(this.paint, "m", { x: x + 14, y: y + 12, width: width - 28 }, {
+    const { words, dark } = this.stage, colour = parts.methodColour("fourier", dark);
+    parts.drawSlider(this.paint, "m", { x: x + 14, y: y + 12, width: width - 28 }, {
       name: words.slider, values: SIZES, at: SIZES.indexOf(this.m), colour, text: (m) => `m = ${m}`,
       set: (to) => this.tell(SIZES[to], this.seed),
     });
     const again = () => this.tell(this.m, this.seed + 1);
-    plots.drawButton(this.paint, "again", { x: x + 14, y: y + 60, width: 150 }, words.again, again);
+    parts.drawButton(this.paint, "again", { x: x + 14, y: y + 60, width: 150 }, words.again, again);
   }
 
   tell(m, seed) {
@@ -188,7 +193,7 @@ class Fourier {
   }
 
   drawGuess({ x, y, width }) {
-    plots.drawSlider(this.paint, "guess", { x: x + 14, y: y + 14, width: width - 28 }, {
+    parts.drawSlider(this.paint, "guess", { x: x + 14, y: y + 14, width: width - 28 }, {
       name: this.stage.words.slider, values: GUESSES, at: GUESSES.indexOf(this.chosen), colour: "var(--guess)",
       text: (m) => `m = ${m}`, set: (to) => {
         this.chosen = GUESSES[to];
@@ -201,48 +206,48 @@ class Fourier {
   // Error against m: before the reveal only its start, then up to the present m.
   drawErrors(box) {
     const { words, dark } = this.stage, { fourier, nystroem } = curves(), free = this.step === FREE;
-    const orange = plots.methodColour("fourier", dark), [low, high] = free ? [1, 400] : [8, 220];
+    const orange = parts.methodColour("fourier", dark), [low, high] = free ? [1, 400] : [8, 220];
     const [least, most] = free ? [LEAST, MOST] : [0.1, 0.8], log = true;
     const ticks = (values) => values.map((value) => [value, String(value)]);
-    const plot = plots.chart(box,
+    const plot = parts.chart(box,
       { ends: [low, high], log, ticks: ticks(free ? [1, 10, 100, 400] : [10, 20, 40, 100, 200]), name: words.count },
       { ends: [least, most], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]), name: words.error });
-    const last = this.step === REVEAL ? this.m : high, clipped = (value) => plots.within(value, least, most);
+    const last = this.step === REVEAL ? this.m : high, clipped = (value) => parts.within(value, least, most);
     const shown = (list) => list.filter((one) => one.m >= low && one.m <= last && one.mean >= least);
-    plots.drawAxes(this.paint, "errors", plot);
+    parts.drawAxes(this.paint, "errors", plot);
     if (this.step >= REVEAL) {
       const band = shown(fourier).map((one) => [one.m, clipped(one.low), clipped(one.high)]);
       const law = [low, high].map((m) => [m, data.expectedError(m)]);
-      plots.drawBand(this.paint, "band", plot, band, orange);
+      parts.drawBand(this.paint, "band", plot, band, orange);
       const means = shown(fourier).map((one) => [one.m, one.mean]);
-      plots.drawCurve(this.paint, "errors", plot, means, plots.strokeOf(orange, 3));
-      plots.drawCurve(this.paint, "law", plot, law, plots.strokeOf("var(--ink)", 1.5, DASHED));
+      parts.drawCurve(this.paint, "errors", plot, means, { ...parts.strokeOf(orange, 3), ...ofTerm("m") });
+      parts.drawCurve(this.paint, "law", plot, law, parts.strokeOf("var(--ink)", 1.5, DASHED));
     }
     if (free) this.drawPresent(plot, shown(nystroem));
     else this.drawHalf(plot);
   }
 
   drawPresent(plot, nystroem) {
-    const { dark, words } = this.stage, blue = plots.methodColour("nystroem", dark);
-    plots.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), plots.strokeOf(blue, 3));
+    const { dark, words } = this.stage, blue = parts.methodColour("nystroem", dark);
+    parts.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), parts.strokeOf(blue, 3));
     const look = { anchor: "end", colour: blue };
-    plots.drawText(this.paint, "of nystroem", plot.x(6), plot.y(0.035), words.nystroem, look);
-    const error = plots.within(this.found.error, LEAST, MOST);
-    plots.drawPoint(this.paint, "now", plot, [this.m, error], plots.methodColour("fourier", dark));
+    parts.drawText(this.paint, "of nystroem", plot.x(6), plot.y(0.035), words.nystroem, look);
+    const error = parts.within(this.found.error, LEAST, MOST);
+    parts.drawPoint(this.paint, "now", plot, [this.m, error], parts.methodColour("fourier", dark));
   }
 
   drawHalf(plot) {
-    const { words, dark } = this.stage, { at } = curves(), orange = plots.methodColour("fourier", dark);
-    const { left, right, bottom } = plot, y = plot.y(at(START) / 2), look = plots.strokeOf("var(--good)", 2, DOTTED);
+    const { words, dark } = this.stage, { at } = curves(), orange = parts.methodColour("fourier", dark);
+    const { left, right, bottom } = plot, y = plot.y(at(START) / 2), look = parts.strokeOf("var(--good)", 2, DOTTED);
     this.paint.put("lines", "half", "path", { d: `M${left} ${y}H${right}`, ...look });
-    plots.drawText(this.paint, "half name", right, y - 12, words.half, { anchor: "end", colour: "var(--good)" });
-    plots.drawPoint(this.paint, "start", plot, [START, at(START)], orange);
+    parts.drawText(this.paint, "half name", right, y - 12, words.half, { anchor: "end", colour: "var(--good)" });
+    parts.drawPoint(this.paint, "start", plot, [START, at(START)], orange);
     if (this.chosen > START && this.told !== "shown") {
       const x = plot.x(this.chosen), d = `M${x} ${plot.top}V${bottom}`;
-      this.paint.put("lines", "mine", "path", { d, ...plots.strokeOf("var(--guess)", 4) });
-      plots.drawText(this.paint, "mine name", x, plot.top - 10, words.mine, { colour: "var(--guess)" });
+      this.paint.put("lines", "mine", "path", { d, ...parts.strokeOf("var(--guess)", 4) });
+      parts.drawText(this.paint, "mine name", x, plot.top - 10, words.mine, { colour: "var(--guess)" });
     }
-    if (this.step >= REVEAL) plots.drawPoint(this.paint, "there", plot, [NEEDED, at(NEEDED)], orange);
+    if (this.step >= REVEAL) parts.drawPoint(this.paint, "there", plot, [NEEDED, at(NEEDED)], orange);
   }
 }
 

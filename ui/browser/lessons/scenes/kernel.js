@@ -4,13 +4,14 @@ import * as data from "../examples/ring.js";
 import { once, powerOf } from "../examples/documents.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
-import * as plots from "../kit/plots.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 
 export const SIDE = 9, EXTENT = 1.2;
-const GRID = 49, TICKS = plots.ticksOf(GRID, EXTENT), SECONDS = 4, TRAINED = 0; // log₂ γ of the reveal
+const GRID = 49, TICKS = parts.ticksOf(GRID, EXTENT), SECONDS = 4, TRAINED = 0; // log₂ γ of the reveal
 const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
+const CLEAR = { fill: "transparent" }; // unlike none, a pointer finds it
 const HIGHEST = 6; // log₂ γ of the Playground
 
 // A painting as numbers, one for each row, from the top: bit k is cell k from the left.
@@ -95,18 +96,19 @@ class Kernel {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const free = this.step === FREE, { square, rest, wide } = plots.layout(this.stage, { below: free ? 0.48 : 0 });
+    const free = this.step === FREE, { square, rest, wide } = parts.layout(this.stage, { below: free ? 0.48 : 0 });
     const { width, height } = this.stage, side = Math.max(Math.min(width, height) - 8, 120);
     this.square = free ? square : { x: Math.max((width - side) / 2, 0), y: 4, width: side, height: side };
-    this.plane = plots.plane(this.square, EXTENT);
-    this.context = plots.canvasOf(this.stage);
-    const blue = plots.methodColour("exact", this.stage.dark);
+    this.plane = parts.plane(this.square, EXTENT);
+    this.context = parts.canvasOf(this.stage);
+    const blue = parts.methodColour("exact", this.stage.dark);
     if (this.step >= REVEAL) {
       const values = this.model.map.surface(this.model.weights, ...TICKS);
-      plots.drawSurface(this.context, values, GRID, this.square, blue, this.lit === "f" ? 3 : 1);
+      parts.drawSurface(this.context, values, GRID, this.square, blue, this.lit === "f" ? 3 : 1);
     }
     this.paint.draw(() => {
-      this.paint.put("back", "square", "rect", { ...this.square, ...plots.strokeOf("var(--edge)", 1) });
+      const lit = this.lit === "f", look = parts.strokeOf(lit ? "var(--guess)" : "var(--edge)", lit ? 3 : 1, CLEAR);
+      this.paint.put("back", "square", "rect", { ...this.square, ...look, ...ofTerm("f") });
       if (this.step === GUESS || (this.step === REVEAL && Array.isArray(this.told))) this.drawCells();
       this.drawDocuments();
       if (this.step === QUESTION) this.drawArrow();
@@ -154,7 +156,7 @@ class Kernel {
 
   drawCells() {
     const { x, y, width: whole } = this.square, width = whole / SIDE, { words } = this.stage;
-    const look = plots.inkOf("var(--guess)", { opacity: this.step === GUESS ? 0.4 : 0.22 });
+    const look = parts.inkOf("var(--guess)", { opacity: this.step === GUESS ? 0.4 : 0.22 });
     const cell = (k) => ({ x: x + (k % SIDE) * width, y: y + Math.floor(k / SIDE) * width, width, height: width });
     this.cells.forEach((on, k) => {
       if (on) this.paint.put("lines", `cell${k}`, "rect", { ...cell(k), ...look });
@@ -173,7 +175,7 @@ class Kernel {
   }
 
   cellAt(px, py) {
-    const { x, y, width } = this.square, place = (at) => plots.within(Math.floor((at / width) * SIDE), 0, SIDE - 1);
+    const { x, y, width } = this.square, place = (at) => parts.within(Math.floor((at / width) * SIDE), 0, SIDE - 1);
     return place(py - y) * SIDE + place(px - x);
   }
 
@@ -189,8 +191,8 @@ class Kernel {
   }
 
   move(right, up) {
-    const row = plots.within(Math.floor(this.cursor / SIDE) - Math.sign(up), 0, SIDE - 1);
-    this.cursor = row * SIDE + plots.within((this.cursor % SIDE) + Math.sign(right), 0, SIDE - 1);
+    const row = parts.within(Math.floor(this.cursor / SIDE) - Math.sign(up), 0, SIDE - 1);
+    this.cursor = row * SIDE + parts.within((this.cursor % SIDE) + Math.sign(right), 0, SIDE - 1);
     this.draw();
   }
 
@@ -202,16 +204,17 @@ class Kernel {
     this.model.map.kept.forEach((i, k) => {
       const [cx, cy] = this.plane.at(this.place(i)), r = 26 * Math.sqrt(Math.abs(c[k]) / largest);
       const colour = c[k] > 0 ? "var(--good)" : "var(--wrong)";
-      if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...plots.strokeOf(colour, 3) });
+      if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...parts.strokeOf(colour, 3) });
+      this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...ofTerm(i ? "z" : "gamma") });
     });
     const [cx, cy] = this.plane.at(this.place(0)), r = this.plane.unit * this.reach();
-    if (this.lit !== "gamma") return;
-    this.paint.put("over", "reach", "circle", { cx, cy, r, ...plots.strokeOf("var(--guess)", 4) });
+    const look = parts.strokeOf("var(--guess)", this.lit === "gamma" ? 5 : 1.5);
+    this.paint.put("over", "reach", "circle", { cx, cy, r, ...look, ...ofTerm("gamma") });
   }
 
   drawFree(box, wide) {
     const { words } = this.stage, { EXPONENTS: all } = data, top = box.y + (wide ? 40 : 12);
-    plots.drawSlider(this.paint, "gamma", { x: box.x + 14, y: top, width: box.width - 28 }, {
+    parts.drawSlider(this.paint, "gamma", { x: box.x + 14, y: top, width: box.width - 28 }, {
       name: words.slider, values: all, at: all.indexOf(this.exponent), text: (one) => `γ = ${powerOf(one)}`,
       set: (to) => {
         this.train(all[to]);
@@ -219,15 +222,15 @@ class Kernel {
       },
     });
     const height = Math.min(box.y + box.height - top - 44, 340);
-    const plot = plots.chart({ x: box.x, y: top + 44, width: box.width, height },
+    const plot = parts.chart({ x: box.x, y: top + 44, width: box.width, height },
       { ends: [all[0], all.at(-1)], ticks: [-2, 0, 2, 4, 6, 8].map((k) => [k, powerOf(k)]), name: "γ" },
       { ends: [0.5, 1], ticks: [0.5, 0.75, 1].map((v) => [v, `${percent(v)} %`]), name: words.right });
-    plots.drawAxes(this.paint, "curves", plot);
-    for (const [part, colour, y] of [["training", "var(--ink)", 0.94], ["validation", "var(--accent)", 0.65]]) {
+    parts.drawAxes(this.paint, "curves", plot);
+    for (const [part, colour, y] of [["training", "var(--ink)", 0.9], ["validation", "var(--accent)", 0.59]]) {
       const points = curves().map((one) => [one.exponent, one[part]]);
-      plots.drawCurve(this.paint, part, plot, points, plots.strokeOf(colour, 3));
-      plots.drawText(this.paint, part, plot.right, plot.y(y), words[part], { anchor: "end", colour });
-      plots.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
+      parts.drawCurve(this.paint, part, plot, points, parts.strokeOf(colour, 3));
+      parts.drawText(this.paint, part, plot.right, plot.y(y), words[part], { anchor: "end", colour });
+      parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
     }
   }
 }

@@ -4,9 +4,9 @@ import * as data from "../examples/approximation.js";
 import { once } from "../examples/documents.js";
 import { gradeColour } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
-import * as plots from "../kit/plots.js";
-import { filled, number } from "../kit/words.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
+import { SHOWN, filled, number } from "../kit/words.js";
 
 const M = 3, EXTENT = 1.2, SECONDS = 3, BINS = 60;
 export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playground offers
@@ -40,16 +40,14 @@ class Nystroem {
     this.stage = stage;
     this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
     this.motion = new Motion();
-    this.picked = [];
+    this.picked = this.predicted = []; // landmarks that are shown, and those of the prediction
   }
 
   show(step, guess, fresh) {
     this.motion.stop();
-    const told = Array.isArray(guess) ? guess : data.drawLandmarks("kmeans", 0, M);
-    Object.assign(this, { step, told: guess, lit: null, taken: M });
-    if (step === QUESTION || (step === GUESS && !Array.isArray(guess) && this.picked.length > M)) this.picked = [];
-    if (step === GUESS && Array.isArray(guess)) this.picked = [...guess];
-    if (step >= REVEAL) this.picked = [...told];
+    if (Array.isArray(guess)) this.predicted = [...guess];
+    const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
+    Object.assign(this, { step, told: guess, lit: null, taken: M, picked: step === QUESTION ? [] : [...told] });
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
     this.compute();
     this.draw();
@@ -70,7 +68,7 @@ class Nystroem {
   }
 
   guess() {
-    return this.picked.length === M ? [...this.picked].sort((a, b) => a - b) : null;
+    return this.predicted.length === M ? [...this.predicted].sort((a, b) => a - b) : null;
   }
 
   fits(guess) {
@@ -118,9 +116,9 @@ class Nystroem {
 
   draw() {
     this.place();
-    this.context = plots.canvasOf(this.stage);
+    this.context = parts.canvasOf(this.stage);
     this.paint.draw(() => {
-      this.paint.put("back", "square", "rect", { ...this.square, ...plots.strokeOf("var(--edge)", 1) });
+      this.paint.put("back", "square", "rect", { ...this.square, ...parts.strokeOf("var(--edge)", 1) });
       this.drawDocuments();
       this.drawMaps();
       if (this.step === REVEAL) this.drawHistogram(this.below);
@@ -131,13 +129,13 @@ class Nystroem {
   // Boxes of the plane, of the heat maps K, K̃ and error, and of what is below. A narrow figure has no room for K
   // beside a chart.
   place() {
-    const { square, rest, wide } = plots.layout(this.stage), { x, y, width, height } = rest, top = y + 28;
+    const { square, rest, wide } = parts.layout(this.stage), { x, y, width, height } = rest, top = y + 28;
     const box = (left, upper, side) => ({ x: left, y: upper, width: side, height: side });
     const charted = this.step === REVEAL || this.step === FREE, narrow = charted && !wide;
     const [w, h] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
     const side = narrow ? Math.min(w * 0.56, h * 0.44) : square.width;
     this.square = narrow ? { x: 0, y: 2, width: side, height: side } : square;
-    this.plane = plots.plane(this.square, EXTENT);
+    this.plane = parts.plane(this.square, EXTENT);
     if (narrow) {
       const each = (side - 50) / 2, left = side + (w - side - each) / 2;
       this.maps = [null, box(left, 26, each), box(left, 50 + each, each)];
@@ -156,7 +154,7 @@ class Nystroem {
   }
 
   drawDocuments() {
-    const { stage: { dark, words } } = this, blue = plots.methodColour("nystroem", dark);
+    const { stage: { dark, words } } = this, blue = parts.methodColour("nystroem", dark);
     data.GRADES.forEach((grade, i) => {
       const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]), on = this.picked.includes(i);
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
@@ -164,7 +162,7 @@ class Nystroem {
         const lit = this.lit === "C" || this.lit === "W", r = 13;
         this.paint.put("marks", `mark${i}`, "path", {
           d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
-          ...plots.strokeOf(lit ? "var(--guess)" : blue, 3.5),
+          ...parts.strokeOf(lit ? "var(--guess)" : blue, 3.5, { fill: "transparent" }), ...ofTerm("W"),
         });
       }
       if (this.step !== GUESS && this.step !== FREE) return;
@@ -183,6 +181,7 @@ class Nystroem {
 
   set(picked) {
     this.picked = picked;
+    if (this.step === GUESS) this.predicted = picked;
     this.compute();
     this.draw();
     this.stage.changed();
@@ -190,23 +189,27 @@ class Nystroem {
   }
 
   drawMaps() {
-    const { words, dark } = this.stage, red = plots.themeColour(this.stage, "--wrong");
-    const shown = [[data.KERNEL, "K", plots.methodColour("exact", dark)],
-      [this.found.values, "K̃", plots.methodColour("nystroem", dark)],
+    const { words, dark } = this.stage, red = parts.themeColour(this.stage, "--wrong");
+    const shown = [[data.KERNEL, "K", parts.methodColour("exact", dark)],
+      [this.found.values, "K̃", parts.methodColour("nystroem", dark)],
       [this.found.difference.map(Math.abs), words.difference, red]];
     this.maps.forEach((box, k) => {
       if (!box) return;
       const [values, name, colour] = shown[k];
-      plots.drawHeat(this.context, values, data.N, data.N, box, colour, red);
-      plots.drawFrame(this.paint, `heat${k}`, box, name);
+      parts.drawHeat(this.context, values, data.N, data.N, box, colour, red);
+      parts.drawFrame(this.paint, `heat${k}`, box, name);
     });
-    if (this.step === FORMULA) this.drawLit((k) => this.maps[k]);
+    if (this.step !== FORMULA) return;
+    const spot = (term, k) => this.put(`spot ${term}`, { ...this.maps[k], class: "spot", ...ofTerm(term) });
+    spot("C", 0);
+    spot("approximate", 1);
+    this.drawLit((k) => this.maps[k]);
   }
 
   // The cells of K that a symbol stands for: columns of the landmarks, or their crossings.
   drawLit(box) {
-    const look = plots.strokeOf("var(--guess)", 3), { x, y, width } = box(0), cell = width / data.N, side = cell + 2;
-    if (this.lit === "approximate") this.put("lit", { ...box(1), ...plots.strokeOf("var(--guess)", 5) });
+    const look = parts.strokeOf("var(--guess)", 3), { x, y, width } = box(0), cell = width / data.N, side = cell + 2;
+    if (this.lit === "approximate") this.put("lit", { ...box(1), ...parts.strokeOf("var(--guess)", 5) });
     this.picked.forEach((i) => {
       const left = x + i * cell - 1;
       if (this.lit === "C") this.put(`column${i}`, { x: left, y, width: side, height: width, ...look });
@@ -223,43 +226,43 @@ class Nystroem {
   // The errors of all choices of three, and where the reader's lies.
   drawHistogram(box) {
     const { errors, random, kmeans, best } = triples(), { words, dark } = this.stage, counts = histogram(errors, BINS);
-    const plot = plots.chart(box, { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: words.error },
+    const plot = parts.chart(box, { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: words.error },
       { ends: [0, Math.max(...counts) * 1.45], ticks: [], name: words.choices });
-    plots.drawAxes(this.paint, "all", plot);
+    parts.drawAxes(this.paint, "all", plot);
     const bars = counts.map((count, k) => (
       `M${plot.x(k / BINS)} ${plot.bottom}V${plot.y(count)}H${plot.x((k + 1) / BINS)}V${plot.bottom}Z`)).join("");
-    this.paint.put("lines", "bars", "path", { d: bars, ...plots.inkOf("var(--line)", { opacity: 0.5 }) });
+    this.paint.put("lines", "bars", "path", { d: bars, ...parts.inkOf("var(--line)", { opacity: 0.5 }) });
     const mine = Array.isArray(this.told) && data.errorOfTriple(...this.picked);
-    const marks = [["best", best, "var(--good)"], ["kmeans", kmeans, plots.methodColour("nystroem", dark)],
+    const marks = [["best", best, "var(--good)"], ["kmeans", kmeans, parts.methodColour("nystroem", dark)],
       ["random", random, "var(--ink)"], ["mine", mine, "var(--guess)"]].filter(([, at]) => at !== false);
     marks.forEach(([name, at, colour], k) => {
       const x = plot.x(at), y = plot.top + 8 + 19 * k, left = at > 0.5;
-      const look = plots.strokeOf(colour, name === "mine" ? 4 : 2.5), anchor = left ? "end" : "start";
+      const look = parts.strokeOf(colour, name === "mine" ? 4 : 2.5), anchor = left ? "end" : "start";
       this.paint.put("lines", name, "path", { d: `M${x} ${y}V${plot.bottom}`, ...look });
-      plots.drawText(this.paint, name, x + (left ? -8 : 8), y, `${words[name]} ${number(at)}`, { anchor, colour });
+      parts.drawText(this.paint, name, x + (left ? -8 : 8), y, `${words[name]} ${number(at)}`, { anchor, colour });
     });
   }
 
   drawFree(box) {
-    const { words, dark } = this.stage, { error, ndcg } = curves(), blue = plots.methodColour("nystroem", dark);
+    const { words, dark } = this.stage, { error, ndcg } = curves(), blue = parts.methodColour("nystroem", dark);
     const m = this.picked.length, at = Math.max(SIZES.findLastIndex((one) => one <= m), 0);
-    plots.drawSlider(this.paint, "m", { x: box.x + 12, y: box.y + 4, width: box.width - 30 }, {
+    parts.drawSlider(this.paint, "m", { x: box.x + 12, y: box.y + 4, width: box.width - 30 }, {
       name: words.slider, values: SIZES, at, colour: blue, text: () => `m = ${m}`,
       set: (to) => this.set(data.drawLandmarks("kmeans", 0, SIZES[to])),
     });
-    const plot = plots.chart({ ...box, y: box.y + 40, height: box.height - 40 },
+    const plot = parts.chart({ ...box, y: box.y + 40, height: box.height - 40 },
       { ends: [1, 40], log: true, ticks: [1, 3, 6, 12, 20, 40].map((v) => [v, String(v)]), name: words.landmarks },
       { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: "" });
-    plots.drawAxes(this.paint, "curves", plot);
+    parts.drawAxes(this.paint, "curves", plot);
     const red = "var(--wrong)", name = (key, y, colour) => (
-      plots.drawText(this.paint, `of ${key}`, plot.right, plot.y(y), words[key], { anchor: "end", colour }));
-    plots.drawBand(this.paint, "band", plot, error.map(({ m: k, low, high }) => [k, low, high]), red);
-    plots.drawCurve(this.paint, "error", plot, error.map((one) => [one.m, one.mean]), plots.strokeOf(red));
-    plots.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [SIZES[k], value]), plots.strokeOf(blue));
+      parts.drawText(this.paint, `of ${key}`, plot.right, plot.y(y), words[key], { anchor: "end", colour }));
+    parts.drawBand(this.paint, "band", plot, error.map(({ m: k, low, high }) => [k, low, high]), red);
+    parts.drawCurve(this.paint, "error", plot, error.map((one) => [one.m, one.mean]), parts.strokeOf(red));
+    parts.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [SIZES[k], value]), parts.strokeOf(blue));
     name("error", 0.12, red);
     name("ndcg", 0.8, blue);
     if (!this.map) return;
-    plots.drawPoint(this.paint, "now error", plot, [m, this.found.error], "var(--wrong)");
-    plots.drawPoint(this.paint, "now ndcg", plot, [m, this.ndcg], blue);
+    parts.drawPoint(this.paint, "now error", plot, [m, this.found.error], "var(--wrong)");
+    parts.drawPoint(this.paint, "now ndcg", plot, [m, this.ndcg], blue);
   }
 }

@@ -4,14 +4,14 @@ import { mean, once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/wrong_grade.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
-import { Paint } from "../kit/paint.js";
-import * as plots from "../kit/plots.js";
+import { Paint, ofTerm } from "../kit/paint.js";
+import * as parts from "../kit/parts.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 
 const ALL = data.EXPONENTS, FIRST = ALL[0], LAST = ALL.at(-1), SECONDS = 6, EXTENT = 1.25, LOW = 0.75;
 export const KNOTS = ALL.filter((exponent) => exponent % 2 === 0); // where the reader's curve has values
-const [QUESTION, GUESS, REVEAL, , FREE] = [0, 1, 2, 3, 4];
+const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
 const computed = new Map();
 export function curve(choice) {
@@ -62,12 +62,13 @@ class Regularisation {
   }
 
   facts() {
-    const { model, step } = this, found = { C: powerOf(this.exponent), angle: number(model.angle, 0) };
+    const { model, step } = this, validation = number(model.validation, 3);
+    const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation };
     if (step >= REVEAL) {
       const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
       Object.assign(found, {
         gap: drawn ? number(gapOf(this.told), 3) : "", bestC: powerOf(top.exponent), highest: powerOf(LAST),
-        best: number(top.validation, 3), high: number(high.validation, 3), validation: number(model.validation, 3),
+        best: number(top.validation, 3), high: number(high.validation, 3),
         early: number(curve(PLAIN)[0].training, 2), trained: number(high.training, 2),
         active: String(this.active().length), pairs: String(model.pairs.length),
       });
@@ -98,11 +99,11 @@ class Regularisation {
 
   draw() {
     const free = this.step === FREE, below = free ? 0.62 : this.step === QUESTION ? 0.2 : 0.5;
-    const { square, rest, wide } = plots.layout(this.stage, { below });
-    plots.canvasOf(this.stage);
-    this.plane = plots.plane(square, EXTENT);
+    const { square, rest, wide } = parts.layout(this.stage, { below });
+    parts.canvasOf(this.stage);
+    this.plane = parts.plane(square, EXTENT);
     this.paint.draw(() => {
-      this.paint.put("back", "square", "rect", { ...square, ...plots.strokeOf("var(--edge)", 1) });
+      this.paint.put("back", "square", "rect", { ...square, ...parts.strokeOf("var(--edge)", 1) });
       this.drawPairs();
       this.drawDocuments();
       this.drawArrow();
@@ -120,7 +121,7 @@ class Regularisation {
     for (const [i, j] of this.active()) {
       const [[x1, y1], [x2, y2]] = [this.at(i), this.at(j)];
       const d = `M${x1} ${y1}L${x2} ${y2}`, pulls = i === data.WRONG || j === data.WRONG;
-      const look = plots.strokeOf(pulls ? "var(--wrong)" : "var(--line)", 1.2);
+      const look = parts.strokeOf(pulls ? "var(--wrong)" : "var(--line)", 1.2);
       this.paint.put("lines", `pair${i} ${j}`, "path", { d, ...look });
     }
   }
@@ -130,10 +131,11 @@ class Regularisation {
     this.model.y.forEach((grade, i) => {
       const [x, y] = this.at(i), query = Math.floor(i / data.EACH);
       drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, query, dark, size: 1.5 });
+      this.paint.put("over", `spot${i}`, "circle", { cx: x, cy: y, r: 9, class: "spot", ...ofTerm("loss") });
       if (i !== data.WRONG) return;
       const colour = this.choice.mended ? "var(--good)" : "var(--wrong)";
-      this.paint.put("marks", "ring", "circle", { cx: x, cy: y, r: 15, ...plots.strokeOf(colour, 3) });
-      plots.drawText(this.paint, "wrong", x + 20, y, words[this.choice.mended ? "mended" : "wrong"],
+      this.paint.put("marks", "ring", "circle", { cx: x, cy: y, r: 15, ...parts.strokeOf(colour, 3) });
+      parts.drawText(this.paint, "wrong", x + 20, y, words[this.choice.mended ? "mended" : "wrong"],
         { anchor: "start", colour });
     });
   }
@@ -142,7 +144,7 @@ class Regularisation {
     const { weights } = this.model, length = Math.hypot(...weights), w = Array.from(weights, (one) => one / length);
     const [[x0, y0], [x1, y1], [x, y]] = [0, 0.84, 0.9].map((far) => this.plane.at(w.map((one) => far * one)));
     const lit = this.lit === "w" ? " lit" : "", transform = `translate(${x} ${y}) rotate(${-this.model.angle})`;
-    this.paint.put("over", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}` });
+    this.paint.put("over", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}`, ...ofTerm("w") });
     this.paint.put("over", "tip", "path", { d: "M6 0L-16 9L-16 -9Z", transform, class: `tip${lit}` });
     const [tx, ty] = this.plane.at([1.02 * w[0], 1.02 * w[1]]);
     this.paint.put("labels", "w name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
@@ -151,7 +153,7 @@ class Regularisation {
   // The slider of C, and the two buttons of free play; returns the height that they use.
   drawControls({ x, y, width }, wide) {
     const { words } = this.stage, top = y + (wide ? 40 : 14), half = (width - 40) / 2;
-    plots.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
+    parts.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
       name: words.slider, values: ALL, at: ALL.indexOf(this.exponent), text: (one) => `C = ${powerOf(one)}`,
       set: (to) => this.tell(ALL[to], this.choice),
     });
@@ -159,7 +161,7 @@ class Regularisation {
     ["mended", "twice"].forEach((name, k) => {
       const press = () => this.tell(this.exponent, { ...this.choice, [name]: !this.choice[name] });
       const place = { x: x + 14 + k * (half + 12), y: top + 44, width: half };
-      plots.drawButton(this.paint, name, place, words.buttons[name], press, this.choice[name]);
+      parts.drawButton(this.paint, name, place, words.buttons[name], press, this.choice[name]);
     });
     return top - y + 88;
   }
@@ -173,10 +175,10 @@ class Regularisation {
 
   drawCurves(box) {
     const { step } = this, { words } = this.stage;
-    const plot = plots.chart({ ...box, height: Math.min(box.height, 420) },
+    const plot = parts.chart({ ...box, height: Math.min(box.height, 420) },
       { ends: [FIRST, LAST], ticks: [-10, -6, -2, 2].map((k) => [k, powerOf(k)]), name: "C" },
       { ends: [LOW, 1], ticks: [0.8, 0.9, 1].map((v) => [v, number(v, 1)]), name: words.ndcg });
-    plots.drawAxes(this.paint, "ndcg", plot);
+    parts.drawAxes(this.paint, "ndcg", plot);
     if (step === GUESS) {
       const changed = () => {
         this.draw();
@@ -190,17 +192,19 @@ class Regularisation {
     const shown = curve(this.choice).filter((one) => one.exponent <= last);
     if (Array.isArray(this.told) && step === REVEAL) {
       const mine = KNOTS.map((exponent, k) => [exponent, this.told[k]]);
-      plots.drawCurve(this.paint, "mine", plot, mine, plots.strokeOf("var(--guess)", 3, { "stroke-dasharray": "7 5" }));
-      plots.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
+      parts.drawCurve(this.paint, "mine", plot, mine, parts.strokeOf("var(--guess)", 3, { "stroke-dasharray": "7 5" }));
+      parts.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
         { anchor: "end", colour: "var(--guess)" });
     }
-    for (const [part, colour, y] of [["training", "var(--ink)", 0.77], ["validation", "var(--accent)", 0.93]]) {
-      plots.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), plots.strokeOf(colour, 3));
-      plots.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
-      plots.drawText(this.paint, `of ${part}`, plot.left + 8, plot.y(y), words[part], { anchor: "start", colour });
+    const places = [["training", "var(--ink)", 0.77, plot.left + 8, "start"],
+      ["validation", "var(--accent)", 0.88, plot.right, "end"]];
+    for (const [part, colour, y, left, anchor] of places) {
+      parts.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), parts.strokeOf(colour, 3));
+      parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
+      parts.drawText(this.paint, `of ${part}`, left, plot.y(y), words[part], { anchor, colour });
     }
-    if (this.lit !== "C") return;
-    const x = plot.x(this.exponent), d = `M${x} ${plot.top}V${plot.bottom}`;
-    this.paint.put("lines", "lit C", "path", { d, ...plots.strokeOf("var(--guess)", 4) });
+    if (step !== FORMULA) return;
+    const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
+    this.paint.put("lines", "C", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...look, ...ofTerm("C") });
   }
 }

@@ -5,11 +5,12 @@
 
 import { cleared, rgb } from "../../playground/draw.js";
 import { contour, ends, levels } from "../../playground/geometry.js";
+import { made } from "../../shell/elements.js";
 
-// Colours of methods as on every page (rankviz/plots/style.py and ui/shell/figures.py).
+// Colours of methods, on light and on dark, as on every page; tests/pages/test_lesson_links.py holds them equal.
 const METHODS = {
-  linear: ["#7f7f7f", "#a6a6a6"], nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"],
-  exact: ["#000000", "#ffffff"], data: ["#009E73", "#2bb58c"], chosen: ["#CC79A7", "#d891b8"],
+  nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"], exact: ["#000000", "#ffffff"],
+  data: ["#009E73", "#2bb58c"],
 };
 export const methodColour = (name, dark) => METHODS[name][dark ? 1 : 0];
 
@@ -24,7 +25,7 @@ export const inkOf = (fill, more = {}) => ({ style: styled({ fill, ...more }) })
 export const canvasOf = ({ canvas, width, height }) => cleared(canvas, Math.max(width, 1), Math.max(height, 1));
 
 // Return a colour of the theme, for a canvas.
-export const themeColour = ({ svg }, name) => window.getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
+export const themeColour = ({ svg }, name) => getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
 
 export const within = (value, low, high) => Math.min(Math.max(value, low), high);
 
@@ -93,20 +94,25 @@ export function drawPoint(paint, key, plot, [x, y], colour, r = 7) {
 }
 
 export function drawText(paint, key, x, y, text, { anchor = "middle", colour = null, name = "" } = {}) {
-  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "5px" };
+  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "3px" };
   const rules = { "text-anchor": anchor, "pointer-events": "none", ...halo, ...(colour && { fill: colour }) };
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
 }
 
 // --- controls -----------------------------------------------------------------------------------------------
 
-// Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }.
-export function drawSlider(paint, key, { x, y, width }, { name, values, at, text, set, colour = "var(--accent)" }) {
+// Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }; `unset` is
+// true until the reader has moved it, so that its first position can be chosen too.
+export function drawSlider(paint, key, { x, y, width }, slider) {
+  const { name, values, at, text, set, unset, colour = "var(--accent)" } = slider;
   const last = values.length - 1, px = x + (width * at) / last;
   paint.put("labels", `${key} name`, "text", { x, y, style: "text-anchor:start" }, name);
   paint.put("labels", `${key} value`, "text", { x: x + width, y, style: "text-anchor:end" }, text(values[at]));
   paint.put("back", `${key} track`, "path", { d: `M${x} ${y + 24}H${x + width}`, ...strokeOf(EDGE, 5) });
-  const move = (to) => { if (to !== at) set(within(Math.round(to), 0, last)); };
+  const move = (to) => {
+    const place = within(Math.round(to), 0, last);
+    if (place !== at || unset) set(place);
+  };
   paint.grip("grips", `${key} track`, "rect", {
     x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", role: null, tabindex: null,
     style: "stroke:none",
@@ -186,9 +192,10 @@ export const ticksOf = (side, extent) => {
 // Draw scores on such a grid into a square of a canvas: stronger for higher scores, with lines of equal score.
 export function drawSurface(context, values, side, { x, y, width }, colour, lineWidth = 1) {
   const [low, high] = ends(values), [red, green, blue] = rgb(colour), step = width / (side - 1);
-  const image = new ImageData(side, side), small = new OffscreenCanvas(side, side);
+  const small = made("canvas", { width: side, height: side }), pixels = small.getContext("2d");
+  const image = pixels.createImageData(side, side);
   values.forEach((value, at) => image.data.set([red, green, blue, (110 * (value - low)) / (high - low)], 4 * at));
-  small.getContext("2d").putImageData(image, 0, 0);
+  pixels.putImageData(image, 0, 0);
   context.save();
   context.beginPath();
   context.rect(x, y, width, width);
