@@ -88,3 +88,17 @@ function play(name, text, make) {
     }
   });
 }
+
+test("a slider's first position can be a guess, and a move within a position changes nothing", () => {
+  const scene = SCENES.alpha(stageOf(read("alpha")));
+  scene.show(1, null, false);
+  nudge("guess", -1)(scene);
+  assert.deepEqual(scene.guess(), [1]);
+  scene.show(4, [1], false);
+  const drag = (px) => scene.paint.grips.get("C track").drag(scene.boxes().controls.x + px, 0), before = scene.model;
+  drag(39);
+  const { model } = scene;
+  assert.notEqual(model, before);
+  drag(39.5);
+  assert.equal(scene.model, model);
+});

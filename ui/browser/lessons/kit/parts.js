@@ -94,20 +94,25 @@ export function drawPoint(paint, key, plot, [x, y], colour, r = 7) {
 }
 
 export function drawText(paint, key, x, y, text, { anchor = "middle", colour = null, name = "" } = {}) {
-  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "5px" };
+  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "3px" };
   const rules = { "text-anchor": anchor, "pointer-events": "none", ...halo, ...(colour && { fill: colour }) };
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
 }
 
 // --- controls -----------------------------------------------------------------------------------------------
 
-// Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }.
-export function drawSlider(paint, key, { x, y, width }, { name, values, at, text, set, colour = "var(--accent)" }) {
+// Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }; `unset` is
+// true until the reader has moved it, so that its first position can be chosen too.
+export function drawSlider(paint, key, { x, y, width }, slider) {
+  const { name, values, at, text, set, unset, colour = "var(--accent)" } = slider;
   const last = values.length - 1, px = x + (width * at) / last;
   paint.put("labels", `${key} name`, "text", { x, y, style: "text-anchor:start" }, name);
   paint.put("labels", `${key} value`, "text", { x: x + width, y, style: "text-anchor:end" }, text(values[at]));
   paint.put("back", `${key} track`, "path", { d: `M${x} ${y + 24}H${x + width}`, ...strokeOf(EDGE, 5) });
-  const move = (to) => { if (to !== at) set(within(Math.round(to), 0, last)); };
+  const move = (to) => {
+    const place = within(Math.round(to), 0, last);
+    if (place !== at || unset) set(place);
+  };
   paint.grip("grips", `${key} track`, "rect", {
     x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", role: null, tabindex: null,
     style: "stroke:none",

@@ -187,7 +187,7 @@ class Alpha {
   drawGuess({ x, y, width }) {
     const { words } = this.stage, values = Array.from({ length: bound() }, (_, k) => k + 1);
     parts.drawSlider(this.paint, "guess", { x: x + 16, y: y + 40, width: width - 32 }, {
-      name: words.slider, values, at: (this.chosen ?? 1) - 1, colour: "var(--guess)",
+      name: words.slider, values, at: (this.chosen ?? 1) - 1, colour: "var(--guess)", unset: this.chosen === null,
       text: (rank) => (this.chosen === null ? "?" : String(rank)), set: (to) => {
         this.chosen = values[to];
         this.draw();

@@ -226,7 +226,7 @@ class Kernel {
       { ends: [all[0], all.at(-1)], ticks: [-2, 0, 2, 4, 6, 8].map((k) => [k, powerOf(k)]), name: "γ" },
       { ends: [0.5, 1], ticks: [0.5, 0.75, 1].map((v) => [v, `${percent(v)} %`]), name: words.right });
     parts.drawAxes(this.paint, "curves", plot);
-    for (const [part, colour, y] of [["training", "var(--ink)", 0.94], ["validation", "var(--accent)", 0.65]]) {
+    for (const [part, colour, y] of [["training", "var(--ink)", 0.9], ["validation", "var(--accent)", 0.59]]) {
       const points = curves().map((one) => [one.exponent, one[part]]);
       parts.drawCurve(this.paint, part, plot, points, parts.strokeOf(colour, 3));
       parts.drawText(this.paint, part, plot.right, plot.y(y), words[part], { anchor: "end", colour });

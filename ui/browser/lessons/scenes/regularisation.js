@@ -196,10 +196,12 @@ class Regularisation {
       parts.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
         { anchor: "end", colour: "var(--guess)" });
     }
-    for (const [part, colour, y] of [["training", "var(--ink)", 0.77], ["validation", "var(--accent)", 0.93]]) {
+    const places = [["training", "var(--ink)", 0.77, plot.left + 8, "start"],
+      ["validation", "var(--accent)", 0.88, plot.right, "end"]];
+    for (const [part, colour, y, left, anchor] of places) {
       parts.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), parts.strokeOf(colour, 3));
       parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
-      parts.drawText(this.paint, `of ${part}`, plot.left + 8, plot.y(y), words[part], { anchor: "start", colour });
+      parts.drawText(this.paint, `of ${part}`, left, plot.y(y), words[part], { anchor, colour });
     }
     if (step !== FORMULA) return;
     const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
