@@ -46,6 +46,7 @@ def test_what_was_loaded_is_passed_over_after_the_first_page(
 ) -> None:
     monkeypatch.setattr(server, "_first_page", Lock())
     gc.unfreeze()
+    gc.collect()  # what other tests have left
     tracked = len(gc.get_objects())
     open_page("train", m=5)
     assert gc.get_freeze_count() > 0.9 * tracked > 10_000
