@@ -205,6 +205,8 @@ class PairCosts:
 
     def weighed(self, of_query: FloatArray) -> PairCosts:
         """Return these costs times a weight for each query, of_query (Q,)."""
+        if np.all(of_query == 1.0):  # sums of equal costs round differently
+            return self
         return PairCosts(self.weight * of_query[:, None, None], self.margin)
 
     def of_queries(self, queries: slice, codes: IntArray) -> PairCosts:
