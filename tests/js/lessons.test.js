@@ -216,6 +216,8 @@ for (const name of text("frame").lessons) {
         for (const one of [...Object.keys(own.terms), null]) scene.light(one);
         const drawn = place.svg.all.flatMap((one) => [...Object.values(one.attributes), one.textContent]);
         assert.ok(!drawn.some((one) => /NaN|undefined|null/.test(one)), `NaN in step ${k} at ${width} pixels`);
+        const sizes = place.svg.all.flatMap(({ attributes }) => ["width", "height", "r"].map((one) => attributes[one]));
+        assert.ok(!sizes.some((one) => Number(one) < 0), `a negative size in step ${k} at ${width} pixels`);
         assert.match(scene.link(), /^(\w+(\?\S+)?)?$/);
       });
       scene.stop();

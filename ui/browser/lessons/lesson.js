@@ -131,7 +131,7 @@ class Lesson {
 
   resized() {
     const { clientWidth: width, clientHeight: height } = this.figure;
-    if (width === this.stage.width && height === this.stage.height) return;
+    if (!this.root.isConnected || (width === this.stage.width && height === this.stage.height)) return;
     Object.assign(this.stage, { width, height });
     this.scene.draw();
     this.fitFormula();

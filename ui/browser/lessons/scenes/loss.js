@@ -88,8 +88,8 @@ class Loss {
   draw() {
     const { width, height } = this.stage, { words } = this.stage;
     const top = this.step === 0 || this.step === 3 ? 96 : 40;
-    this.plot = new Plot({ left: 36, top, width: width - 52, height: Math.max(height - top - 60, 100) }, [LOW, HIGH],
-      [0, TOP]);
+    const box = { left: 36, top, width: Math.max(width - 52, 100), height: Math.max(height - top - 60, 100) };
+    this.plot = new Plot(box, [LOW, HIGH], [0, TOP]);
     this.paint.draw(() => {
       this.drawZones();
       this.plot.axes(this.paint, "back", {

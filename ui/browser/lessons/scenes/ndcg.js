@@ -87,7 +87,7 @@ class List {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { width, height } = this.stage, pitch = Math.min((width - 2 * EDGE) / K, 76);
+    const { width, height } = this.stage, pitch = Math.min(Math.max((width - 2 * EDGE) / K, 12), 76);
     this.left = (width - K * pitch) / 2;
     this.pitch = pitch;
     this.tile = Math.min(pitch - 6, 46);
@@ -214,7 +214,7 @@ class List {
     const swaps = this.step === 1 || this.step === 2, { words, height, width } = this.stage;
     const top = this.base + this.tile + (swaps ? 62 : 44), rows = this.step === 4 ? KINDS : swaps ? ROWS : [LIST, BEST];
     const names = this.step === 4 ? words.kinds : swaps ? words.rows : words.formula;
-    const x = EDGE, length = width - 2 * EDGE, high = Math.min((height - top - 6) / 3, 62);
+    const x = EDGE, length = Math.max(width - 2 * EDGE, 100), high = Math.min((height - top - 6) / 3, 62);
     if (this.step === 0) return;
     rows.forEach((row, k) => {
       const y = top + k * high + Math.min(high - 12, 34);
