@@ -167,7 +167,7 @@ class Nystroem {
       }
       if (this.step !== GUESS && this.step !== FREE) return;
       this.paint.grip("grips", `doc${i}`, "circle", {
-        cx, cy, r: 11, class: "reach", "aria-pressed": String(on),
+        cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": String(on),
         "aria-label": filled(words.document, { k: i + 1, grade }),
       }, { press: () => this.pick(i) });
     });
