@@ -20,6 +20,7 @@ from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
 from ui.shell.words import MORE_TO_COME
+from ui.work import jobs as page_jobs
 from ui.work import watching
 from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _found, _short, _slow
 from ui.work.run_store import run_store
@@ -306,3 +307,11 @@ def predicted_as(seconds: float, size: float) -> Estimate:
     shape = Shape(n=10, d=2, pairs=9, documents=20, largest_part=10)
     stages = {"features": 0.0, "preconditioner": 0.0, "newton": seconds / OVERHEAD}
     return Estimate(spec, shape, shape.training(spec), stages, int(size))
+
+
+def test_a_page_looks_only_for_jobs_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, missing = list[object](), [RunSpec("some", digest="0" * 32)]
+    found = SimpleNamespace(live=lambda specs=None: asked.append(specs) or [])
+    monkeypatch.setattr(page_jobs, "jobs", lambda: found)
+    assert page_jobs._job_for(missing, None) is None
+    assert asked == [missing]

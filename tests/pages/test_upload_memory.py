@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.responses import Response
@@ -334,6 +335,22 @@ def test_slow_uploads_are_ended_and_block_no_others(
     assert [status for status, _ in answers] == [408] * 6
     assert all(0.5 < seconds < 4 for _, seconds in answers)
     assert serving.UPLOADS._held() == sum(map(len, whole)), "what the slow ones sent has no place any more"
+
+
+def test_a_slow_upload_frees_its_place_before_it_is_answered(
+    served: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "GRACE_SECONDS", 0.0)
+    assert serving.UPLOADS.admit("me", "a", 900) is None
+    assert serving.UPLOADS.arrive("me", "a", 500) is None
+
+    async def nothing_more() -> Message:
+        await asyncio.sleep(60)
+        raise AssertionError("nothing comes")
+
+    with pytest.raises(HTTPException):
+        asyncio.run(serving._Body("me", "a", nothing_more, None)())
+    assert serving.UPLOADS._held() == 0
 
 
 def test_an_upload_above_the_least_rate_may_take_its_time(
