@@ -143,6 +143,11 @@ def test_the_proxy_keeps_each_browser_at_one_of_two_processes(tmp_path: Path) ->
         assert {ask(cookie.split(";")[0])[0] for _, cookie in browsers} == {str(first.server_port)}
 
 
+def test_the_unit_gives_up_what_a_server_does_not_need() -> None:
+    lines = (DEPLOY / "rankviz@.service").read_text(encoding="utf-8").splitlines()
+    assert {"PrivateDevices=yes", "SystemCallFilter=@system-service", "NoNewPrivileges=yes"} <= set(lines)
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     unit = (DEPLOY / "rankviz@.service").read_text(encoding="utf-8")
