@@ -166,9 +166,8 @@ class Plane extends Painted {
       this.resting = setTimeout(() => this.rest(), REST);
       return;
     }
-    const world = this.world();
-    if (this.keyOf(world) !== this.learned) this.train();
-    const facts = { documents: this.documents.length, pairs: 0 };
+    if (this.stale || this.keyOf(this.world()) !== this.learned) this.train();
+    const world = this.world(), facts = { documents: this.documents.length, pairs: 0 };
     if (this.model) {
       Object.assign(this.model, trained(world));
       this.path = this.model.path;
