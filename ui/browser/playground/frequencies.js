@@ -72,14 +72,15 @@ export class Frequencies {
   }
 
   to(one, x, y) {
-    Object.assign(one, { x: hundredths(x, this.far), y: hundredths(y, this.far), turned: true });
+    Object.assign(one, { x: hundredths(x, this.far), y: hundredths(y, this.far) });
+    this.current = one; // until it is told
     this.moved(one);
   }
 
   drop() {
-    const one = this.held;
-    this.held = null;
-    if (one?.turned) this.dropped(one);
+    const one = this.current;
+    this.held = this.current = null;
+    if (one) this.dropped(one);
   }
 
   key(event) {
@@ -88,7 +89,7 @@ export class Frequencies {
     const by = event.shiftKey ? 5 * STEP : STEP;
     this.to(one, one.x + way[0] * by, one.y + way[1] * by);
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.dropped(one), 300);
+    this.resting = setTimeout(() => this.drop(), 300);
     event.preventDefault();
   }
 }

@@ -93,6 +93,8 @@ class Plane extends Painted {
     this.moved = placed("landmark", data.moved);
     this.turned = placed("frequency", data.turned);
     if (!this.frequencies) this.showFrequencies();
+    const { current } = this.frequencies; // it keeps its place, which Python does not know yet
+    if (current) this.turned.set(current.number, { x: current.x, y: current.y });
     this.drag?.keep();
     this.square.setAttribute("aria-label", data.words.plane);
     this.restyled = true;
@@ -132,6 +134,7 @@ class Plane extends Painted {
     this.stale = false;
     this.documents = inOrder(this.documents);
     const world = this.world(), { map } = world.settings;
+    this.learned = this.keyOf(world);
     this.path = null;
     this.player.end();
     this.model = this.documents.length ? this.learn(world, map) : null;
@@ -163,14 +166,13 @@ class Plane extends Painted {
       this.resting = setTimeout(() => this.rest(), REST);
       return;
     }
-    if (this.stale) this.train();
+    if (this.stale || this.keyOf(this.world()) !== this.learned) this.train();
     const world = this.world(), facts = { documents: this.documents.length, pairs: 0 };
     if (this.model) {
       Object.assign(this.model, trained(world));
       this.path = this.model.path;
       Object.assign(facts, this.facts(world));
     }
-    this.learned = this.keyOf(world);
     this.player.load(this.path?.length ?? 1);
     this.answer.textContent = answerOf(this.data.words.answer, facts);
     this.turn = EVERY - 1;
