@@ -35,11 +35,6 @@ def euclidean(a: FloatArray, b: FloatArray) -> float:
     return float(a @ b)
 
 
-SMALLEST_RTOL = 0.02
-"""Least relative residual of a direction that is meant to be the last; further off the quadratic model errs
-more than CG."""
-
-
 def conjugate_gradients(
     product: Callable[[FloatArray], FloatArray],
     b: FloatArray,
@@ -59,9 +54,6 @@ def conjugate_gradients(
     `floor`, or until the full decrement is proved to be at most `floor`. The proof can also end them earlier:
     the missing part ½⟨r, H^-1r⟩ is at most ½⟨r, r⟩. If it ends them before the first, s is b, whose
     ½⟨b, s⟩ bounds the decrement from above. Any iterate is a descent direction.
-
-    If no more than `floor` may be missing for a residual of at least `SMALLEST_RTOL`, that is the target: one
-    more iteration costs less than one more Newton step.
     """
     s, r = np.zeros_like(b), b.copy()
     z = precondition(r)
@@ -69,8 +61,6 @@ def conjugate_gradients(
         return CGResult(r, 0, converged=True)
     p, rho = z.copy(), inner(r, z)
     target, decrement = rtol**2 * rho, 0.0
-    if SMALLEST_RTOL**2 * rho <= 0.5 * floor < target:
-        target = 0.5 * floor
     for iteration in range(max_iterations + 1):
         # H ≥ I bounds the missing part of the decrement by ½⟨r, r⟩: below floor, stopping is proved
         reached = rho == 0.0 or (rho <= target and decrement > floor)

@@ -233,7 +233,7 @@ def show_link() -> None:
     place.code(frozen_link(), language=None, wrap_lines=True)
     with place:
         send_button()
-        if st.session_state[TITLE] != LECTURE:
+        if st.session_state.get(TITLE, LECTURE) != LECTURE:
             st.button(
                 words.ADD_VIEW, key="add-view", on_click=add_view, help=words.ADD_VIEW_HELP, width="stretch"
             )

@@ -194,7 +194,8 @@ def show_table(table: pd.DataFrame | Styler, **how: Any) -> Any:
     small = isinstance(table, pd.DataFrame) and table.columns.is_unique and table.size <= MOST_STYLED
     config, columns, forms = how.get("column_config", {}), {}, {}
     for name in table.select_dtypes("number") if small else ():
-        own = config.get(name) or {}
+        given = config.get(name) or {}
+        own = {"label": given} if isinstance(given, str) else given
         kind = own.get("type_config", {"type": "number"})
         printed = kind.get("format") or "%"
         if (table[name] < 0).any() and printed.startswith("%"):
