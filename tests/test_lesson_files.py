@@ -11,7 +11,7 @@ def test_a_file_has_its_texts_and_fetches_nothing() -> None:
     page = lessons.page(names, "run()")
     found = re.search(r'<script type="application/json" id="texts">(.*?)</script>', page, re.DOTALL)
     assert found is not None
-    assert json.loads(found[1])["texts"] == {name: lessons.texts(name) for name in names}
+    assert json.loads(found[1]) == {name: lessons.texts(name) for name in ("frame", *names)}
     assert not re.search(r"(src|href)=|url\(|@import|https?://(?!www\.w3\.org)", page)
 
 

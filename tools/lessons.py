@@ -15,6 +15,10 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LESSONS = REPOSITORY / "ui" / "browser" / "lessons"
+START = """
+import { start } from "./alone.js";
+start(document.getElementById("lessons"), JSON.parse(document.getElementById("texts").textContent));
+"""
 ESBUILD = REPOSITORY / "tests" / "js" / "node_modules" / "esbuild" / "bin" / "esbuild"
 
 PAGE = """<!doctype html>
@@ -24,14 +28,9 @@ PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
 {style}
-:root {{ color-scheme: light dark; }}
-body {{ margin: 0; padding: 0.8rem 1.6rem; background: light-dark(#fff, #171614); font-family: system-ui; }}
-select {{ font: inherit; margin-bottom: 0.6rem; min-height: 2rem; }}
-@media (max-width: 700px) {{ body {{ padding: 0.6rem 0.8rem; }} }}
 </style>
 <body>
-<select id="lessons" aria-label="Lesson"></select>
-<main id="lesson"></main>
+<main id="lessons"></main>
 <script type="application/json" id="texts">{texts}</script>
 <script>{code}</script>
 </body>
@@ -41,8 +40,9 @@ select {{ font: inherit; margin-bottom: 0.6rem; min-height: 2rem; }}
 
 def script() -> str:
     """Return one script with all that a lesson needs; FileNotFoundError without esbuild (see `make js`)."""
-    command = [str(ESBUILD), str(LESSONS / "page.js"), "--bundle", "--minify", "--charset=utf8"]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    command = [str(ESBUILD), "--bundle", "--minify", "--charset=utf8"]
+    how = {"capture_output": True, "text": True, "encoding": "utf-8", "check": True}
+    return subprocess.run(command, input=START, cwd=LESSONS, **how).stdout
 
 
 def texts(name: str) -> dict[str, Any]:
@@ -53,11 +53,11 @@ def texts(name: str) -> dict[str, Any]:
 
 def page(names: list[str], code: str) -> str:
     """Return the HTML of lessons with these names; `code` is the script."""
-    own = {name: texts(name) for name in names}
-    data = json.dumps({"words": texts("frame"), "texts": own}, ensure_ascii=False)
+    own = {name: texts(name) for name in ("frame", *names)}
+    data = json.dumps(own, ensure_ascii=False)
     return PAGE.format(
         title=html.escape(own[names[0]]["title"]),
-        style=(LESSONS / "lesson.css").read_text(encoding="utf-8"),
+        style="".join((LESSONS / name).read_text(encoding="utf-8") for name in ("alone.css", "lesson.css")),
         texts=data.replace("<", "\\u003c"),  # else a text could end the element
         code=code,
     )

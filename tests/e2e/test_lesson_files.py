@@ -26,9 +26,9 @@ def test_a_file_works_offline_and_keeps_its_state(browser: Browser, tmp_path: Pa
         page.get_by_role("button", name=lessons.texts("frame")["answer"]).click()
         expect(page).to_have_url(re.compile("#lesson=loss&step=3&guess=shown$"))
         page.reload()
-        expect(page.get_by_role("heading")).to_have_text(_head("loss", 2))
-        page.get_by_label("Lesson").select_option("ndcg")
-        expect(page.get_by_role("heading")).to_have_text(_head("ndcg", 0))
+        expect(page.locator(".lesson h2")).to_have_text(_head("loss", 2))
+        page.get_by_label(lessons.texts("frame")["menu"], exact=True).select_option("ndcg")
+        expect(page.locator(".lesson h2")).to_have_text(_head("ndcg", 0))
         assert [url for url in faults if not url.startswith("file:")] == []
     finally:
         context.close()
