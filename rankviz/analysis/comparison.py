@@ -81,7 +81,7 @@ class Comparison:
         one_of("metric", metric, self.metrics)
         rows = self.deltas[self.deltas["metric"] == metric]
         held = rows[rows["holm"] <= LEVEL]
-        told = [
+        parts = [
             f"{' and '.join(own)} {'is' if len(own) == 1 else 'are'} {word} than {self.baseline}"
             for word, own in (
                 ("better", held["label"][held["difference"] > 0]),
@@ -91,9 +91,9 @@ class Comparison:
         ]
         left = len(rows) - len(held)
         if left:
-            who, do = counted(left, "other model" if told else "model"), "does" if left == 1 else "do"
-            told.append(f"{who} {do} not differ significantly from {'it' if told else self.baseline}")
-        return f"By {metric}, {'; '.join(told)} ({queries_in_words(int(rows['queries'].iloc[0]))})"
+            who, do = counted(left, "other model" if parts else "model"), "does" if left == 1 else "do"
+            parts.append(f"{who} {do} not differ significantly from {'it' if parts else self.baseline}")
+        return f"By {metric}, {'; '.join(parts)} ({queries_in_words(int(rows['queries'].iloc[0]))})"
 
     def sentence(self, label: str, metric: str) -> str:
         """Say on how many queries a contestant is better than the baseline, and if that is significant."""
@@ -322,16 +322,15 @@ class Front:
     def sentence(self) -> str:
         """Name the best model, and the cheapest one within one standard error of it."""
         rows = self.table.set_index("label")
-        told = {
+        labels = {
             label: f"{rows['mean'][label]:.3f} in {small(float(rows['seconds'][label]))} s"
             for label in (self.best, self.cheapest)
         }
-        head = f"{self.best} has the best {self.metric}, {told[self.best]}"
+        head = f"{self.best} has the best {self.metric}, {labels[self.best]}"
         if self.cheapest == self.best:
             return f"{head}; no cheaper model is within one standard error of it"
-        return (
-            f"{head}; the cheapest within one standard error of it is {self.cheapest}, {told[self.cheapest]}"
-        )
+        cheapest = f"{self.cheapest}, {labels[self.cheapest]}"
+        return f"{head}; the cheapest within one standard error of it is {cheapest}"
 
 
 def front(matched: Matched, metric: str) -> Front:

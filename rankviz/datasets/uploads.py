@@ -237,17 +237,17 @@ def _folds_in_words(tested: Mapping[str, IntArray], folds: Sequence[str]) -> lis
     if len(folds) < 2:
         return []
     names = sorted(folds, key=lambda fold: int(fold.removeprefix("Fold")))
-    told = [f"{len(folds)} folds: {', '.join(names)}."]
+    parts = [f"{len(folds)} folds: {', '.join(names)}."]
     if tested:
         queries, times = np.unique(np.concatenate(list(tested.values())), return_counts=True)
         twice = queries[times > 1]
         more = f" and {len(twice) - 1:,} more" if len(twice) > 1 else ""
-        told.append(
+        parts.append(
             f"Their test parts share query {twice[0]}{more}."
             if len(twice)
             else "Their test parts share no query."
         )
-    return told
+    return parts
 
 
 class _Cells:

@@ -192,8 +192,8 @@ def _title(rows: pd.DataFrame, name: str) -> str:
     largest = [
         small(float(some["residual"].abs().max())) for some in (rows[~itself], rows[itself]) if len(some)
     ]
-    told = " off the diagonal, ".join(largest) + " on it" if len(largest) > 1 else largest[0]
-    return f"{style_of(name).name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {told}</span>"
+    text = " off the diagonal, ".join(largest) + " on it" if len(largest) > 1 else largest[0]
+    return f"{style_of(name).name}<br><span style='font-size:12px'>largest |κ̃ − κ|: {text}</span>"
 
 
 def _heat_map(rows: pd.DataFrame, name: str) -> go.Heatmap:

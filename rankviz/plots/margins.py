@@ -280,8 +280,8 @@ def _tallest(counts: pd.DataFrame) -> float:
 def _cut_bars(counts: pd.DataFrame, method: str, most: float) -> dict[str, Any]:
     """Return the bars of an iteration; one that is higher than the axis ends with its share."""
     share = counts["share"].to_numpy()
-    told = [percent(one) if one > most else "" for one in share]
-    drawn = {"y": np.minimum(share, 1.02 * most), "text": told, "textposition": "outside", "textangle": 0}
+    parts = [percent(one) if one > most else "" for one in share]
+    drawn = {"y": np.minimum(share, 1.02 * most), "text": parts, "textposition": "outside", "textangle": 0}
     return bars(counts, method) | drawn | {"constraintext": "none"}
 
 

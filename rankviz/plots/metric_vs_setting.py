@@ -242,11 +242,11 @@ def _band(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis) -> tuple[float, 
 
 def _hover_values(row: pd.Series) -> list[object]:
     """Return interval, draws, queries, and the difference if known, for hover texts."""
-    told: list[object] = [interval_in_words(row["low"], row["high"], ".3f"), row["draws"], row["judged_by"]]
+    parts: list[object] = [interval_in_words(row["low"], row["high"], ".3f"), row["draws"], row["judged_by"]]
     if pd.isna(row["difference"]):
-        return [*told, ""]
+        return [*parts, ""]
     ends = interval_in_words(row["difference_low"], row["difference_high"])
-    return [*told, f"<br>less that of learning from all: {with_minus(row['difference'], '+.3f')}, {ends}"]
+    return [*parts, f"<br>less that of learning from all: {with_minus(row['difference'], '+.3f')}, {ends}"]
 
 
 def _line(fig: go.Figure, line: pd.DataFrame, axis: SampleAxis, metric: str) -> None:

@@ -299,7 +299,7 @@ def _add_draw(
     ms, values = line["m"].to_numpy(), line["value"].to_numpy()
     if place["col"] == 1:  # errors at rounding are below the axis
         ms, values = ms[values > kernel_error.LEAST], values[values > kernel_error.LEAST]
-    told = f"{style_of(name).name}, seed {of}"
+    text = f"{style_of(name).name}, seed {of}"
     fig.add_scatter(
         x=ms,
         y=values,
@@ -308,7 +308,7 @@ def _add_draw(
         opacity=0.35 if earlier else 1,
         legendgroup=name,
         showlegend=not earlier and place["col"] == 1,
-        hovertemplate=f"{told}, m = %{{x}}<br>%{{y:.4g}}<extra></extra>",
+        hovertemplate=f"{text}, m = %{{x}}<br>%{{y:.4g}}<extra></extra>",
         line=style["line"] | {"width": 1.5 if earlier else 2.5},
         marker=style["marker"],
         **place,

@@ -175,8 +175,8 @@ def _add_rings(fig: go.Figure, rows: pd.DataFrame, k: int) -> None:
     """Add rings around the chosen documents; they answer a click like the markers."""
     for x, side in ((0, "left"), (1, "right")):
         ranked = rows[rows[f"{side}_rank"] <= k]
-        told = {"customdata": as_lists(ranked[["document"]]), "showlegend": False}
-        add_marks(fig, [x] * len(ranked), ranked[f"{side}_rank"], ring(25), **told)
+        look = {"customdata": as_lists(ranked[["document"]]), "showlegend": False}
+        add_marks(fig, [x] * len(ranked), ranked[f"{side}_rank"], ring(25), **look)
 
 
 SCALES = {"centred": "score less the query's mean", "standardised": "standardised score"}
@@ -217,8 +217,8 @@ def scatter_figure(
     for grade, rows in table.groupby("grade", sort=True):
         _add_grade_points(fig, rows, int(str(grade)), left, right, 10 if len(table) <= 100 else 7)
     rings = table[table["document"].isin(chosen)]
-    told = {"customdata": as_lists(rings[["document"]]), "showlegend": False}
-    add_marks(fig, rings["right_value"], rings["left_value"], ring(20), **told)
+    look = {"customdata": as_lists(rings[["document"]]), "showlegend": False}
+    add_marks(fig, rings["right_value"], rings["left_value"], ring(20), **look)
     axis = {"range": ends, "zeroline": False}
     return finished(
         fig,

@@ -239,7 +239,7 @@ def add_click_targets(
     """
     known = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
     at, words = placed_at(known, design, names), value_texts(design, names, (known["x"], known["y"]))
-    told = zip(known["cell"], *words, known["value"], strict=True)
+    rows = zip(known["cell"], *words, known["value"], strict=True)
     fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"type": "heatmap"})
     fig.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
     fig.add_scatter(
@@ -247,7 +247,7 @@ def add_click_targets(
         y=at["y"],
         mode="markers",
         name="cells",
-        customdata=list(map(list, told)),
+        customdata=list(map(list, rows)),
         marker={"size": CLICKED, "opacity": 0},
         hovertemplate=hover_text(design, names, 1) + f"{metric} %{{customdata[3]:.4f}}<extra></extra>",
     )

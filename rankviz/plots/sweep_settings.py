@@ -323,9 +323,9 @@ def worth_data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame
 
     Settings with the largest share come first. Raises `SettingError` for a metric that is not in the table.
     """
-    told = shares(design, table, metric)
-    joined = worth(design, table, metric).merge(told, on="setting", how="left")
-    order = told.sort_values("share", ascending=False, kind="stable")["setting"].tolist()
+    shown = shares(design, table, metric)
+    joined = worth(design, table, metric).merge(shown, on="setting", how="left")
+    order = shown.sort_values("share", ascending=False, kind="stable")["setting"].tolist()
     return joined.sort_values(
         "setting", key=lambda names: names.map(order.index), kind="stable", ignore_index=True
     )

@@ -167,12 +167,12 @@ def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
 
 def distinct_parts(specs: Sequence[RunSpec]) -> list[tuple[str, ...]]:
     """Return the parts of `distinct_labels`."""
-    told: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
+    phrases: list[tuple[str, ...]] = [(method_label(spec),) for spec in specs]
     for name in _names(specs):
         found = [_words(spec, name) for spec in specs]
         if len({text for text in found if text}) > 1:
-            told = [(*parts, text) if text else parts for parts, text in zip(told, found, strict=True)]
-    return told
+            phrases = [(*parts, text) if text else parts for parts, text in zip(phrases, found, strict=True)]
+    return phrases
 
 
 def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -214,8 +214,8 @@ def curves(
     rows = []
     for place, group in cells.groupby([levels[name] for name in names], sort=False):
         best = int(group.index[int(group["value"].to_numpy().argmax())])
-        told = (group[column][best] for column in ("value", "low", "high"))
-        rows.append((*place, *told, best, len(group)))
+        parts = (group[column][best] for column in ("value", "low", "high"))
+        rows.append((*place, *parts, best, len(group)))
     found = pd.DataFrame(rows, columns=[*names, "mean", "low", "high", "cell", "cells"])
     places = pd.DataFrame({name: _places(design, name, found[name]) for name in reversed(names)})
     return found.loc[places.sort_values(list(places.columns)).index].reset_index(drop=True)

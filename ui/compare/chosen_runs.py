@@ -162,9 +162,9 @@ def on_common_folds(models: Sequence[Contestant]) -> tuple[list[Contestant], str
         Contestant(one.label, tuple(run for run in one.runs if run.spec.fold in common)) for one in models
     ]
     left_out = [fold for fold in every if fold not in common]
-    told = {"left_out": left_out, "common": common}
+    labels = {"left_out": left_out, "common": common}
     return kept, words.COMMON_FOLDS.format(
-        **{name: ", ".join(map(fold_words, folds)) for name, folds in told.items()}
+        **{name: ", ".join(map(fold_words, folds)) for name, folds in labels.items()}
     )
 
 

@@ -182,14 +182,14 @@ def by_cutoff(found: Comparison, asked: Asked, part: str) -> None:
 
 def time_and_metric(found: Comparison, asked: Asked, part: str) -> None:
     """Draw training seconds against the leading metric."""
-    told = front(found.matched, asked.metric)
-    table = model_comparison.time_data(told)
+    shown = front(found.matched, asked.metric)
+    table = model_comparison.time_data(shown)
     show_figure(
         model_comparison.time_figure(table, asked.metric),
         table,
         key="compared-time",
         caption=words.TIMES + words.about(found.matched.contestants, part) + ".",
-        answer=escaped(told.sentence()),
+        answer=escaped(shown.sentence()),
     )
 
 
@@ -357,9 +357,9 @@ def _queries(found: Comparison, asked: Asked, other: Contestant, table: pd.DataF
     )
     rows = event["selection"]["rows"]
     query = ranked["query"].iloc[rows[0] if rows else 0]
-    told = with_minus(float(ranked["difference"].iloc[rows[0] if rows else 0]), "+.3f")
+    text = with_minus(float(ranked["difference"].iloc[rows[0] if rows else 0]), "+.3f")
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(f"Query {escaped(query)} ({told} {asked.metric}), with", width="content")
+    row.markdown(f"Query {escaped(query)} ({text} {asked.metric}), with", width="content")
     for name, one in (("other", other), ("baseline", found.matched.named(asked.baseline))):
         spec = next(run.spec for run in one.runs if query in run.per_query.index)
         for title, page in (("Why", "why"), ("What if", "what_if")):

@@ -112,10 +112,10 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     metrics = [name for name in table.columns if ":" in str(name)]
     apart = {*_ABOUT, *metrics, *drawn, "fold", "draw", "digest"}
     settings = [name for name in table.columns if name not in apart]
-    told = table[settings].map(_plain)
-    number = told.groupby(settings, sort=False, dropna=False).ngroup()
+    listed = table[settings].map(_plain)
+    number = listed.groupby(settings, sort=False, dropna=False).ngroup()
     runs = table.index.to_series().groupby(number, sort=False).agg(list)
-    found = told[~number.duplicated()].set_axis(runs.index)
+    found = listed[~number.duplicated()].set_axis(runs.index)
     differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
     folds = table["fold"].groupby(number, sort=False).nunique()
     shown = {

@@ -110,13 +110,13 @@ def headline(comparison: Comparison, metric: str) -> str:
     correction = f" after Holm's correction over {family} comparisons" if family > 1 else ""
     if row["holm"] <= LEVEL:
         than = "better" if row["difference"] > 0 else "worse"
-        told = f"{label} is significantly {than} than {baseline} by {size} on {n} ({ends}){correction}"
+        text = f"{label} is significantly {than} than {baseline} by {size} on {n} ({ends}){correction}"
     else:
-        told = (
+        text = (
             f"{label} does not differ significantly from {baseline}: {with_minus(row['difference'], '+.3f')} "
             f"{metric} on {n} ({ends}), p = {small(row['holm'])}{correction}"
         )
-    return sentence(escaped(told))
+    return sentence(escaped(text))
 
 
 def tally(comparison: Comparison, metric: str) -> str:

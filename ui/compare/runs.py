@@ -165,8 +165,8 @@ def _take(key: str) -> None:
 
 def _key(table: pd.DataFrame, titles: list[str]) -> str:
     """Return the widget's key, which changes with the runs, because it stores positions."""
-    told = "".join(table.index) + "|".join(titles) + str(st.session_state.get(TIMES_CHOSEN, 0))
-    return f"runs-table-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
+    text = "".join(table.index) + "|".join(titles) + str(st.session_state.get(TIMES_CHOSEN, 0))
+    return f"runs-table-{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
 
 
 @dataclass(frozen=True)

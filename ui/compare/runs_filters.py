@@ -158,8 +158,8 @@ class Columns:
             words = {value: self.alone(name, value) for value in values.dropna().unique()}
             return values.map(words).astype(object)
         first = dict(zip(values.map(repr), values, strict=True))
-        told = {text: None if is_none(value) else self.alone(name, value) for text, value in first.items()}
-        return values.map(repr).map(told).astype(object)
+        labels = {text: None if is_none(value) else self.alone(name, value) for text, value in first.items()}
+        return values.map(repr).map(labels).astype(object)
 
 
 def _mixed(values: pd.Series[Any]) -> bool:

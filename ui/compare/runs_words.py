@@ -85,7 +85,7 @@ def found_words(shown: Shown) -> str:
     left = sum(int(states.get(state, 0)) for state in OPEN)
     others = {"to be made": left, "failed": states.get(FAILED, 0), "lost": states.get(LOST, 0)}
     others[NOT_MADE_HERE] = states.get(IMPORTED, 0)
-    told = [f"{number:,} {said}" for said, number in others.items() if number]
-    if int(states.get(DONE, 0)) < n and told:
-        words += f" ({', '.join(told)})"
+    parts = [f"{number:,} {said}" for said, number in others.items() if number]
+    if int(states.get(DONE, 0)) < n and parts:
+        words += f" ({', '.join(parts)})"
     return f"{words}."

@@ -98,9 +98,9 @@ def _text(spec: RunSpec) -> str:
 
 def _keep(spec: RunSpec, text: str) -> None:
     st.session_state[_KEPT][spec.dataset] = text
-    told = "|".join(line.strip() for line in text.splitlines() if line.strip())
-    if st.query_params.get(KEY, "") != told:
-        write_address(KEY, told if len(told) <= SHORT else "")
+    sentence = "|".join(line.strip() for line in text.splitlines() if line.strip())
+    if st.query_params.get(KEY, "") != sentence:
+        write_address(KEY, sentence if len(sentence) <= SHORT else "")
 
 
 def _source(spec: RunSpec, data: RankingData) -> str:

@@ -61,15 +61,15 @@ def report(digest: str = "") -> None:
     if waits := len(st.session_state.get(_WAITS, [])):
         st.info(words.RETRAINING.format(runs=counted(waits, "imported run")))
     held: list[Verdict] = st.session_state.get(_VERDICTS, [])
-    told = [one for one in held if digest in ("", one.digest)]
-    for one in told[:MOST_SHOWN]:
+    parts = [one for one in held if digest in ("", one.digest)]
+    for one in parts[:MOST_SHOWN]:
         if one.agrees:
             st.success(one.sentence, icon=":material/check:")
         else:
             st.warning(one.sentence, icon=":material/warning:")
-    if told:
-        more = f", {len(told) - MOST_SHOWN} more are not shown" if len(told) > MOST_SHOWN else ""
-        st.button(f"Hide{more}", key="imported-hide", on_click=_hide, args=(told,), type="tertiary")
+    if parts:
+        more = f", {len(parts) - MOST_SHOWN} more are not shown" if len(parts) > MOST_SHOWN else ""
+        st.button(f"Hide{more}", key="imported-hide", on_click=_hide, args=(parts,), type="tertiary")
 
 
 def _hide(hidden: list[Verdict]) -> None:

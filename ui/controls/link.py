@@ -61,11 +61,11 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
             rejected[key] = link[key], now[key]
     for key in [key for key, (_, then) in rejected.items() if now.get(key, then) != then]:
         del rejected[key]
-    told = [_in_words(key, text, then) for key, (text, then) in rejected.items() if key in now]
+    parts = [_in_words(key, text, then) for key, (text, then) in rejected.items() if key in now]
     if (version := link.get("v", VERSION)) != VERSION:
-        told.append(OTHER_VERSION.format(version=shortened(version)))
-    if told:
-        place.warning(" ".join(told), icon=_ICON)
+        parts.append(OTHER_VERSION.format(version=shortened(version)))
+    if parts:
+        place.warning(" ".join(parts), icon=_ICON)
 
 
 def _values_in_address(keys: set[str]) -> Iterator[tuple[str, list[str]]]:
@@ -123,12 +123,12 @@ def _format_asked(setting: Setting, text: str) -> str:
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return widget values as query parameters; Streamlit reads options there by their labels."""
+    """Return widget values as query parameters; Streamlit reads options there by their texts."""
     controls = _controls()
-    told = {
+    texts = {
         key: controls[key].label(key, raw) if key in controls else str(raw) for key, raw in values.items()
     }
-    return {"v": VERSION} | told
+    return {"v": VERSION} | texts
 
 
 def _controls() -> dict[str, Control]:
@@ -151,9 +151,9 @@ def frozen_link() -> str:
 
 def link_as_opened() -> dict[str, str]:
     """Return the address at the start of this run, before widgets drop unknown values."""
-    told = st.query_params.to_dict()
-    _leave_out([key for key in told if any(map(_beyond_numbers, st.query_params.get_all(key)))])
-    return told
+    values = st.query_params.to_dict()
+    _leave_out([key for key in values if any(map(_beyond_numbers, st.query_params.get_all(key)))])
+    return values
 
 
 def _beyond_numbers(text: str) -> bool:
@@ -185,10 +185,10 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
 
     By then the state contains all bound widgets and the app's own parameters.
     """
-    told = {key: text for key, text in link.items() if _beyond_numbers(text)} | st.query_params.to_dict()
-    unread = [key for key in told if key not in st.session_state and key not in OF_THE_APP]
+    texts = {key: text for key, text in link.items() if _beyond_numbers(text)} | st.query_params.to_dict()
+    unread = [key for key in texts if key not in st.session_state and key not in OF_THE_APP]
     if unread:
-        named = ", ".join(f"{shortened(key)} = {shortened(told[key])}" for key in unread)
+        named = ", ".join(f"{shortened(key)} = {shortened(texts[key])}" for key in unread)
         text = words.NOT_READ_YET if st.session_state[WAITS] else words.IGNORED
         place.caption(f":material/link_off: {text.format(named=named)}")
 

@@ -172,8 +172,8 @@ def _control(setting: Setting, why: str, on_page: str = "") -> None:
     """
     if not why and not is_read(setting, st.session_state):
         why = words.NOT_USED_BY.format(model=_model())
-    told = HINTS[setting]() if setting in HINTS else ()
-    hint = " ".join(filter(None, (setting.help, *told, source_of_start(setting), why)))
+    parts = HINTS[setting]() if setting in HINTS else ()
+    hint = " ".join(filter(None, (setting.help, *parts, source_of_start(setting), why)))
     if not on_page:
         control_of(setting).draw(disabled=bool(why), hint=hint)
         return
@@ -311,12 +311,12 @@ def _initial_values(state: Mapping[str, Any], values: Mapping[str, Any] | None =
 
 def _in_words(raws: Mapping[str, Any]) -> str:
     """Describe the settings of widgets' values."""
-    told = []
+    parts = []
     for setting in OF_DATA:
         if setting.key in raws:
             words = setting.format(control_of(setting).from_widget(raws[setting.key]))
-            told.append(f"linear baseline {words}" if setting is BASELINE_C else words)
-    return ", ".join(told)
+            parts.append(f"linear baseline {words}" if setting is BASELINE_C else words)
+    return ", ".join(parts)
 
 
 def _start(dataset: Dataset) -> tuple[str, dict[str, Any]]:

@@ -107,11 +107,11 @@ def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> lis
 
 def _about(curves: list[RunSpec]) -> str:
     """Describe the first curve, and the differences of the others."""
-    told = [str(describe(curves[0], "vali"))]
+    parts = [str(describe(curves[0], "vali"))]
     for curve in curves[1:]:
         differing = [text for text in choices(curve) if text not in choices(curves[0])]
-        told.append(", ".join([f"{style_of(look_of(curve)).name} alike", *differing]))
-    return "; ".join(told)
+        parts.append(", ".join([f"{style_of(look_of(curve)).name} alike", *differing]))
+    return "; ".join(parts)
 
 
 def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str:

@@ -216,12 +216,12 @@ def controls() -> tuple[str, int, int]:
 
 
 def _draw(setting: Setting) -> None:
-    told = [setting.help]
+    parts = [setting.help]
     if setting is PLANE:
-        told += [f"{one.label}: {one.shows}" for one in PLANES.values()]
+        parts += [f"{one.label}: {one.shows}" for one in PLANES.values()]
     if setting is PLANE_LOSS:
-        told += [f"{LOSSES[name].label}: {LOSSES[name].formula}." for name in TRAINED]
-    control_of(setting, lasting=True).draw(disabled=False, hint=" ".join(told))
+        parts += [f"{LOSSES[name].label}: {LOSSES[name].formula}." for name in TRAINED]
+    control_of(setting, lasting=True).draw(disabled=False, hint=" ".join(parts))
 
 
 def _now(setting: Setting) -> Any:

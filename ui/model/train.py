@@ -239,13 +239,13 @@ def _spent(record: RunRecord) -> str:
     trace, spent = record.trace, training_seconds(record) - record.seconds.get("start", 0.0)
     start = "" if record.start == "zero" else f" from {record.start}"
     steps = int((trace["step"] > 0).sum()) if "step" in trace else max(len(trace) - 1, 0)
-    told = [f"{steps} steps{start}"]
+    parts = [f"{steps} steps{start}"]
     inner = int(trace["cg_iterations"].sum()) if "cg_iterations" in trace else 0
-    told += [f"{inner} CG iterations"] if inner else []
-    told += [f"{spent:.2f} s"]
-    told += [f"{record.n_pairs:,} preference pairs"] if record.spec.offers.pair_objective else []
-    told += [f"objective {with_minus(record.objective, '.6g')}"] if math.isfinite(record.objective) else []
-    return f"{capital(record.status).rstrip('.')}. {', '.join(told)}. {describe(record.spec, 'train')}."
+    parts += [f"{inner} CG iterations"] if inner else []
+    parts += [f"{spent:.2f} s"]
+    parts += [f"{record.n_pairs:,} preference pairs"] if record.spec.offers.pair_objective else []
+    parts += [f"objective {with_minus(record.objective, '.6g')}"] if math.isfinite(record.objective) else []
+    return f"{capital(record.status).rstrip('.')}. {', '.join(parts)}. {describe(record.spec, 'train')}."
 
 
 def numbers(other: RunRecord, record: RunRecord, part: str) -> None:

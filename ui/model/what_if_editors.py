@@ -242,8 +242,8 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
 
 def _numbered(names: Sequence[str]) -> list[str]:
     """Return names of features that can be searched by number too."""
-    told = enumerate(names, 1)
-    return [name if name == f"feature {number}" else f"{number}. {name}" for number, name in told]
+    rows = enumerate(names, 1)
+    return [name if name == f"feature {number}" else f"{number}. {name}" for number, name in rows]
 
 
 def _add(spec: RunSpec, shown: Fold, found: Lists) -> None:

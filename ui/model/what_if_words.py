@@ -245,8 +245,8 @@ def _of_all(train: Comparison, vali: Comparison, metric: str) -> str:
     if vali.distinguishable or not train.distinguishable:
         return _of_validation(vali, metric)
     word = "gain" if train.difference > 0 else "loss"
-    told = f"Significant {word} on {train.n_queries} training queries ({_change(train)})."
-    return f"{told} {_of_validation(vali, metric)}"
+    text = f"Significant {word} on {train.n_queries} training queries ({_change(train)})."
+    return f"{text} {_of_validation(vali, metric)}"
 
 
 def _change(found: Comparison) -> str:

@@ -69,13 +69,15 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
 def values(pair: Pair, table: pd.DataFrame) -> None:
     """Draw both documents' values and the distribution of each feature."""
     train = normalised(pair.record.spec).train
-    told = margin_explanation.features_data(table[table["share"] != 0].head(margin_explanation.MOST), train.X)
-    if len(told) == 0:
+    shown = margin_explanation.features_data(
+        table[table["share"] != 0].head(margin_explanation.MOST), train.X
+    )
+    if len(shown) == 0:
         st.info(words.NO_SHARE)
         return
     show_figure(
-        margin_explanation.features_figure(told, (pair.above, pair.below)),
-        told,
+        margin_explanation.features_figure(shown, (pair.above, pair.below)),
+        shown,
         key="why-values",
         caption=f"{words.DISTRIBUTIONS.format(documents=len(train.X))} {_about(pair)}",
     )
@@ -118,8 +120,8 @@ def moved(pair: Pair, names: Sequence[str], table: pd.DataFrame) -> None:
 
 def _feature(names: Sequence[str], best: int) -> int:
     """Return the moved feature: by default the one that swaps them with the smallest change."""
-    told = {str(number): f"{number}. {name}" for number, name in enumerate(names, 1)}
-    return int(in_address(st, "Move a feature of A", told, str(best + 1), FEATURE, words.FEATURE)) - 1
+    labels = {str(number): f"{number}. {name}" for number, name in enumerate(names, 1)}
+    return int(in_address(st, "Move a feature of A", labels, str(best + 1), FEATURE, words.FEATURE)) - 1
 
 
 def landmarks(pair: Pair) -> None:
@@ -329,10 +331,10 @@ def _pair(record: RunRecord, fold: Fold, found: Lists, marked: int | None) -> Pa
         end_page()
     at = None if marked is None else found.rank(marked)
     below = 1 if at is None else max(at, 1)
-    told = {row.document: f"{row.rank}. {row.document}" for row in listed.itertuples(index=False)}
+    labels = {row.document: f"{row.rank}. {row.document}" for row in listed.itertuples(index=False)}
     a, b = st.columns(2)
     query = int(data.query_ids[index_of_query(data, found.query)])
-    above, other = _menu(a, "A", told, below - 1), _menu(b, "B", told, below)
+    above, other = _menu(a, "A", labels, below - 1), _menu(b, "B", labels, below)
     return Pair(record, found.part, data, query, listed, above, other)
 
 

@@ -162,13 +162,13 @@ def documents(left: Any, right: Any, listed: pd.DataFrame) -> tuple[str, str]:
     """Draw menus of A and B; initially from the address, else the default pair."""
     _stay(listed)
     above, below = usual_pair(listed)
-    told = {
+    labels = {
         row.document: f"{row.rank}. {row.document}, grade {row.grade}"
         for row in listed.itertuples(index=False)
     }
     hint = "Rank, name and grade."
-    a = in_address(left, "A", told, above, ABOVE, hint)
-    st.session_state[_SHOWN] = pair = a, in_address(right, "B", told, below, BELOW, hint)
+    a = in_address(left, "A", labels, above, ABOVE, hint)
+    st.session_state[_SHOWN] = pair = a, in_address(right, "B", labels, below, BELOW, hint)
     return pair
 
 
@@ -229,7 +229,7 @@ def offer(
         return
     above, below = asked_about(documents, marked)
     ranks = [documents.index(name) + 1 for name in (above, below)]
-    told = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
+    labels = {name: f"{rank}. {name}" for rank, name in enumerate(documents, 1)}
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.button(
         f"{escaped(whose)}: why {ranks[0]} above {ranks[1]}?"  # short: it must fit into half of the page
@@ -244,8 +244,8 @@ def offer(
     )
     with row.popover("Others", help=CHOOSE_BY_NAME):
         named = f"{key}-{query}-{above}-{below}"  # menus start afresh with other documents
-        a = _menu("A", documents, above, told, f"{named}-above")
-        b = _menu("B", documents, below, told, f"{named}-below")
+        a = _menu("A", documents, above, labels, f"{named}-above")
+        b = _menu("B", documents, below, labels, f"{named}-below")
         st.button("Show why", key=f"{key}-others", on_click=_go, args=(query, a, b, of), disabled=a == b)
 
 

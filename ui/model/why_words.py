@@ -108,11 +108,11 @@ def answer(pair: Pair, table: pd.DataFrame, margin: float) -> str:
 
 def _most(rows: pd.DataFrame, n: int = 1) -> str:
     """Name the features with the largest shares on one side."""
-    told = [
+    parts = [
         f"{escaped(name)} ({signed(share)})"
         for name, share in rows[["name", "share"]].head(n).itertuples(index=False)
     ]
-    return " and ".join(told)
+    return " and ".join(parts)
 
 
 def balance(table: pd.DataFrame, margin: float) -> str:
@@ -168,9 +168,9 @@ def along(name: str, crossings: Crossings, value: float) -> str:
     if len(at) == 0:
         seen = "they never swap" if crossings.step == 0 else "no swap was found"
         return f"Along {escaped(name)} {seen}"
-    told = [with_minus(x, ".4g") for x in at[:5]]
+    parts = [with_minus(x, ".4g") for x in at[:5]]
     more = f" and {len(at) - 5} more" if len(at) > 5 else ""
-    return f"Along {escaped(name)} they swap at {', '.join(told)}{more}; A has {with_minus(value, '.4g')}"
+    return f"Along {escaped(name)} they swap at {', '.join(parts)}{more}; A has {with_minus(value, '.4g')}"
 
 
 def landmarks(table: pd.DataFrame, first: pd.Series[Any], exact: bool) -> str:

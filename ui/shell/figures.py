@@ -203,8 +203,8 @@ def show_table(table: pd.DataFrame | Styler, **how: Any) -> Any:
             forms[name] = partial(_signed, form=_form(table[name], printed.removeprefix("%")))
     if not columns:
         return st.dataframe(table, placeholder="–", **how)
-    told = how | {"column_config": {**config, **columns}}
-    return st.dataframe(table.style.format(forms, na_rep="–"), placeholder="–", **told)
+    options = how | {"column_config": {**config, **columns}}
+    return st.dataframe(table.style.format(forms, na_rep="–"), placeholder="–", **options)
 
 
 def _form(values: pd.Series, own: str) -> str:
@@ -281,9 +281,9 @@ def zero_by_definition(metric: str, n: int) -> str:
 def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
     """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
     for record in records:
-        told = NDCG(10, "letor").ties(record.scores[part], data)
-        if told:
-            st.caption(f"{escaped(describe(record.spec, part))}: {escaped(told)}")
+        text = NDCG(10, "letor").ties(record.scores[part], data)
+        if text:
+            st.caption(f"{escaped(describe(record.spec, part))}: {escaped(text)}")
 
 
 def report_untrained(record: RunRecord) -> None:

@@ -204,8 +204,8 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
         together=(lambda one: one.problem) if keys else (lambda one: one),
     )
     if choice.specs[0] not in found:
-        told = in_a_sentence(choice.specs[0])
-        st.info(words.INFOS["current"].format(model=capital(told)), icon=WAITING)
+        text = in_a_sentence(choice.specs[0])
+        st.info(words.INFOS["current"].format(model=capital(text)), icon=WAITING)
     records = [found[one] for one in choice.specs if one in found]
     return records, plot.convergence_data(records, [found[one] for one in keys if one in found])
 
@@ -252,20 +252,20 @@ def not_in_trace(table: pd.DataFrame, y: str, x: str) -> str:
 
 
 def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
-    told = [words.CAPTIONS["pairs"].format(about=describe(record.spec, "train"), pairs=record.n_pairs)]
+    parts = [words.CAPTIONS["pairs"].format(about=describe(record.spec, "train"), pairs=record.n_pairs)]
     if len({spec.problem for spec in choice.specs}) > 1:
-        told.append(words.CAPTIONS["objectives"])
+        parts.append(words.CAPTIONS["objectives"])
     if choice.y == "gap":
-        told.append(words.CAPTIONS["gap"])
+        parts.append(words.CAPTIONS["gap"])
     if choice.x == "products":
-        told.append(words.PRODUCTS)
+        parts.append(words.PRODUCTS)
     if choice.x == "seconds":
-        told.append(words.CAPTIONS["seconds"])
+        parts.append(words.CAPTIONS["seconds"])
     if choice.x != "iteration" and choice.y != "cg":
-        told.append(words.CAPTIONS["level"])
+        parts.append(words.CAPTIONS["level"])
     if missing:
-        told.append(words.CAPTIONS["missing"].format(missing="; ".join(sorted(missing))))
-    return ". ".join(told) + "."
+        parts.append(words.CAPTIONS["missing"].format(missing="; ".join(sorted(missing))))
+    return ". ".join(parts) + "."
 
 
 def summary(records: list[RunRecord], table: pd.DataFrame) -> None:

@@ -64,8 +64,8 @@ def ended(statuses: dict[str, list[str]]) -> str:
     """Say how runs ended: the labels of runs by their status."""
     if len(statuses) == 1:
         return CAPTIONS["status"].format(statuses=f"each {next(iter(statuses))}")
-    told = (f"**{'; '.join(labels)}** {status}" for status, labels in statuses.items())
-    return CAPTIONS["status"].format(statuses=". ".join(told))
+    parts = (f"**{'; '.join(labels)}** {status}" for status, labels in statuses.items())
+    return CAPTIONS["status"].format(statuses=". ".join(parts))
 
 
 def settled(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:

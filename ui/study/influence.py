@@ -166,14 +166,14 @@ def _of_baseline(spec: RunSpec) -> str:
 def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
     """Describe the products in the figure and the time of the path, if recorded."""
     start = "each C from the previous weights" if warm(spec) else "each C by itself"
-    told = ""
+    text = ""
     if data["products"].notna().all():
-        told = words.CAPTIONS["products"].format(folds=_folds(settings))
+        text = words.CAPTIONS["products"].format(folds=_folds(settings))
     if data["seconds"].notna().all():
-        told += words.CAPTIONS["seconds"].format(
+        text += words.CAPTIONS["seconds"].format(
             n=len(data), seconds=data["seconds"].sum(), folds=_folds(settings), start=start
         )
-    return told
+    return text
 
 
 def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
@@ -202,13 +202,13 @@ def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
         if bases[0] not in found or values[varied] not in groups:
             st.info(words.INFOS["waiting"], icon=WAITING)
             end_page()
-    base, told = [found[one] for one in bases], cost_words(costs[values[varied]])
+    base, text = [found[one] for one in bases], cost_words(costs[values[varied]])
     with figure:
-        _against_cost(plain, settings, part, groups, base, varied, values[varied], told)
+        _against_cost(plain, settings, part, groups, base, varied, values[varied], text)
     if len(grades) == 2:
         st.caption(words.CAPTIONS["two grades"])
     at = settings.folds.index(spec.fold)
-    _top(base[at], groups[values[varied]][at], normalised(spec).parts[part], part, told)
+    _top(base[at], groups[values[varied]][at], normalised(spec).parts[part], part, text)
 
 
 def _against_cost(

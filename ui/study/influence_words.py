@@ -59,5 +59,5 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
     if not worse:
         return f"{start}; no other C differs significantly"
     ends = f"{power_of_two(alike[0])} to {power_of_two(alike[-1])}"
-    told = f"by paired intervals {len(worse)} of {len(found)} others are worse"
-    return f"{start}; {told}, those from {ends} are not"
+    text = f"by paired intervals {len(worse)} of {len(found)} others are worse"
+    return f"{start}; {text}, those from {ends} are not"

@@ -262,15 +262,15 @@ def residual(asked: Comparison) -> None:
     table = computations.residuals(asked, position)
     apart = kernel_matrices.residual_rms(table)
     values = {where: _values(apart[where]) for where in ("between", "itself") if apart[where].notna().all()}
-    told = [f"{values['between']} between two documents"] if "between" in values else []
-    told += [f"{'it is ' * len(told)}{values['itself']} of a document with itself"]
+    parts = [f"{values['between']} between two documents"] if "between" in values else []
+    parts += [f"{'it is ' * len(parts)}{values['itself']} of a document with itself"]
     shown = int(table["row"].max())
     cut = f"all {n} documents" if shown == n else f"{shown} of {n} documents"
     FIGURES.show(
         "kernel-residual",
         kernel_matrices.residual_figure(table),
         table,
-        texts.RESIDUAL.format(told="; ".join(told)),
+        texts.RESIDUAL.format(told="; ".join(parts)),
         query=chosen,
         drawn=drawn(asked),
         cut=cut,

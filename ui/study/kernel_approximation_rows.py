@@ -123,8 +123,8 @@ def draw(asked: Comparison) -> None:
     with second:
         _plane(view)
     with training:
-        told = run_or_submit(wanted, title=f"Nyström and Fourier, {asked.spec.dataset}") if wanted else []
-    found = {spec: record for spec, record in zip(wanted, told, strict=True) if record is not None}
+        parts = run_or_submit(wanted, title=f"Nyström and Fourier, {asked.spec.dataset}") if wanted else []
+    found = {spec: record for spec, record in zip(wanted, parts, strict=True) if record is not None}
     _answer(head, view, found, runs, exact)
     with third:
         _draws(view, list(found.values()))
@@ -244,11 +244,11 @@ def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: 
         overlaps = [top_overlap(own[name], own[EXACT], view.part, TOP) for name in view.names]
         kept = [round(overlap.iloc[view.query] * min(TOP, n)) for overlap in overlaps]
     names = [style_of(name).name for name in view.names]
-    told = words.answer(
+    text = words.answer(
         view.m, names, [errors[name] for name in view.names], kept, min(TOP, n), view.query_id
     )
     with place.container():
-        show_answer(told)
+        show_answer(text)
 
 
 def _matrices(view: View) -> None:
@@ -300,11 +300,11 @@ def _draws(view: View, records: list[RunRecord]) -> None:
         maps=kernel_error.joined_names(view.asked.shown),
     )
     if view.earlier:
-        told = []
+        parts = []
         for seed in view.earlier:
             errors = view.errors_at_m(seed)
-            told.append(f"seed {seed}: {listed([words.error_words(errors[name]) for name in view.names])}")
-        st.caption(words.EARLIER.format(m=view.m, told="; ".join(told)))
+            parts.append(f"seed {seed}: {listed([words.error_words(errors[name]) for name in view.names])}")
+        st.caption(words.EARLIER.format(m=view.m, told="; ".join(parts)))
 
 
 def _rankings(view: View, models: dict[str, RunRecord]) -> None:
@@ -321,9 +321,9 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
     k = min(LISTED, rows.stop - rows.start)
     if n:
         counts = pairs["map"].value_counts()
-        told = [f"{counts.get(name, 0):,} with {style_of(name).name}" for name in own]
+        parts = [f"{counts.get(name, 0):,} with {style_of(name).name}" for name in own]
         st.markdown(
-            words.PAIRS.format(query=view.query_id, pairs=counted(n, "preference pair"), told=listed(told))
+            words.PAIRS.format(query=view.query_id, pairs=counted(n, "preference pair"), told=listed(parts))
         )
     else:
         st.markdown(words.NO_PAIRS.format(query=view.query_id))

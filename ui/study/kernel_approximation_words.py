@@ -126,10 +126,10 @@ def answer(
 
     `kept` is empty while there are no models.
     """
-    told = f"At m = {m} {listed(names)}: {'error' if len(names) == 1 else 'errors'} "
-    told += listed([error_words(error) for error in errors])
+    text = f"At m = {m} {listed(names)}: {'error' if len(names) == 1 else 'errors'} "
+    text += listed([error_words(error) for error in errors])
     ten = "top ten" if top == 10 else f"top {top}"
-    return f"{told}; {listed([str(n) for n in kept])} of the exact {ten} in query {query}" if kept else told
+    return f"{text}; {listed([str(n) for n in kept])} of the exact {ten} in query {query}" if kept else text
 
 
 def error_words(error: float) -> str:

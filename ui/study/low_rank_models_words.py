@@ -223,9 +223,9 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
         return f"Only {best} so far: mean {metric} {top:.3f}"
     if top == low:
         return f"Mean {metric} is {top:.3f} for each of {len(groups)} settings so far"
-    told = compare(groups[best], groups[worst]).sentence(best, worst, metric)
-    told = told.removeprefix(f"By {metric}, ")
-    return f"Mean {metric} lies between {low:.3f} and {top:.3f}; {told}"
+    text = compare(groups[best], groups[worst]).sentence(best, worst, metric)
+    text = text.removeprefix(f"By {metric}, ")
+    return f"Mean {metric} lies between {low:.3f} and {top:.3f}; {text}"
 
 
 def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:

@@ -187,8 +187,8 @@ def _about(plain: RunRecord | None, part: str, start: str) -> str:
 
 def _say(groups: dict[str, pd.Series[float]], plain: RunRecord | None, part: str, metric: str) -> None:
     """Compare each value with the plain model, if it exists."""
-    told = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
-    for one in told:
+    parts = [] if plain is None else words.against_plain(groups, plain.metrics[part][metric], metric)
+    for one in parts:
         st.markdown(f"- {sentence(one)}")
     st.caption(texts.CAPTIONS["best"].format(part=PART_NAMES[part]))
 
@@ -204,11 +204,11 @@ def _numbers(records: Sequence[RunRecord], table: pd.DataFrame, metric: str) -> 
         "gap": number("duality gap of the hinge", format="percent"),
         "ended": st.column_config.TextColumn("how it ended", width="large"),
     }
-    told = table.assign(gap=gaps, ended=ends)
+    shown = table.assign(gap=gaps, ended=ends)
     folded(
         f"Every run ({len(table)})",
         "low-rank-runs-table",
-        lambda: show_table(told, hide_index=True, column_config=columns),
+        lambda: show_table(shown, hide_index=True, column_config=columns),
     )
 
 

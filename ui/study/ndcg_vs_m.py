@@ -153,11 +153,11 @@ def records(
 def in_short(chosen: Settings, part: str) -> str:
     """Describe the page's subject: all maps over a range of m, with the sidebar's other settings."""
     first = int(st.session_state[SEED.key])
-    told = {SEED.name: f"seeds {first} to {first + chosen.seeds - 1}"} if chosen.seeds > 1 else {}
+    labels = {SEED.name: f"seeds {first} to {first + chosen.seeds - 1}"} if chosen.seeds > 1 else {}
     curves = kernels(st.session_state)
     folds = curves[0].fold if len(chosen.folds) == 1 else f"{len(chosen.folds)} folds"
     curves = [curve.but(fold=folds) for curve in curves]
-    return str(described(curves, part, chosen.grid[0], chosen.grid[-1], **told))
+    return str(described(curves, part, chosen.grid[0], chosen.grid[-1], **labels))
 
 
 def _say_levels(found: list[RunRecord], part: str) -> None:
@@ -186,8 +186,8 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     answers = {
         metric: texts.reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics
     }
-    told = [words for of_metric in answers.values() for words in of_metric]
-    answer = texts.enough(found, part, chosen.metrics[0], maps()) or told.pop(0)
+    parts = [words for of_metric in answers.values() for words in of_metric]
+    answer = texts.enough(found, part, chosen.metrics[0], maps()) or parts.pop(0)
     figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
     # a click offers the run; it must not fade other points
     figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
@@ -204,7 +204,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     )
     _open_selected(event, found)
     _say_levels(found, part)
-    for words in told:
+    for words in parts:
         st.markdown(unbroken(sentence(words)))
     if chosen.x == "seconds":
         st.markdown(texts.seconds_in_words(found, chosen.grid[-1], maps()))
@@ -223,8 +223,8 @@ def _band_in_words(chosen: Settings) -> str:
         return "Mean over queries, one seed"
     band = "bars" if chosen.x == "seconds" else "band"
     line = "mean over folds of the mean over queries" if folds > 1 else "mean over queries and seeds"
-    told = texts.CAPTIONS["band"].format(line=line, band=band, of=" × ".join(of))
-    return told + (texts.CAPTIONS["folds"] if folds > 1 else "")
+    text = texts.CAPTIONS["band"].format(line=line, band=band, of=" × ".join(of))
+    return text + (texts.CAPTIONS["folds"] if folds > 1 else "")
 
 
 def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
@@ -376,12 +376,12 @@ def _which_may_be_lower() -> str:
     """Say on which side of the exact objective those of the maps may be."""
     within = [style_of(name).name for name in maps() if FEATURE_MAPS[name].expands]
     beyond = [style_of(name).name for name in maps() if not FEATURE_MAPS[name].expands]
-    told = []
+    parts = []
     if within:
-        told.append(f"{listed(within)}: the best F̃ is never below F (a part of the exact kernel's span)")
+        parts.append(f"{listed(within)}: the best F̃ is never below F (a part of the exact kernel's span)")
     if beyond:
-        told.append(f"with {listed(beyond)} it may be lower (hollow)")
-    return f"{'; '.join(told)}."
+        parts.append(f"with {listed(beyond)} it may be lower (hollow)")
+    return f"{'; '.join(parts)}."
 
 
 def _approximate(found: Sequence[RunRecord], fold: str) -> list[RunRecord]:

@@ -89,8 +89,8 @@ def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[f
 
 def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[str]) -> list[str]:
     """Compare with the linear model and the exact kernel, if they exist."""
-    told = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name, maps))]
-    if not told:
+    parts = [words for name in (LINEAR, EXACT) if (words := against(found, part, metric, name, maps))]
+    if not parts:
         return []
     some = of_look(found, look_of(found[0].spec), found[0].spec.get("n_components"))
     folds, same = len({r.spec.fold for r in some}), compared(some, some, part, metric)
@@ -98,7 +98,7 @@ def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[s
     if same.n_queries < same.n_needed:
         queries = "1 query is" if same.n_queries == 1 else f"{same.n_queries} queries{of_folds} are"
         return [f"by {metric}, {queries} too few to compare them (95 % needs at least {same.n_needed})"]
-    return [f"by {metric} with {same.n_queries:,} queries{of_folds}, {told[0]}", *told[1:]]
+    return [f"by {metric} with {same.n_queries:,} queries{of_folds}, {parts[0]}", *parts[1:]]
 
 
 def against(
@@ -113,22 +113,22 @@ def against(
         return None
     verdicts = {name: verdicts_by_m(found, level, part, metric, name) for name in maps}
     first, *rest = verdicts.values()
-    told = [f"{style_of(name).name} {in_words(of_map)}" for name, of_map in verdicts.items()]
+    parts = [f"{style_of(name).name} {in_words(of_map)}" for name, of_map in verdicts.items()]
     if rest and first and all(of_map == first for of_map in rest):
-        told = [f"{listed([style_of(name).name for name in maps])} {in_words(first, 'are')}"]
-    told += _others(found, level, part, metric) if reference == LINEAR else []
-    return f"compared with {in_a_sentence(level[0].spec)}, {'; '.join(told)}"
+        parts = [f"{listed([style_of(name).name for name in maps])} {in_words(first, 'are')}"]
+    parts += _others(found, level, part, metric) if reference == LINEAR else []
+    return f"compared with {in_a_sentence(level[0].spec)}, {'; '.join(parts)}"
 
 
 def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> list[str]:
     """Compare each model that is not a curve over m with those of `level`."""
     specs = {look_of(r.spec): r.spec for r in found if not is_curve(r.spec)}
     specs.pop(look_of(level[0].spec))
-    told = []
+    parts = []
     for look, spec in specs.items():
         own = verdict(compared(of_look(found, look), level, part, metric))
-        told.append(f"{in_a_sentence(spec)} is {VERDICTS[own]}")
-    return told
+        parts.append(f"{in_a_sentence(spec)} is {VERDICTS[own]}")
+    return parts
 
 
 def verdicts_by_m(
@@ -163,8 +163,8 @@ def in_words(verdicts: Mapping[int, int], verb: str = "is") -> str:
             stretches[-1].append(m)
         else:
             stretches.append([m])
-    told = (f"{VERDICTS[verdicts[ms[0]]]} at m = {_stretch(ms)}" for ms in stretches)
-    return f"{verb} {', '.join(told)}"
+    parts = (f"{VERDICTS[verdicts[ms[0]]]} at m = {_stretch(ms)}" for ms in stretches)
+    return f"{verb} {', '.join(parts)}"
 
 
 def _stretch(ms: list[int]) -> str:
@@ -179,10 +179,10 @@ def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[st
     medians = {
         name: float(np.median([training_seconds(r) for r in some])) for name, some in runs.items() if some
     }
-    told = [f"{small(seconds)} s for {name}" for name, seconds in medians.items() if seconds > 0]
+    parts = [f"{small(seconds)} s for {name}" for name, seconds in medians.items() if seconds > 0]
     untold = [name for name, seconds in medians.items() if seconds == 0]
     none = f" No seconds for {listed(untold)}." if untold else ""
-    return f"Training took {', '.join(told)}.{none}"
+    return f"Training took {', '.join(parts)}.{none}"
 
 
 def agreement(errors: pd.DataFrame, m: int) -> str:
@@ -195,9 +195,9 @@ def agreement(errors: pd.DataFrame, m: int) -> str:
     medians = {name: float(tau.median()) for name, tau in taus.items() if len(tau)}
     if not medians:
         return f"at m = {m} there is no query to compare"
-    told = ", ".join(f"{_short(median)} for {style_of(name).name}" for name, median in medians.items())
+    text = ", ".join(f"{_short(median)} for {style_of(name).name}" for name, median in medians.items())
     apart = "".join(_closer_map(taus, *pair) for pair in combinations(medians, 2))
-    return f"at m = {m} the median τ with the exact ranking is {told}{apart}"
+    return f"at m = {m} the median τ with the exact ranking is {text}{apart}"
 
 
 def _short(tau: float) -> str:
@@ -240,10 +240,10 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
             f"{there} it is {_by(last)} than with all"
         )
     first = enough.iloc[0]
-    told = f"with {int(first['queries'])} of {there} training queries {_not_worse(first, whole, 'all')}"
+    text = f"with {int(first['queries'])} of {there} training queries {_not_worse(first, whole, 'all')}"
     if worse.empty:
-        return f"by {metric}, {name} {told}"
-    return f"by {metric}, {name} {told}; with {int(worse['queries'].iloc[-1])} it is {_by(worse.iloc[-1])}"
+        return f"by {metric}, {name} {text}"
+    return f"by {metric}, {name} {text}; with {int(worse['queries'].iloc[-1])} it is {_by(worse.iloc[-1])}"
 
 
 def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
@@ -261,10 +261,10 @@ def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
             f"by {metric}, {name} is already {_by(first)} with {_share(first)} of its training grades flipped"
         )
     last = before.iloc[-1]
-    told = f"with {_share(last)} of its training grades flipped {_not_worse(last, clean, 'none')}"
+    text = f"with {_share(last)} of its training grades flipped {_not_worse(last, clean, 'none')}"
     if worse.empty:
-        return f"by {metric}, {name} {told}"
-    return f"by {metric}, {name} {told}; with {_share(worse.iloc[0])} it is {_by(worse.iloc[0])}"
+        return f"by {metric}, {name} {text}"
+    return f"by {metric}, {name} {text}; with {_share(worse.iloc[0])} it is {_by(worse.iloc[0])}"
 
 
 def _is_worse(parts: pd.DataFrame) -> pd.Series:
@@ -348,12 +348,12 @@ def together(clauses: Mapping[Clause, Sequence[str]]) -> str:
     alike: dict[str, list[tuple[str, Sequence[str]]]] = {}
     for (start, holds), names in clauses.items():
         alike.setdefault(holds, []).append((start, names))
-    told, before = [], ""
+    parts, before = [], ""
     for holds, of in alike.items():
         if len(of) == 1 and of[0][0] == before:  # avoids repetition for adjacent clauses
             of = [("", of[0][1])]
         else:
             before = of[0][0] if len(of) == 1 else ""
         subject = " and ".join(f"{start} {listed(list(names))}".strip() for start, names in of)
-        told.append(f"{subject} {holds.format('is' if sum(len(n) for _, n in of) == 1 else 'are')}")
-    return "; ".join(told)
+        parts.append(f"{subject} {holds.format('is' if sum(len(n) for _, n in of) == 1 else 'are')}")
+    return "; ".join(parts)

@@ -224,8 +224,8 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
         if (cell := clicked(sweep)) is not None:
             sweep_map.mark_cell(figure, table, design, (x, y), cell)
         sweep_map.add_click_targets(figure, table, design, metric, (x, y))
-    told = answer(sweep)
+    text = answer(sweep)
     caption = words.MAP.format(metric=metric, over=over(design))
     key = f"sweep-map-{sweep.status.id}"
     take = partial(click, sweep.status.id, key)
-    show_figure(figure, table, key=key, caption=caption, answer=f"{told}.", on_select=take)
+    show_figure(figure, table, key=key, caption=caption, answer=f"{text}.", on_select=take)

@@ -287,11 +287,11 @@ def best_words(study: str, done: int, choice: Choice) -> str:
     except (NoSuchStudy, DataError, SettingError):
         return ""
     which = "best" if choice.rule == "best" else f"within {RULES[choice.rule].label}"
-    told = f"{which} {choice.metric} {sweep.chosen.validation:.3f}"
+    text = f"{which} {choice.metric} {sweep.chosen.validation:.3f}"
     if choice.per_fold and len(sweep.design.folds) > 1:
-        return f"{told} in the mean, chosen for each fold"
+        return f"{text} in the mean, chosen for each fold"
     cell = int(sweep.chosen.chosen["cell"].iloc[0])
-    return f"{told} at {cell_words(sweep.design, sweep.design.plan.cells[cell])}"
+    return f"{text} at {cell_words(sweep.design, sweep.design.plan.cells[cell])}"
 
 
 def progress(sweep: Sweep) -> None:

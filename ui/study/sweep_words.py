@@ -91,8 +91,8 @@ def answer(sweep: Sweep) -> str:
     far = f"{known:,} of {counted(sweep.cells, 'cell')}" if known < sweep.cells else f"all {known:,} cells"
     begun = "Best so far" if sweep.status.live else "Best"
     if sweep.per_fold:
-        told = f"{begun} of each fold, mean {sweep.metric} {sweep.chosen.validation:.3f} ({far})"
-        return f"{told}: {_per_fold(sweep)}"
+        text = f"{begun} of each fold, mean {sweep.metric} {sweep.chosen.validation:.3f} ({far})"
+        return f"{text}: {_per_fold(sweep)}"
     design, cell = sweep.design, int(sweep.chosen.chosen["cell"].iloc[0])
     words = cell_words(design, design.plan.cells[cell])
     value = f"validation {sweep.metric} {sweep.chosen.validation:.3f}, {over(design)} ({far})"
@@ -131,13 +131,13 @@ def prospect_words(
     """Describe the cost of a design before it starts, for `at_once` parallel workers with this name."""
     cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
     families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
-    told = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
+    text = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
     if not found.left:
-        return f"{told}: all exist"
+        return f"{text}: all exist"
     made = f", {found.made:,} exist" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"
-    return f"{told}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
+    return f"{text}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"
 
 
 def pace(table: pd.DataFrame, since: float) -> float:
@@ -155,8 +155,8 @@ def time_left(runs: int, seconds: float) -> str:
 def at_work(sweep: Sweep, news: tuple[Mapping[str, Any], ...]) -> str:
     """Name the runs in progress."""
     places = {str(digest): place for place, digest in enumerate(sweep.table.index)}
-    told = [one for one in news if str(one.get("digest")) in places]
-    return "; ".join(_news(sweep, places[str(one["digest"])], one) for one in told)
+    parts = [one for one in news if str(one.get("digest")) in places]
+    return "; ".join(_news(sweep, places[str(one["digest"])], one) for one in parts)
 
 
 def _news(sweep: Sweep, place: int, news: Mapping[str, Any]) -> str:
@@ -185,14 +185,14 @@ def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
     if not len(best):
         return f"No cell has {setting_name(setting)}"
     row = best.loc[best["mean"].idxmax()]
-    told = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_name(setting)} = "
-    told += value_text(setting, row[along])
+    text = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_name(setting)} = "
+    text += value_text(setting, row[along])
     numbers = all(isinstance(value, int | float) for value in best[along])
     ends = (best[along].min(), best[along].max())
     if numbers and len(best) > 2 and row[along] in ends:
         which = "smallest" if row[along] == ends[0] else "largest"
-        return f"{told}, the {which} tried: values beyond may be better"
-    return told
+        return f"{text}, the {which} tried: values beyond may be better"
+    return text
 
 
 def worth_answer(sweep: Sweep, table: pd.DataFrame) -> str:
@@ -218,20 +218,26 @@ def cell_words(design: Design, cell: Mapping[str, Any]) -> str:
 
 def model_words(design: Design) -> str:
     """Describe method and model, with their settings that do not vary."""
-    told = describe(design.base)
-    model = "" if FEATURE_MAP.name in design.names else told.model
+    text = describe(design.base)
+    model = "" if FEATURE_MAP.name in design.names else text.model
     if N_COMPONENTS.name in design.names:
         model = model.split(f" {N_COMPONENTS.symbol} =")[0]
-    return " · ".join(filter(None, (told.method, model)))
+    return " · ".join(filter(None, (text.method, model)))
 
 
 def fixed_settings(design: Design, title: str = "") -> str:
     """Describe the settings common to all cells, without parts of a title."""
     several = f"{len(design.folds)} folds" if len(design.folds) > 1 else escaped(fold_words(design.folds[0]))
     seeds = f"{len(design.seeds)} seeds" if len(design.seeds) > 1 else ""
-    told = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
+    base = describe(design.base).without(*design.names, *(["seed"] if seeds else []))
     named = [one for one in (design.base.dataset, model_words(design)) if one not in title]
-    words = [*map(escaped, named), several, seeds, *(text for _, text in told.settings), told.normalisation]
+    words = [
+        *map(escaped, named),
+        several,
+        seeds,
+        *(text for _, text in base.settings),
+        base.normalisation,
+    ]
     return " · ".join(filter(None, words))
 
 
