@@ -24,7 +24,6 @@ from ui.controls.widgets import COMPONENTS
 from ui.learn import home_words as words
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.figures import definition_caption, report_untrained, sentence, show_figure
-from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe
 from ui.study.ndcg_vs_m_words import enough
 from ui.work.jobs import run_or_submit
@@ -127,8 +126,6 @@ def _reading(baseline: RunRecord, others: list[RunRecord], spec: RunSpec) -> str
 
 def welcome() -> None:
     """Draw one query whose list a slider orders, and links for students, lecturers and researchers."""
-    if is_on(ALONE):
-        return
     picture, doors = st.container(key="welcome").columns([3, 2], gap="large")
     with picture:
         mount(
