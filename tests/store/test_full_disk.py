@@ -71,6 +71,7 @@ def test_jobs_alone_fill_a_disk(disk: Disk, root: Path) -> None:
     assert 0 < len(status.finished) < len(MANY)
 
 
+@pytest.mark.usefixtures("cold_workers")  # a warm one keeps files of the disk open
 def test_a_disk_that_is_mounted_read_only(disk: Disk, root: Path) -> None:
     jobs = WatchedStudies(LocalWorkers(RunStore(), 1))
     job = submit(jobs, root)
