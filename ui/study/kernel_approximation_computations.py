@@ -6,8 +6,10 @@ A new γ keeps the draws; more draws or another variant add to the existing ones
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 
 import numpy as np
 import pandas as pd
@@ -165,12 +167,25 @@ def errors(asked: Comparison) -> tuple[KernelErrors, int]:
                     share = (progress.fraction or 0.0) / len(asked.variants)
                     tell(Progress("kernel error", (before + share) / asked.draws))
 
-                if not place:
-                    place.append(_errors_of(asked, variant, seed, compared, further))
+                with _lock_of(asked, variant, seed):  # a class that comes at once computes it once
+                    if not place:
+                        place.append(_errors_of(asked, variant, seed, compared, further))
                 found.append(place[0])
         else:
             done = asked.draws
     return compared.with_errors(pd.concat(found, ignore_index=True)), done
+
+
+@_cached_by_kernel(max_entries=4096)
+def _kept_lock(
+    spec: RunSpec, grid: tuple[int, ...], norms: tuple[str, ...], variant: Variant, seed: int
+) -> AbstractContextManager[object]:
+    return Lock()
+
+
+def _lock_of(asked: Comparison, variant: Variant, seed: int) -> AbstractContextManager[object]:
+    """Return the lock of the errors of one draw."""
+    return _kept_lock(asked.spec, asked.grid, TOGETHER[asked.norm], variant, seed)
 
 
 def _place(asked: Comparison, variant: Variant, seed: int) -> list[pd.DataFrame]:
