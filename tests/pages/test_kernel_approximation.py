@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import strangers
+import streamlit as st
 from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import EDGES
@@ -471,3 +474,29 @@ def test_the_race_says_what_it_asks() -> None:
 
 def test_small_numbers() -> None:
     assert [small(v) for v in (0.0, 0.0421, 7.12e-5, 1e-12)] == ["0", "0.042", "7.1 × 10⁻⁵", "1.0 × 10⁻¹²"]
+
+
+def test_the_errors_of_a_draw_are_computed_once_for_visitors_who_come_together(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[computations.Comparison] = []
+    own, computed = computations.errors, list[int]()
+
+    def note(comparison: computations.Comparison) -> object:
+        asked.append(comparison)
+        return own(comparison)
+
+    def slowly(comparison: computations.Comparison, variant: object, seed: int, *_: object) -> pd.DataFrame:
+        computed.append(seed)
+        time.sleep(0.2)
+        return pd.DataFrame()
+
+    monkeypatch.setattr(computations, "errors", note)
+    open_page("kernel_approximation", m=5)
+    st.cache_resource.clear()
+    monkeypatch.setattr(computations, "_errors_of", slowly)
+    monkeypatch.setattr(computations.ComparedKernel, "with_errors", lambda self, table: table)
+    first = replace(asked[0], draws=1)
+    with ThreadPoolExecutor(4) as visitors:
+        list(visitors.map(own, [first] * 4))
+    assert len(computed) == len(first.variants)
