@@ -234,3 +234,11 @@ def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
     assert view.page == "train"
     assert view.query["m"] == "10"
     assert view.query["data"] == "synthetic-demo"
+
+
+def test_a_wrong_file_is_named_with_what_to_do(open_by_menu: Opener) -> None:
+    app = open_by_menu("lecture")
+    app.file_uploader[0].set_value([("mine.json", b'{"format": "rankviz sequence"}', "application/json")])
+    app.run()
+    assert "mine.json" in app.error[0].value
+    assert KEY not in app.session_state

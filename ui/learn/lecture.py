@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import segno
@@ -188,8 +189,6 @@ def _ways(sequence: Sequence) -> None:
 
 
 def _start(link: str) -> str:
-    from html import escape
-
     return f'<a class="lecture-start" target="_self" href="{escape(link, quote=True)}">{words.START}</a>'
 
 
@@ -211,7 +210,11 @@ def _load() -> None:
                     remedy="Remove views.",
                     path=file.name,
                 )
-            _replace(Sequence.read(raw.decode("utf-8", "replace")))
+            try:
+                _replace(Sequence.read(raw.decode("utf-8", "replace")))
+            except DataError as error:
+                about = {"expected": error.expected, "remedy": error.remedy, "path": file.name}
+                raise DataError(error.found, **about) from error
             st.rerun()
 
 

@@ -140,9 +140,9 @@ def _drawn_for(spec: RunSpec, variant: Variant, m: int, seed: int) -> Drawn:
 @_cached_by_kernel(max_entries=4096)
 def _kept_errors(
     spec: RunSpec, grid: tuple[int, ...], norms: tuple[str, ...], variant: Variant, seed: int
-) -> list[pd.DataFrame]:
-    """Return a cached list for the errors of one draw; filled outside, where progress can be shown."""
-    return []
+) -> tuple[list[pd.DataFrame], AbstractContextManager[object]]:
+    """Return a cached list for the errors of one draw, and its lock; filled outside, with progress."""
+    return [], Lock()
 
 
 def errors(asked: Comparison) -> tuple[KernelErrors, int]:
@@ -156,39 +156,29 @@ def errors(asked: Comparison) -> tuple[KernelErrors, int]:
     with progress_bar("Comparing kernels") as tell:
         for done, seed in enumerate(asked.seeds):
             places = [_place(asked, variant, seed) for variant in asked.variants]
-            if not all(places):
+            if not all(kept for kept, _ in places):
                 if computed and time.monotonic() > deadline:
                     break
                 computed += 1
-            for position, (variant, place) in enumerate(zip(asked.variants, places, strict=True)):
+            for position, (variant, (kept, lock)) in enumerate(zip(asked.variants, places, strict=True)):
                 before = done + position / len(places)
 
                 def further(progress: Progress, before: float = before) -> None:
                     share = (progress.fraction or 0.0) / len(asked.variants)
                     tell(Progress("kernel error", (before + share) / asked.draws))
 
-                with _lock_of(asked, variant, seed):  # a class that comes at once computes it once
-                    if not place:
-                        place.append(_errors_of(asked, variant, seed, compared, further))
-                found.append(place[0])
+                with lock:  # a class that comes at once computes it once
+                    if not kept:
+                        kept.append(_errors_of(asked, variant, seed, compared, further))
+                found.append(kept[0])
         else:
             done = asked.draws
     return compared.with_errors(pd.concat(found, ignore_index=True)), done
 
 
-@_cached_by_kernel(max_entries=4096)
-def _kept_lock(
-    spec: RunSpec, grid: tuple[int, ...], norms: tuple[str, ...], variant: Variant, seed: int
-) -> AbstractContextManager[object]:
-    return Lock()
-
-
-def _lock_of(asked: Comparison, variant: Variant, seed: int) -> AbstractContextManager[object]:
-    """Return the lock of the errors of one draw."""
-    return _kept_lock(asked.spec, asked.grid, TOGETHER[asked.norm], variant, seed)
-
-
-def _place(asked: Comparison, variant: Variant, seed: int) -> list[pd.DataFrame]:
+def _place(
+    asked: Comparison, variant: Variant, seed: int
+) -> tuple[list[pd.DataFrame], AbstractContextManager[object]]:
     return _kept_errors(asked.spec, asked.grid, TOGETHER[asked.norm], variant, seed)
 
 
