@@ -179,6 +179,12 @@ def stored_bytes(n: int, itemsize: int) -> int:
     return itemsize * n * (n + PANEL_ROWS) // 2
 
 
+def planned_matrix(n: int, budget: float) -> tuple[str, int]:
+    """Return how K (n, n) will be stored within `budget` bytes, in words, and its bytes."""
+    dtype = storage_dtype(n, budget)
+    return storage_words(dtype), 0 if dtype is None else stored_bytes(n, np.dtype(dtype).itemsize)
+
+
 def _products(panel: NDArray[np.floating], start: int, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return K v of a panel's rows, and of the rows above it by symmetry; tiles are read once."""
     rows = len(panel)

@@ -21,7 +21,7 @@ from rankviz.common.memory import megabytes
 from rankviz.datasets.types import Fold
 from rankviz.features import LINEAR
 from rankviz.features.fourier import cosines
-from rankviz.features.kernel_matrix import storage_dtype, storage_words, stored_bytes
+from rankviz.features.kernel_matrix import planned_matrix
 from rankviz.features.kernels import usual_kernel
 from rankviz.features.registry import FEATURE_MAP, KERNEL, N_COMPONENTS
 from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, document_flops, pairs_to_sample
@@ -260,12 +260,10 @@ def estimate(
         stages = _stages(spec, shape, sizes, work, rates)
         stages = {name: s * (spec.share if name in LEARNED else 1.0) for name, s in stages.items()}
         return Estimate(spec, shape, sizes, stages, size, storage, copy, work.guess, need)
-    dtype = storage_dtype(shape.n, budget - sizes.bytes)
-    matrix = 0 if dtype is None else stored_bytes(shape.n, np.dtype(dtype).itemsize)
+    words, matrix = planned_matrix(shape.n, budget - sizes.bytes)
     stages = _kernel_stages(shape, sizes, work, rates, matrix)
     size = data + max(sizes.bytes + matrix, 8 * evaluation)
-    words, need = storage_words(dtype), sizes.bytes
-    return Estimate(spec, shape, sizes, stages, size, words, guess=work.guess, need=need)
+    return Estimate(spec, shape, sizes, stages, size, words, guess=work.guess, need=sizes.bytes)
 
 
 def _planned(spec: RunSpec, shape: Shape, sizes: TrainingSizes, budget: float) -> tuple[int, int, str]:

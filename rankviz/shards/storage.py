@@ -27,6 +27,7 @@ from rankviz.common.parallel import rounded
 from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import Kernel
+from rankviz.features.kernel_matrix import planned_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
 from rankviz.learning.losses import Loss, loss_of
@@ -266,9 +267,12 @@ class Plan:
     left : float
         Remaining bytes there.
     spare : int
-        Bytes of a copy of the features in single precision; 0 if it does not pay or has no room.
+        Bytes of a copy of the features in single precision, or of an exact kernel's matrix; 0 if it does not
+        pay or has no room.
     documents : int
         Bytes of the documents; 0 if they are mapped from a file and need not stay in memory.
+    kernel : str
+        Storage of an exact kernel's matrix, in words; "" without one.
     """
 
     shards: int
@@ -277,6 +281,7 @@ class Plan:
     left: float
     spare: int = 0
     documents: int = 0
+    kernel: str = ""
 
     @property
     def in_one_piece(self) -> bool:
@@ -299,7 +304,8 @@ class Plan:
         pieces = "one piece" if self.in_one_piece else f"{self.shards} shard{'s' * (self.shards > 1)}"
         parts = f"{megabytes(self.documents)} of it for the documents"
         parts = parts if self.documents else "the documents stay in their file"
-        return f"{pieces}, {self.storage.words}: about {megabytes(self.total)} of memory, {parts}."
+        storage = self.kernel or self.storage.words
+        return f"{pieces}, {storage}: about {megabytes(self.total)} of memory, {parts}."
 
 
 def plan_for(
@@ -413,9 +419,16 @@ def _plan(
 
 
 def _with_copy(sizes: TrainingSizes, plan: Plan) -> Plan:
-    """Return the plan with the bytes of the documents, and of a copy in single precision if there is room."""
+    """Return the plan with the bytes of the documents, and of what uses the room that is left.
+
+    This is an exact kernel's matrix, or a copy of the features in single precision.
+    """
+    documents = 8 * sizes.n * sizes.d
+    if sizes.in_kernel_space:
+        words, size = planned_matrix(sizes.n, plan.left)
+        return replace(plan, spare=size, documents=documents, kernel=words)
     pays = isinstance(plan.storage, DoubleStorage) and 0 < sizes.copy_bytes <= plan.left
-    return replace(plan, spare=sizes.copy_bytes if pays else 0, documents=8 * sizes.n * sizes.d)
+    return replace(plan, spare=sizes.copy_bytes if pays else 0, documents=documents)
 
 
 def _remedy(loss: str | Loss, fits: int, need: float) -> str:

@@ -20,6 +20,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.memory import megabytes
 from rankviz.datasets import make_data
 from rankviz.features.fourier import FittedFourier
+from rankviz.features.kernel_matrix import storage_words, stored_bytes
 from rankviz.features.operator import CholeskyBasis, DenseBasis
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.memory import TrainingSizes
@@ -297,3 +298,16 @@ def test_a_loss_that_lists_its_pairs_says_what_would_do() -> None:
     with pytest.raises(DataError, match="listed pairs") as refused:
         model.fit_in_shards(DATA, Here())
     assert LOSSES["logistic"].unlisted in str(refused.value)
+
+
+def test_the_plan_of_an_exact_kernel_counts_its_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    n = DATA.n_documents
+    plans = [RankSVM("exact", gamma=0.3).plan(DATA)]
+    need = plans[0].need
+    plans += [RankSVM("exact", gamma=0.3, memory_limit=need + room).plan(DATA) for room in (3 * n * n, 100)]
+    matrices = [stored_bytes(n, 8), stored_bytes(n, 4), 0]
+    assert [plan.total - plan.documents - plan.need for plan in plans] == matrices
+    assert [plan.words.split(": ")[0] for plan in plans] == [
+        f"one piece, {storage_words(dtype)}" for dtype in (np.float64, np.float32, None)
+    ]
