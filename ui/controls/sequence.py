@@ -25,7 +25,7 @@ from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import ALONE, LARGE, TITLE, is_on
-from ui.shell.texts import escaped, formatted
+from ui.shell.texts import escaped, formatted, is_unicode
 from ui.shell.visitors import visitor
 from ui.work.classes import CLASSES, Report
 
@@ -43,6 +43,8 @@ KEY, BEFORE = "sequence", "sequence-before"
 _FOLLOWED = "sequence-followed"
 _OWN = ("seq", "class", "at", "job", "large", "alone")
 FORMAT = "rankviz sequence"
+MOST_ANSWERS = 12
+"""Most different predictions that a lecturer sees, the most frequent ones."""
 REFRESH = 4.0
 """Seconds between looks at the progress of a class."""
 
@@ -125,7 +127,7 @@ class Sequence:
 
 
 def _is_text(value: Any, longest: int = LONGEST_TEXT) -> bool:
-    return isinstance(value, str) and len(value) <= longest
+    return isinstance(value, str) and len(value) <= longest and is_unicode(value)
 
 
 def _wrong(found: str, expected: str) -> DataError:
@@ -320,5 +322,8 @@ def in_words(report: Report, at: int) -> str:
     answers = report.answers.get(at)
     if not answers:
         return found
-    said = ", ".join(f"{formatted(text)} × {n}" for text, n in sorted(answers.items()))
+    shown = sorted(answers.most_common(MOST_ANSWERS))
+    said = ", ".join(f"{formatted(text)} × {n}" for text, n in shown)
+    if others := answers.total() - sum(n for _, n in shown):
+        said += words.OTHER_PREDICTIONS.format(n=others)
     return f"{found} {words.PREDICTIONS.format(answers=said)}"
