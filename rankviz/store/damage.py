@@ -125,7 +125,10 @@ def _readable(column: Column[Any]) -> Callable[[Any], bool]:
     """Return the check of a column's values, beyond their type."""
     if _is_text(column):
         shape = column.info.get("json")
-        return _is_utf8 if shape is None else lambda value: _is_json(value, shape)
+        if shape is None:
+            return _is_utf8
+        may_be_empty = column.default is not None or column.server_default is not None
+        return lambda value: (may_be_empty and not value) or _is_json(value, shape)
     if isinstance(column.type, Boolean):
         return lambda value: value in (0, 1)
     if column is runs.c.size:
@@ -144,7 +147,7 @@ def _is_utf8(value: bytes) -> bool:
 
 def _is_json(value: bytes, shape: type) -> bool:
     try:
-        return not value or isinstance(json.loads(value), shape)
+        return isinstance(json.loads(value), shape)
     except (ValueError, RecursionError):
         return False
 

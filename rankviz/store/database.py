@@ -155,7 +155,7 @@ class Database:
             yield
         except (SettingError, DataError):
             raise
-        except (DamagedText, StatementError, TypeError, ValueError, LookupError, AttributeError):
+        except (DamagedText, StatementError, *_DAMAGE):
             if said := self.mend():
                 raise StoreOutOfReach(f"{said} Try again.") from None
             raise
@@ -296,6 +296,8 @@ class Database:
         self.engine.dispose()
 
 
+_DAMAGE = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
+"""What damaged values make other code raise."""
 _REOPENED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")
 """Errors after which an open connection does not recover, but a new one may."""
 _SPACE = "free space there"

@@ -283,7 +283,11 @@ def _version(connection: sa.Connection) -> int | None:
     """Return the version of the tables; None without tables, 0 before there were numbers."""
     names = set(sa.inspect(connection).get_table_names())
     if schema_version.name in names:
-        return int(connection.execute(sa.select(schema_version.c.version)).scalar_one())
+        asked = sa.select(schema_version.c.version)
+        if connection.dialect.name == "sqlite":  # which may hold anything in a damaged row
+            asked = asked.where(sa.text("typeof(version) = 'integer' AND version BETWEEN 1 AND 1000"))
+        found = connection.execute(asked).scalar()
+        return int(found) if found is not None else _version_by_columns(connection)
     if names >= _OURS:
         return 0
     if others := sorted(names & set(metadata.tables)):
@@ -292,6 +296,16 @@ def _version(connection: sa.Connection) -> int | None:
             "another database."
         )
     return None
+
+
+def _version_by_columns(connection: sa.Connection) -> int:
+    """Return this version if all tables have its columns, else 0."""
+    seen, names = sa.inspect(connection), set(metadata.tables)
+    columns = {name: {one["name"] for one in seen.get_columns(name)} for name in seen.get_table_names()}
+    same = names <= columns.keys() and all(
+        columns[name] == set(metadata.tables[name].columns.keys()) for name in names
+    )
+    return VERSION if same else 0
 
 
 def _in_use(file: Path) -> bool:

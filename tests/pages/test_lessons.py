@@ -104,7 +104,20 @@ def test_the_lecturer_of_a_class_sees_no_text_that_a_participant_makes_up(name: 
     gap = texts(name)["steps"][2]["gap"]["value"]
     for number in ("3", "+12", "−0.125", "0.5"):
         assert is_gap(name, gap.replace("{gap}", number))
-    wrong = ["", None, 3, "\ud800", "# 3", "$\\rule{9em}{9em}$", "3 fools", "**3**", "3\n", "٣", "9" * 80, ["3"]]
+    wrong = [
+        "",
+        None,
+        3,
+        "\ud800",
+        "# 3",
+        "$\\rule{9em}{9em}$",
+        "3 fools",
+        "**3**",
+        "3\n",
+        "٣",
+        "9" * 80,
+        ["3"],
+    ]
     assert not any(is_gap(name, one) for one in wrong)
 
 

@@ -123,7 +123,9 @@ def test_a_message_of_many_changes_draws_the_set_once_and_too_many_are_refused(
     drawn: list[int] = []
     monkeypatch.setattr(scenes, "make_plane", lambda *of, **how: drawn.append(1) or make_plane(*of, **how))
     held = PlaneState(Scene(seed=2**31 - 7))
-    changes = [{"rev": k, "kind": "put", "id": 1, "x": k, "y": 0, "grade": 0, "query": 0} for k in range(1000)]
+    changes = [
+        {"rev": k, "kind": "put", "id": 1, "x": k, "y": 0, "grade": 0, "query": 0} for k in range(1000)
+    ]
     for change in changes:
         held.take(change)
     assert len(drawn) == 1

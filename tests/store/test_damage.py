@@ -130,3 +130,13 @@ def test_sound_rows_stay(filled: RunStore) -> None:
     assert filled.database.mend() == ""
     assert count(filled) == before
     assert filled.database.notice == ""
+
+
+@pytest.mark.parametrize("value", ["''", f"'{'[' * 5000}'"])
+def test_a_list_that_cannot_be_parsed_costs_its_row(
+    filled: RunStore, specs: list[RunSpec], value: str
+) -> None:
+    damage(filled, metadata.tables["metric_sets"].c.names, value)
+    persist(lambda: filled.listing.seen_by("me"))
+    assert "1 row of metric_sets removed" in filled.database.notice
+    assert specs[0].hash in filled.listing.seen_by("me").index

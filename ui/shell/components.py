@@ -27,7 +27,7 @@ import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
-from ui.shell.texts import is_unicode
+from rankviz.common.settings import is_text
 
 LOG = logging.getLogger("rankviz.components")
 PACKAGE = "rankviz"
@@ -86,7 +86,7 @@ def whole(value: Any) -> bool:
 
 def text(value: Any) -> bool:
     """Return True for a short text."""
-    return isinstance(value, str) and len(value) <= LONGEST and is_unicode(value)
+    return is_text(value, LONGEST)
 
 
 def digits(value: Any) -> bool:

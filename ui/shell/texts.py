@@ -30,7 +30,6 @@ def escaped(text: object) -> str:
     return _SIGNS.sub(lambda found: " " if found[0] in "\r\n" else f"&#{ord(found[0])};", broken)
 
 
-_HALVES = re.compile("[\ud800-\udfff]")
 _NO_LINKS = re.compile(r"[\[\]<>]")
 
 
@@ -38,11 +37,6 @@ def formatted(text: str) -> str:
     """Escape a visitor's Markdown: emphasis, lists and formulas stay; links, pictures and HTML do not."""
     broken = _ADDRESSES.sub(lambda found: found[0] + _JOINER, text)
     return _NO_LINKS.sub(lambda found: f"&#{ord(found[0])};", broken)
-
-
-def is_unicode(text: str) -> bool:
-    """Return False for a text with half a surrogate pair: JSON may have one, but no page can show it."""
-    return not _HALVES.search(text)
 
 
 def plain(markdown: str) -> str:
