@@ -86,10 +86,12 @@ def _unreadable(connection: Connection, column: Column[Any]) -> Iterator[Any]:
     """Yield the rows whose value in this column is none that rankviz writes."""
     kind: Any = literal_column(f'typeof("{column.name}")')
     readable = _readable(column)
-    asked = select(_ROW, kind, _as_stored(column)).select_from(column.table)
-    for row, found, value in connection.execute(asked):
+    beside = column.info.get("beside")
+    needed: Any = literal_column(f'"{beside}" IS NOT NULL' if beside else "0")
+    asked = select(_ROW, kind, _as_stored(column), needed).select_from(column.table)
+    for row, found, value, is_needed in connection.execute(asked):
         if found == "null":
-            if not column.nullable:
+            if is_needed or not column.nullable:
                 yield row
         elif found not in _KINDS[_family(column)] or not readable(value):
             yield row

@@ -325,12 +325,15 @@ def _parsed(text: str) -> URL:
         return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError):  # a port that is no number
+        (url.host or "").encode("idna")
+    except (ArgumentError, ValueError):  # a port that is no number, a host that no network can have
         raise StoreOutOfReach(f"{ENVIRONMENT} is neither a file nor an address of a database.") from None
     if url.get_backend_name() not in KINDS:
         raise StoreOutOfReach(
             f"{ENVIRONMENT} names a kind of database that is not one of {', '.join(KINDS)}."
         )
+    if url.get_backend_name() == "sqlite" and not url.database:
+        raise StoreOutOfReach(f"{ENVIRONMENT} names no file of SQLite.")
     return url
 
 

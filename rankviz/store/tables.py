@@ -4,8 +4,8 @@ There is one run per spec, by the spec's digest, whoever requests it; an importe
 (`rankviz.store.exchange`). A study has runs in an order, grouped into families. A worker leases a family
 until a time; nobody else takes it or its runs before. Times are seconds since 1970.
 
-`info` of a column says what a damaged row gets `instead` of a lost value, and which `json` a text holds
-(`rankviz.store.damage`).
+`info` of a column says what a damaged row gets `instead` of a lost value, which `json` a text holds, and
+`beside` which other column it has a value (`rankviz.store.damage`).
 
 The schema has a version number and no migrations: a store of another version is set aside.
 """
@@ -61,8 +61,10 @@ families = sa.Table(
     sa.Column("study", sa.String(32), sa.ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
     sa.Column("done", sa.Boolean, nullable=False, info={"instead": False}, doc="all its runs have ended"),
     sa.Column("worker", sa.String(80), doc="who leases it; NULL: nobody"),
-    sa.Column("until", sa.Double, info={"instead": 0.0}, doc="the end of the lease"),
-    sa.Column("since", sa.Double, info={"instead": time.time}, doc="when the worker took it"),
+    sa.Column("until", sa.Double, info={"instead": 0.0, "beside": "worker"}, doc="the end of the lease"),
+    sa.Column(
+        "since", sa.Double, info={"instead": time.time, "beside": "worker"}, doc="when the worker took it"
+    ),
     sa.Column(
         "waits",
         sa.Double,

@@ -47,6 +47,9 @@ def test_a_store_is_shown_without_its_address(tmp_path: Path) -> None:
         ("mysql://host/runs", "not one of sqlite, postgresql"),
         ("://", "neither a file nor an address"),
         ("postgresql://host:port/runs", "neither a file nor an address"),
+        (f"postgresql://{'h' * 64}:1/runs", "neither a file nor an address"),
+        ("sqlite:///", "no file of SQLite"),
+        ("sqlite://", "no file of SQLite"),
     ],
 )
 def test_other_addresses_are_refused(url: str, said: str) -> None:
