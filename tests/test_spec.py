@@ -219,3 +219,9 @@ def test_a_problem_is_what_is_minimised_however_that_is_done() -> None:
     slow = SPEC.regularized(1.0, 2.0, 0.5, solver="alternating")
     assert slow.problem == slow.reference(1e-4).problem
     assert slow.reference(1e-4) == SPEC.regularized(1.0, 2.0, 0.5).but(tol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["half of a pair: \ud800", "x" * 1001, 3])
+def test_names_of_data_can_be_stored_and_shown(name: object) -> None:
+    with pytest.raises(SettingError, match="must be a short text"):
+        RunSpec(name)  # type: ignore[arg-type]

@@ -13,12 +13,15 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import exact, power_of_two
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Domain(Protocol):
@@ -382,6 +385,14 @@ def instance(name: str, value: object, kind: type[Any], what: str) -> None:
     """Raise `SettingError` unless value is of this kind, called `what`: "a ranker of rankviz"."""
     if not isinstance(value, kind):
         raise SettingError(f"{name} is of type {type(value).__name__}; it must be {what}")
+
+
+def is_text(value: object, longest: int) -> bool:
+    """Return True for a text of at most so many characters.
+
+    JSON may contain half of a surrogate pair, which can neither be stored nor shown.
+    """
+    return isinstance(value, str) and len(value) <= longest and not _HALVES.search(value)
 
 
 def listed(name: str, values: Any) -> list[Any]:

@@ -66,9 +66,16 @@ def record_visit(root: Path) -> None:
 
 
 def remove_expired(now: float | None = None) -> int:
-    """Delete the folders of visitors absent for `KEEP_DAYS`; return their number."""
-    latest = (time.time() if now is None else now) - KEEP_DAYS * 86400
-    expired = [root.parent for root in uploads_folder().glob("*/uploaded") if root.stat().st_mtime < latest]
+    """Delete the folders of visitors absent for `KEEP_DAYS`, and those without data; return their number.
+
+    An upload that is refused leaves a folder without data.
+    """
+    now = time.time() if now is None else now
+    expired = [
+        root.parent
+        for root in uploads_folder().glob("*/uploaded")
+        if root.stat().st_mtime < now - (KEEP_DAYS * 86400 if any(root.iterdir()) else STALE_SECONDS)
+    ]
     for folder in expired:
         delete(folder)
     return len(expired)

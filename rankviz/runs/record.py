@@ -13,6 +13,7 @@ import pandas as pd
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
+from rankviz.common.settings import is_text
 from rankviz.runs.spec import RunSpec
 
 FORMAT = 2
@@ -287,7 +288,7 @@ def _mapping(what: str, values: Any) -> Mapping[Any, Any]:
 
 
 def _check_text(what: str, value: Any) -> None:
-    if not isinstance(value, str) or not len(value) <= LONGEST:
+    if not is_text(value, LONGEST):
         raise ValueError(f"{what} is not a text of at most {LONGEST} characters")
 
 

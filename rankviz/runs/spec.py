@@ -13,11 +13,14 @@ from functools import cached_property
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.settings import Setting, instance, json_object, one_of
+from rankviz.common.settings import Setting, instance, is_text, json_object, one_of
 from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.models.low_rank_settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Capabilities, Method
+
+LONGEST_NAME = 1000
+"""Most characters of the names of a data set and a fold."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class DataSpec:
     def __post_init__(self) -> None:
         """Check types; the data folders determine which names exist."""
         for name in _NAMES:
-            if not isinstance(getattr(self, name), str):
-                raise SettingError(f"{name}={getattr(self, name)!r} must be a text")
+            if not is_text(getattr(self, name), LONGEST_NAME):
+                raise SettingError(f"{name}={getattr(self, name)!r:.60} must be a short text")
         for name in _SAMPLE:
             object.__setattr__(self, name, getattr(self.sample, name))
 

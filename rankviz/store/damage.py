@@ -86,10 +86,12 @@ def _unreadable(connection: Connection, column: Column[Any]) -> Iterator[Any]:
     """Yield the rows whose value in this column is none that rankviz writes."""
     kind: Any = literal_column(f'typeof("{column.name}")')
     readable = _readable(column)
-    asked = select(_ROW, kind, _as_stored(column)).select_from(column.table)
-    for row, found, value in connection.execute(asked):
+    beside = column.info.get("beside")
+    needed: Any = literal_column(f'"{beside}" IS NOT NULL' if beside else "0")
+    asked = select(_ROW, kind, _as_stored(column), needed).select_from(column.table)
+    for row, found, value, is_needed in connection.execute(asked):
         if found == "null":
-            if not column.nullable:
+            if is_needed or not column.nullable:
                 yield row
         elif found not in _KINDS[_family(column)] or not readable(value):
             yield row
@@ -125,7 +127,10 @@ def _readable(column: Column[Any]) -> Callable[[Any], bool]:
     """Return the check of a column's values, beyond their type."""
     if _is_text(column):
         shape = column.info.get("json")
-        return _is_utf8 if shape is None else lambda value: _is_json(value, shape)
+        if shape is None:
+            return _is_utf8
+        may_be_empty = column.default is not None or column.server_default is not None
+        return lambda value: (may_be_empty and not value) or _is_json(value, shape)
     if isinstance(column.type, Boolean):
         return lambda value: value in (0, 1)
     if column is runs.c.size:
@@ -144,7 +149,7 @@ def _is_utf8(value: bytes) -> bool:
 
 def _is_json(value: bytes, shape: type) -> bool:
     try:
-        return not value or isinstance(json.loads(value), shape)
+        return isinstance(json.loads(value), shape)
     except (ValueError, RecursionError):
         return False
 

@@ -155,7 +155,7 @@ class Database:
             yield
         except (SettingError, DataError):
             raise
-        except (DamagedText, StatementError, TypeError, ValueError, LookupError, AttributeError):
+        except (DamagedText, StatementError, *_DAMAGE):
             if said := self.mend():
                 raise StoreOutOfReach(f"{said} Try again.") from None
             raise
@@ -296,6 +296,8 @@ class Database:
         self.engine.dispose()
 
 
+_DAMAGE = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
+"""What damaged values make other code raise."""
 _REOPENED = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")
 """Errors after which an open connection does not recover, but a new one may."""
 _SPACE = "free space there"
@@ -323,12 +325,15 @@ def _parsed(text: str) -> URL:
         return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError):  # a port that is no number
+        (url.host or "").encode("idna")
+    except (ArgumentError, ValueError):  # a port that is no number, a host that no network can have
         raise StoreOutOfReach(f"{ENVIRONMENT} is neither a file nor an address of a database.") from None
     if url.get_backend_name() not in KINDS:
         raise StoreOutOfReach(
             f"{ENVIRONMENT} names a kind of database that is not one of {', '.join(KINDS)}."
         )
+    if url.get_backend_name() == "sqlite" and not url.database:
+        raise StoreOutOfReach(f"{ENVIRONMENT} names no file of SQLite.")
     return url
 
 

@@ -22,6 +22,8 @@ from sqlalchemy import Connection, Row, Select, and_, insert, select, update
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.files import write_whole
 from rankviz.common.npz import MAX_BYTES
+from rankviz.common.settings import is_text
+from rankviz.metrics.evaluation import evaluate
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -309,6 +311,8 @@ def _checked_entry(entry: Any) -> dict[str, Any]:
     wrong = [name for name, kind in kinds.items() if not isinstance(about[name], kind)]
     if wrong or not all(isinstance(tag, str) for tag in about["tags"]):
         raise ValueError(f"{wrong[0] if wrong else 'tags'} of a run have the wrong type")
+    if not all(is_text(text, MAX_LIST_BYTES) for text in (about["note"], *about["tags"])):
+        raise ValueError("the note or a tag of a run has half of a surrogate pair")
     check_note(about["note"])
     about["tags"] = checked_tags(about["tags"])
     return about
@@ -346,6 +350,7 @@ def _read_run(
     if record.spec.hash != about["digest"] or not record.spec.digest:
         raise _unreadable(path, f"{name} is another run")
     data, own = record.spec.digest, _Shape.of(record)
+    known = list(evaluate([0.0], [0], qid=[0]).per_query)  # sets of names stay when their runs go
     if data not in shapes:
         here = store.records.of_data(data)
         shapes[data] = own if here is None else _Shape.of(here)
@@ -353,6 +358,8 @@ def _read_run(
         if documents != shapes[data].documents[part]:
             expected = f"{shapes[data].documents[part]:,} documents"
             raise _unreadable(path, f"{name} has {documents:,} scores of {part}, which has {expected}")
+        if list(record.metrics[part]) != known:
+            raise _unreadable(path, f"{name} has other metrics in {part} than runs that are made here")
         if own.queries[part] != shapes[data].queries[part]:
             raise _unreadable(path, f"{name} has other queries in {part} than other runs of its data")
     return ImportedRun.of(record, lambda: archive.read(name), sizes[name], about)

@@ -4,8 +4,8 @@ There is one run per spec, by the spec's digest, whoever requests it; an importe
 (`rankviz.store.exchange`). A study has runs in an order, grouped into families. A worker leases a family
 until a time; nobody else takes it or its runs before. Times are seconds since 1970.
 
-`info` of a column says what a damaged row gets `instead` of a lost value, and which `json` a text holds
-(`rankviz.store.damage`).
+`info` of a column says what a damaged row gets `instead` of a lost value, which `json` a text holds, and
+`beside` which other column it has a value (`rankviz.store.damage`).
 
 The schema has a version number and no migrations: a store of another version is set aside.
 """
@@ -61,8 +61,10 @@ families = sa.Table(
     sa.Column("study", sa.String(32), sa.ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
     sa.Column("done", sa.Boolean, nullable=False, info={"instead": False}, doc="all its runs have ended"),
     sa.Column("worker", sa.String(80), doc="who leases it; NULL: nobody"),
-    sa.Column("until", sa.Double, info={"instead": 0.0}, doc="the end of the lease"),
-    sa.Column("since", sa.Double, info={"instead": time.time}, doc="when the worker took it"),
+    sa.Column("until", sa.Double, info={"instead": 0.0, "beside": "worker"}, doc="the end of the lease"),
+    sa.Column(
+        "since", sa.Double, info={"instead": time.time, "beside": "worker"}, doc="when the worker took it"
+    ),
     sa.Column(
         "waits",
         sa.Double,
@@ -283,7 +285,11 @@ def _version(connection: sa.Connection) -> int | None:
     """Return the version of the tables; None without tables, 0 before there were numbers."""
     names = set(sa.inspect(connection).get_table_names())
     if schema_version.name in names:
-        return int(connection.execute(sa.select(schema_version.c.version)).scalar_one())
+        asked = sa.select(schema_version.c.version)
+        if connection.dialect.name == "sqlite":  # which may hold anything in a damaged row
+            asked = asked.where(sa.text("typeof(version) = 'integer' AND version BETWEEN 1 AND 1000"))
+        found = connection.execute(asked).scalar()
+        return int(found) if found is not None else _version_by_columns(connection)
     if names >= _OURS:
         return 0
     if others := sorted(names & set(metadata.tables)):
@@ -292,6 +298,16 @@ def _version(connection: sa.Connection) -> int | None:
             "another database."
         )
     return None
+
+
+def _version_by_columns(connection: sa.Connection) -> int:
+    """Return this version if all tables have its columns, else 0."""
+    seen, names = sa.inspect(connection), set(metadata.tables)
+    columns = {name: {one["name"] for one in seen.get_columns(name)} for name in seen.get_table_names()}
+    same = names <= columns.keys() and all(
+        columns[name] == set(metadata.tables[name].columns.keys()) for name in names
+    )
+    return VERSION if same else 0
 
 
 def _in_use(file: Path) -> bool:

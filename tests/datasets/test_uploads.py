@@ -8,24 +8,26 @@ import os
 import threading
 import time
 import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from conftest_uploads import DATA, FOLD, GOOD_ZIP, TEXTS, WHOLE, fold_at, send, text, zipped
 
 from rankviz.datasets import DataError, find_datasets, open_fold
-from rankviz.datasets.archives import Limits
+from rankviz.datasets.archives import Limits, Upload
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.upload_folders import (
     KEEP_DAYS,
     STALE_SECONDS,
+    record_address,
     record_visit,
     remove,
     remove_expired,
     uploads_folder,
     visitor_root,
 )
-from rankviz.datasets.uploads import keep_fold
+from rankviz.datasets.uploads import accept, keep_fold
 
 
 def assert_same_fold(got, expected) -> None:
@@ -265,6 +267,21 @@ def test_what_dead_processes_left_is_cleared_whoever_it_was_of(
     os.utime(dead, (before, before))
     send(mine, ("own.txt", WHOLE))
     assert [path.name for path in theirs.iterdir()] == [alive.name]
+
+
+def test_refused_uploads_of_made_up_visitors_leave_no_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKVIZ_UPLOADS", str(tmp_path))
+    for visitor in ("made up 1", "made up 2"):
+        root = visitor_root(visitor)
+        record_address(root, "here")
+        with pytest.raises(DataError):
+            accept([Upload("a.txt", BytesIO(b"no data"))], root)
+    assert remove_expired() == 0, "their visitor may try again"
+    (root / ".writing.tmp").mkdir()
+    assert remove_expired(time.time() + STALE_SECONDS + 10) == 1
+    assert [root.parent] == list(tmp_path.glob("*/"))
 
 
 def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(

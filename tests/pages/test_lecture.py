@@ -11,10 +11,10 @@ from conftest_pages import opened
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.errors import DataError, SettingError
-from ui.controls.sequence import KEY, MOST_VIEWS, Sequence, View, in_words
+from ui.controls.sequence import KEY, MOST_ANSWERS, MOST_VIEWS, Sequence, View, in_words
 from ui.learn.lecture import example
 from ui.shell.texts import formatted
-from ui.work.classes import CLASSES, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
+from ui.work.classes import CLASSES, IDLE, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
 
 LECTURE = Sequence("A & ü", (View("train", {"C": "-4", "data": "a b"}, "*one*", True), View("home", {})))
 
@@ -50,6 +50,17 @@ def test_a_wrong_view_is_named(change: dict[str, object], named: str) -> None:
     found = json.loads(LECTURE.json())
     found["views"][1] |= change
     with pytest.raises(DataError, match=named):
+        Sequence.read(json.dumps(found))
+
+
+@pytest.mark.parametrize("place", ["title", "text", "query"])
+def test_half_a_surrogate_pair_is_refused_because_no_page_can_show_it(place: str) -> None:
+    found = json.loads(LECTURE.json())
+    if place == "title":
+        found["title"] = "\ud800"
+    else:
+        found["views"][1][place] = "\ud800" if place == "text" else {"C": "\ud800"}
+    with pytest.raises(DataError):
         Sequence.read(json.dumps(found))
 
 
@@ -138,6 +149,37 @@ def test_classes_end_by_themselves_and_their_number_is_bounded() -> None:
     now[0] = LONGEST + 1
     assert classes.sequence(codes[0]) is None
     assert classes.open("s", "two", "near")
+
+
+@pytest.mark.parametrize("address", ["near", ""])
+def test_classes_that_nobody_looks_at_make_room_and_others_stay(address: str) -> None:
+    now = [0.0]
+    classes = Classes(lambda: now[0])
+    codes = [classes.open("s", "forged", address) for _ in range(MOST_OF_ADDRESS if address else MOST)]
+    now[0] = IDLE + 1
+    for look in (classes.report, classes.sequence):
+        look(codes.pop(0))
+    classes.update(codes.pop(0), "new", "forged")
+    held = len(codes)
+    for _ in range(held):
+        classes.open("s", "lecturer", address)
+    assert not any(classes.leads(code, "forged") for code in codes)
+    with pytest.raises(SettingError):
+        classes.open("s", "lecturer", address)
+
+
+def test_a_lecturer_sees_the_most_frequent_predictions() -> None:
+    classes = Classes()
+    code = classes.open("s", "lecturer", "")
+    for k in range(100):
+        classes.arrive(code, str(k), 1)
+        classes.answer(code, str(k), 1, "7" if k < 3 else f"{k}.5")
+    found = classes.report(code)
+    assert found is not None
+    told = in_words(found, 1)
+    assert "7 × 3" in told
+    assert told.count("×") == MOST_ANSWERS
+    assert f"{97 - MOST_ANSWERS + 1} others" in told
 
 
 def test_participants_of_a_class_are_bounded() -> None:

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.learning.losses import LOSSES
 from rankviz.plots.style import GRADE_COLOURS
 from ui.learn import lessons as views
-from ui.learn.lessons import FOLDER, MOVED, order, prediction, texts
+from ui.learn.lessons import FOLDER, MOVED, is_gap, order, prediction, texts
 from ui.learn.playground_scene import Scene
 from ui.shell.figures import ON_DARK
 
@@ -97,6 +97,28 @@ def test_messages_are_taken_only_with_their_shape(monkeypatch: pytest.MonkeyPatc
     wrong = ({"step": "1"}, {"guess": "a"}, {"guess": 1}, {"lesson": 3})
     assert not any(MOVED(good | one) for one in wrong)
     assert [prediction(one) for one in ("", "shown", "1__2", "-0.5_2")] == [True, True, False, True]
+
+
+@pytest.mark.parametrize("name", order())
+def test_the_lecturer_of_a_class_sees_no_text_that_a_participant_makes_up(name: str) -> None:
+    gap = texts(name)["steps"][2]["gap"]["value"]
+    for number in ("3", "+12", "−0.125", "0.5"):
+        assert is_gap(name, gap.replace("{gap}", number))
+    wrong = [
+        "",
+        None,
+        3,
+        "\ud800",
+        "# 3",
+        "$\\rule{9em}{9em}$",
+        "3 fools",
+        "**3**",
+        "3\n",
+        "٣",
+        "9" * 80,
+        ["3"],
+    ]
+    assert not any(is_gap(name, one) for one in wrong)
 
 
 def test_the_browser_has_the_colours_of_grades() -> None:

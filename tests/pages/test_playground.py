@@ -15,6 +15,7 @@ from rankviz.datasets.letor import parse_letor
 from rankviz.datasets.synthetic import PLANES, make_plane
 from rankviz.learning.losses import LOSSES
 from ui.learn import playground as views
+from ui.learn import playground_scene as scenes
 from ui.learn import playground_words as said
 from ui.learn.playground import letor
 from ui.learn.playground_scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
@@ -114,6 +115,22 @@ def test_changes_are_undone_one_after_the_other() -> None:
     for before in (second, first, first):
         held.take({"kind": "undo"})
         assert held.scene == before
+
+
+def test_a_message_of_many_changes_draws_the_set_once_and_too_many_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(scenes, "make_plane", lambda *of, **how: drawn.append(1) or make_plane(*of, **how))
+    held = PlaneState(Scene(seed=2**31 - 7))
+    changes = [
+        {"rev": k, "kind": "put", "id": 1, "x": k, "y": 0, "grade": 0, "query": 0} for k in range(1000)
+    ]
+    for change in changes:
+        held.take(change)
+    assert len(drawn) == 1
+    assert scenes.CHANGES(changes)
+    assert not scenes.CHANGES([*changes, changes[0]])
 
 
 def test_a_slider_beside_the_plane_is_in_the_address(open_page: Opener) -> None:

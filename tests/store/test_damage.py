@@ -130,3 +130,28 @@ def test_sound_rows_stay(filled: RunStore) -> None:
     assert filled.database.mend() == ""
     assert count(filled) == before
     assert filled.database.notice == ""
+
+
+@pytest.mark.parametrize("value", ["''", f"'{'[' * 5000}'"])
+def test_a_list_that_cannot_be_parsed_costs_its_row(
+    filled: RunStore, specs: list[RunSpec], value: str
+) -> None:
+    damage(filled, metadata.tables["metric_sets"].c.names, value)
+    persist(lambda: filled.listing.seen_by("me"))
+    assert "1 row of metric_sets removed" in filled.database.notice
+    assert specs[0].hash in filled.listing.seen_by("me").index
+
+
+def test_a_lease_without_its_start_stops_nobody_else(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec]
+) -> None:
+    leases, workers = metadata.tables["families"].c, metadata.tables["workers"].c
+    for column, value in (
+        (leases.since, "NULL"),
+        (leases.until, "0"),
+        (workers.until, "0"),
+        (workers.process, "''"),
+    ):
+        damage(filled, column, value)
+    use(filled, jobs, specs)
+    assert "1 row of families set right" in filled.database.notice

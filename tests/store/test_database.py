@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,9 @@ def test_a_store_is_shown_without_its_address(tmp_path: Path) -> None:
         ("mysql://host/runs", "not one of sqlite, postgresql"),
         ("://", "neither a file nor an address"),
         ("postgresql://host:port/runs", "neither a file nor an address"),
+        (f"postgresql://{'h' * 64}:1/runs", "neither a file nor an address"),
+        ("sqlite:///", "no file of SQLite"),
+        ("sqlite://", "no file of SQLite"),
     ],
 )
 def test_other_addresses_are_refused(url: str, said: str) -> None:
@@ -164,3 +168,27 @@ def test_pages_of_zeros_are_noticed(tmp_path: Path, made: dict[RunSpec, RunRecor
     assert "the file is damaged" in damaged.database.check()
     assert "the file is damaged" in damaged.database.notice
     damaged.close()
+
+
+@pytest.mark.parametrize("value", ["NULL", "'not a number'", "CAST(X'FFFE80' AS TEXT)", "1e300", "-1", "1.5"])
+def test_a_damaged_version_is_known_by_the_columns_of_the_tables(
+    value: str, tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    first = next(iter(made))
+    store = RunStore(tmp_path / "runs.sqlite")
+    store.records.keep([made[first]], "me")
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection, connection:
+        change = (
+            "DELETE FROM schema_version" if value == "NULL" else f"UPDATE schema_version SET version={value}"
+        )
+        connection.execute(change)
+    store = RunStore(tmp_path / "runs.sqlite")
+    assert store.records.made([first.hash]) == {first.hash}
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection, connection:
+        connection.execute("ALTER TABLE runs ADD COLUMN later TEXT")
+        connection.execute("DELETE FROM schema_version")
+    store = RunStore(tmp_path / "runs.sqlite")
+    assert "another version" in store.database.notice
+    store.close()

@@ -18,6 +18,7 @@ from sqlalchemy import func, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.errors import DataError, SettingError
+from rankviz.runs.record import PARTS
 from rankviz.store import RunStore, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
@@ -267,6 +268,8 @@ LIES = {
     "more pairs than there are": meta_changed(n_pairs=10**9),
     "pairs below 0": meta_changed(n_pairs=-1),
     "true for a number": meta_changed(n_pairs=True),
+    "a status that cannot be shown": meta_changed(status="\ud800"),
+    "metrics of other names": meta_changed(columns={part: [str(k) for k in range(22)] for part in PARTS}),
     "a status as a number": meta_changed(status=3),
     "a status of a megabyte": meta_changed(status="x" * 10**6),
     "a version as a number": meta_changed(versions={"numpy": 2}),
@@ -364,6 +367,8 @@ def test_marks_that_cannot_be_kept_leave_nothing(store: RunStore, made: Made, tm
         ({"tags": [1]}, "wrong type"),
         ({"note": 5}, "wrong type"),
         ({"star": "yes"}, "wrong type"),
+        ({"note": "\ud800"}, "half of a surrogate pair"),
+        ({"tags": ["\udfff"]}, "half of a surrogate pair"),
     ],
 )
 def test_marks_of_a_file_keep_the_bounds_of_the_forms(

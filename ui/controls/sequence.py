@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.settings import is_text
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
 from ui.shell import words
@@ -43,6 +44,8 @@ KEY, BEFORE = "sequence", "sequence-before"
 _FOLLOWED = "sequence-followed"
 _OWN = ("seq", "class", "at", "job", "large", "alone")
 FORMAT = "rankviz sequence"
+MOST_ANSWERS = 12
+"""Most different predictions that a lecturer sees, the most frequent ones."""
 REFRESH = 4.0
 """Seconds between looks at the progress of a class."""
 
@@ -103,7 +106,11 @@ class Sequence:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise _wrong("this is no sequence", "JSON, as saved on the Lecture page") from error
-        if not isinstance(found, dict) or found.get("format") != FORMAT or not _is_text(found.get("title")):
+        if (
+            not isinstance(found, dict)
+            or found.get("format") != FORMAT
+            or not is_text(found.get("title"), LONGEST_TEXT)
+        ):
             raise _wrong("this is no sequence", f'"format": "{FORMAT}" and a title')
         views = found.get("views")
         if not isinstance(views, list) or len(views) > MOST_VIEWS:
@@ -124,10 +131,6 @@ class Sequence:
             raise SettingError("the lecture of this link is damaged: copy the whole link again") from error
 
 
-def _is_text(value: Any, longest: int = LONGEST_TEXT) -> bool:
-    return isinstance(value, str) and len(value) <= longest
-
-
 def _wrong(found: str, expected: str) -> DataError:
     return DataError(found, expected=expected, remedy="Correct the file, or save the lecture again.")
 
@@ -145,9 +148,9 @@ def _view(one: Any, number: int) -> View:
         raise _wrong(f"view {number} has no page of this app", 'such as "page": "train"')
     if not isinstance(query, dict) or len(query) > MOST_PARAMETERS:
         raise _wrong(f"the query of view {number} cannot be read", 'such as {"C": "-4"}')
-    if not all(_is_text(item, LONGEST_VALUE) for pair in query.items() for item in pair):
+    if not all(is_text(item, LONGEST_VALUE) for pair in query.items() for item in pair):
         raise _wrong(f"the query of view {number} has other values than texts", 'such as {"C": "-4"}')
-    if not _is_text(text) or not isinstance(bare, bool):
+    if not is_text(text, LONGEST_TEXT) or not isinstance(bare, bool):
         raise _wrong(
             f"text or bare of view {number} cannot be read",
             f"a text of at most {LONGEST_TEXT:,} letters, and true or false",
@@ -320,5 +323,8 @@ def in_words(report: Report, at: int) -> str:
     answers = report.answers.get(at)
     if not answers:
         return found
-    said = ", ".join(f"{formatted(text)} × {n}" for text, n in sorted(answers.items()))
+    shown = sorted(answers.most_common(MOST_ANSWERS))
+    said = ", ".join(f"{formatted(text)} × {n}" for text, n in shown)
+    if others := answers.total() - sum(n for _, n in shown):
+        said += words.OTHER_PREDICTIONS.format(n=others)
     return f"{found} {words.PREDICTIONS.format(answers=said)}"

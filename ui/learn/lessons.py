@@ -22,6 +22,8 @@ KEY, LESSON, STEP, GUESS = "lesson-figure", "lesson", "step", "guess"
 """Key of the component; keys of the state in the session and in the address."""
 STATE = (LESSON, STEP, GUESS)
 _MENU, _WRITTEN, _TOLD = "lesson-menu", "lesson-written", "lesson-told"
+_REVEAL, _NUMBER = 2, r"[+−]?[0-9]{1,6}(?:\.[0-9]{1,3})?"
+"""Step that shows the gap, and a number there."""
 _STEPS = ("1", "2", "3", "4", "5")
 LONGEST = 600
 """Most letters of a prediction."""
@@ -121,5 +123,15 @@ def _take(message: dict[str, Any]) -> None:
     """Keep the browser's state (a callback)."""
     if message["lesson"] in order() and 0 <= message["step"] < len(_STEPS):
         st.session_state.update({key: message[key] for key in STATE} | {_TOLD: True})
-        if text(message.get("gap")) and message["gap"]:
+        if is_gap(message["lesson"], message.get("gap")):
             report_gap(message["gap"])
+
+
+def is_gap(name: str, told: Any) -> bool:
+    """Return True for the gap of a lesson's prediction in words: the lesson's own, and numbers.
+
+    The lecturer of a class sees it, so no other text passes.
+    """
+    gap = texts(name)["steps"][_REVEAL].get("gap")
+    known = map(re.escape, re.split(r"\{\w+\}", gap["value"])) if gap else ()
+    return text(told) and bool(told) and bool(re.fullmatch(_NUMBER.join(known), told))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import streamlit as st
@@ -29,7 +30,7 @@ _PLACE = re.compile(r"([zw])(\d{1,3})\.(-?\d{1,3})\.(-?\d{1,3})")
 KEY, LINE = "plane", "docs"
 """Keys of the component, and of the changes by hand in the address."""
 _HELD = "plane-held"
-CHANGES = each(record(rev=whole, kind=text))
+CHANGES = each(record(rev=whole, kind=text), most=1000)
 """Shape of the browser's messages; `Scene.after` checks the rest of a change."""
 FURTHEST = 200
 """Number of changes that can be undone."""
@@ -73,9 +74,7 @@ class Scene:
     @property
     def drawn(self) -> dict[int, Document]:
         """Documents of the original set, by number."""
-        data = make_plane(self.plane, documents_per_query=self.each, seed=self.seed)
-        rows = zip(data.X.tolist(), data.y.tolist(), (data.qid - 1).tolist(), strict=True)
-        return {k: Document(x, y, grade, query) for k, ((x, y), grade, query) in enumerate(rows)}
+        return dict(_drawn(self.plane, self.each, self.seed))
 
     @property
     def documents(self) -> dict[int, Document]:
@@ -158,6 +157,14 @@ class Scene:
     def in_order(self) -> list[tuple[int, Document]]:
         """Numbers and documents in the order of `data`: query by query."""
         return sorted(self.documents.items(), key=lambda item: (item[1].query, item[0]))
+
+
+@lru_cache(maxsize=64)
+def _drawn(plane: str, each: int, seed: int) -> dict[int, Document]:
+    """Draw a set; a message may have many changes, and each looks at it."""
+    data = make_plane(plane, documents_per_query=each, seed=seed)
+    rows = zip(data.X.tolist(), data.y.tolist(), (data.qid - 1).tolist(), strict=True)
+    return {k: Document(x, y, grade, query) for k, ((x, y), grade, query) in enumerate(rows)}
 
 
 def _document(x: Any, y: Any, grade: Any, query: Any) -> Document:

@@ -71,9 +71,9 @@ def _offer_to_generate(recipe: Recipe, said: str) -> None:
         )
 
 
-@st.cache_resource(ttl=86400, show_spinner=False)
+@st.cache_resource(ttl=3600, show_spinner=False)
 def _expire() -> int:
-    """Remove uploads of visitors who have not returned for a month; once a day."""
+    """Remove uploads of visitors who have not returned for a month, and empty folders; once an hour."""
     return remove_expired()
 
 

@@ -17,6 +17,7 @@ See docs/decisions/0023-own-code-in-the-browser.md.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,8 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+
+from rankviz.common.settings import is_text
 
 LOG = logging.getLogger("rankviz.components")
 PACKAGE = "rankviz"
@@ -83,7 +86,7 @@ def whole(value: Any) -> bool:
 
 def text(value: Any) -> bool:
     """Return True for a short text."""
-    return isinstance(value, str) and len(value) <= LONGEST
+    return is_text(value, LONGEST)
 
 
 def digits(value: Any) -> bool:
@@ -96,9 +99,9 @@ def one_of(*values: str) -> Shape:
     return lambda value: isinstance(value, str) and value in values
 
 
-def each(shape: Shape) -> Shape:
-    """Return the shape of a list whose items have this shape."""
-    return lambda value: isinstance(value, list) and all(map(shape, value))
+def each(shape: Shape, most: float = math.inf) -> Shape:
+    """Return the shape of a list of at most so many items, which have this shape."""
+    return lambda value: isinstance(value, list) and len(value) <= most and all(map(shape, value))
 
 
 def pair(first: Shape, second: Shape) -> Shape:

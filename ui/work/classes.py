@@ -20,6 +20,8 @@ LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ"
 LENGTH = 6
 LONGEST = 6 * 3600.0
 """Seconds after which a class ends by itself."""
+IDLE = 900.0
+"""Seconds after which a class that nobody looks at makes room for another one, if there is none left."""
 MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS = 100, 10, 1000
 """Most open classes, most from one network address, and most participants of one class."""
 
@@ -30,6 +32,7 @@ class _Class:
     lecturer: str
     address: str
     opened: float
+    used: float
     at: int = 1
     steps: dict[str, int] = field(default_factory=dict)
     answers: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -64,14 +67,30 @@ class Classes:
         """Open a class for a packed sequence; return its code. Raises `SettingError` beyond the limits."""
         with self._lock:
             self._expire()
-            near = [one for one in self._open.values() if address and one.address == address]
-            if len(self._open) >= MOST or len(near) >= MOST_OF_ADDRESS:
-                raise SettingError(
-                    f"{len(self._open)} classes are open here, {len(near)} from your network; close one first"
-                )
-            code = self._new_code()
-            self._open[code] = _Class(sequence, lecturer, address, self._clock())
+            self._make_room(address)
+            code, now = self._new_code(), self._clock()
+            self._open[code] = _Class(sequence, lecturer, address, now, now)
             return code
+
+    def _make_room(self, address: str) -> None:
+        """End the class that was idle longest, if no more may be opened."""
+        near = [code for code, one in self._open.items() if address and one.address == address]
+        full = near if len(near) >= MOST_OF_ADDRESS else list(self._open) if len(self._open) >= MOST else []
+        if not full:
+            return
+        idle = min(full, key=lambda code: self._open[code].used)
+        if self._clock() - self._open[idle].used <= IDLE:
+            raise SettingError(
+                f"{len(self._open)} classes are open here, {len(near)} from your network; close one first"
+            )
+        del self._open[idle]
+
+    def _used(self, code: str) -> _Class | None:
+        """Return a class that somebody looks at; None if it is closed or unknown."""
+        self._expire()
+        if (one := self._open.get(code)) is not None:
+            one.used = self._clock()
+        return one
 
     def _new_code(self) -> str:
         while (code := "".join(secrets.choice(LETTERS) for _ in range(LENGTH))) in self._open:
@@ -86,14 +105,14 @@ class Classes:
     def sequence(self, code: str) -> str | None:
         """Return the packed sequence of a class; None if it is closed or unknown."""
         with self._lock:
-            self._expire()
-            return self._open[code].sequence if code in self._open else None
+            one = self._used(code)
+            return None if one is None else one.sequence
 
     def update(self, code: str, sequence: str, visitor: str) -> None:
         """Replace the sequence of a class, if this visitor opened it."""
         with self._lock:
-            if code in self._open and self._open[code].lecturer == visitor:
-                self._open[code].sequence = sequence
+            if (one := self._used(code)) is not None and one.lecturer == visitor:
+                one.sequence = sequence
 
     def leads(self, code: str, visitor: str) -> bool:
         """Return True if this visitor opened the class."""
@@ -120,8 +139,7 @@ class Classes:
     def report(self, code: str) -> Report | None:
         """Return the progress of a class; None if it is closed or unknown."""
         with self._lock:
-            self._expire()
-            if (one := self._open.get(code)) is None:
+            if (one := self._used(code)) is None:
                 return None
             answers: dict[int, Counter[str]] = {}
             for (step, _), text in one.answers.items():
