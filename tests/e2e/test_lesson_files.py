@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
 from firefox import PROGRAM, firefox
+from helpers import barriers
 from playwright.sync_api import Browser, Page, expect
 
 from tools import lessons
+from tools.lesson_pictures import GUESSES, walk
 
 pytestmark = pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
+_TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _MARK = "document.querySelectorAll('.mark.document')[0].getBoundingClientRect()"
 
 
@@ -54,7 +58,7 @@ def test_the_playground_works_offline_and_keeps_its_state(offline: Page, files: 
     expect(marks).to_have_count(23)
     expect(page.get_by_label("Document of query 2, grade 4, at 1.00, −1.00,")).to_have_count(1)
     expect(page.get_by_label("Landmark 3, at 0.10, 0.20,")).to_have_count(1)
-    page.get_by_role("slider", name="Weight of the loss (C)").press("ArrowRight")
+    page.get_by_role("slider", name="C", exact=True).press("ArrowRight")
     expect(page).to_have_url(re.compile("pc=1&docs="))
     page.get_by_label("Feature map").select_option("random Fourier")
     expect(answer).to_have_text(re.compile("random Fourier with 8 frequencies orders"))
@@ -69,6 +73,23 @@ def test_the_playground_works_offline_and_keeps_its_state(offline: Page, files: 
     page.evaluate("location.hash = 'docs=7.x&pmap=cubic'")
     expect(page.locator(".unread")).to_have_text(lessons.playground()["unread"])
     expect(marks).to_have_count(48)
+
+
+def test_no_step_has_barriers_or_is_too_wide(browser: Browser, files: dict[str, Path]) -> None:
+    assert list(GUESSES) == lessons.texts("frame")["lessons"]
+    for scheme, width in product(("light", "dark"), (400, 1400)):
+        size = {"width": width, "height": 800}
+        page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+        for name, file in [(name, files["lessons"]) for name in GUESSES]:
+            for step in walk(page, file, name):
+                where = f"{name}, step {step}, {width} pixels, {scheme}"
+                assert barriers(page) == [], where
+                assert page.evaluate(_TOO_WIDE) <= 0, where
+        page.goto(f"{files['playground'].as_uri()}#pmap=random+Fourier")
+        expect(page.locator(".playground .mark").first).to_be_visible()
+        assert barriers(page) == [], f"playground, {width} pixels, {scheme}"
+        assert page.evaluate(_TOO_WIDE) <= 0
+        page.close()
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="Firefox is missing")
@@ -90,7 +111,8 @@ def test_every_file_works_in_firefox(files: dict[str, Path], tmp_path: Path) -> 
         )
         assert re.search(r"docs=0\.", tab.evaluate("location.hash"))
         moved = tab.evaluate(f"new Promise(requestAnimationFrame).then(() => {_MARK})")
-        assert (round(moved["x"] - place["x"]), round(moved["y"] - place["y"])) == (40, 30)
+        gone = [moved[one] - place[one] for one in ("x", "y")]
+        assert gone == pytest.approx([40, 30], abs=3), "places are in hundredths of the plane"
         assert tab.faults == []
 
 

@@ -5,7 +5,7 @@
 // sets, looks, sliders }. A page needs plane.css, alone.css here and alone.css of the lessons.
 
 import { made } from "../shell/elements.js";
-import { clamped, documentsOf } from "./geometry.js";
+import { clamped, documentsOf, nextId } from "./geometry.js";
 import plane from "./plane.js";
 
 const ITEM = /^(\d{1,3})(?:\.(-?\d{1,3})\.(-?\d{1,3})\.([0-4])\.([0-3]))?$/;
@@ -49,79 +49,92 @@ export function changedBy(hand, change) {
   return { ...hand, [name]: into };
 }
 
-export function start(parent, { title, unread, menus, keys, sets, looks, sliders }) {
-  const place = made("div", {}), note = made("p", { role: "status", class: "unread" });
-  const selects = menus.map(({ key, options }) => made("select", { onchange: () => choose(key) }, ...options.map((text) => (
-    made("option", {}, text)))));
-  const named = selects.map((menu, k) => made("label", {}, menus[k].label, menu));
-  parent.append(made("header", { class: "lessons-head" }, made("h1", {}, title), ...named), note, place);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)"), bounds = Object.values(looks)[0];
-  let values, hand, before, rev = 0;
+export const start = (parent, data) => new Alone(parent, data).open();
 
-  const draw = () => {
-    const code = (key) => menus.find((menu) => menu.key === key).codes[values[key]], map = code("pmap");
-    const look = looks[`${dark.matches ? "dark" : "light"} ${map}`], set = `${values.pset} ${values.peach}`;
-    const found = new Map([...documentsOf(sets[set]).map((one) => [one.id, one]), ...hand.changed]);
-    const documents = [...found.values()].filter(Boolean);
-    const listed = (places) => Array.from(places, ([k, { x, y }]) => [k, x, y]);
-    document.documentElement.classList.toggle("dark", dark.matches);
-    selects.forEach((menu, k) => { menu.value = values[menus[k].key]; });
-    plane({
-      parentElement: place, setStateValue: take, data: {
-        ...look, words: { ...look.words, plane: `The plane: ${documents.length} documents` },
-        documents: documents.map(({ id, x, y, grade, query }) => [id, x, y, grade, query]),
-        moved: listed(hand.moved), turned: listed(hand.turned), set, seed: 0, rev,
-        next: Math.max(sets[set].length, ...Array.from(hand.changed.keys(), (k) => k + 1)),
-        undo: before.length, byHand: hand.changed.size + hand.moved.size + hand.turned.size, loss: code("ploss"),
-        sliders: sliders[map].map((one) => ({ ...one, raw: values[keys[one.name]] })),
-      },
-    });
-  };
-  const keep = () => {
-    const given = Object.entries({ ...values, docs: lineOf(hand) }).filter(([key, value]) => value !== first[key]);
-    history.replaceState(null, "", `#${new URLSearchParams(given)}`);
-    draw();
-  };
+class Alone {
+  constructor(parent, data) {
+    Object.assign(this, { data, rev: 0, bounds: Object.values(data.looks)[0] });
+    const sliders = Object.values(data.sliders)[0];
+    this.options = new Map([...data.menus.map(({ key, options }) => [key, options]),
+      ...sliders.map(({ name, steps }) => [data.keys[name], steps])]);
+    this.first = Object.fromEntries([...data.menus.map(({ key, first }) => [key, first]),
+      ...sliders.map(({ name, raw }) => [data.keys[name], raw])]);
+    this.menus = new Map(data.menus.map(({ key, options }) => [key, made("select", { onchange: () => this.choose(key) },
+      ...options.map((text) => made("option", {}, text)))]));
+    this.place = made("div");
+    this.note = made("p", { role: "status", class: "unread" });
+    const labels = data.menus.map(({ key, label }) => made("label", {}, label, this.menus.get(key)));
+    const head = made("header", { class: "lessons-head" }, made("h1", {}, data.title), ...labels);
+    parent.append(head, this.note, this.place);
+    this.dark = window.matchMedia("(prefers-color-scheme: dark)");
+    this.dark.onchange = () => this.draw();
+    window.onhashchange = () => this.open();
+  }
+
+  // Take the state from the hash; what cannot be read has its first value, and is said.
+  open() {
+    const asked = new URLSearchParams(window.location.hash.slice(1)), values = {};
+    for (const [key, options] of this.options) values[key] = options.find((one) => String(one) === asked.get(key));
+    const hand = read(asked.get("docs") ?? "", this.bounds);
+    const known = hand && [...this.options.keys()].every((key) => !asked.has(key) || values[key] !== undefined);
+    this.note.textContent = known ? "" : this.data.unread;
+    this.values = Object.fromEntries(Object.entries(values).map(([key, one]) => [key, one ?? this.first[key]]));
+    this.hand = hand ?? unchanged();
+    this.before = [];
+    this.draw();
+  }
+
+  // Put the state into the hash.
+  keep() {
+    const given = Object.entries(this.values).filter(([key, value]) => value !== this.first[key]);
+    const docs = lineOf(this.hand);
+    history.replaceState(null, "", `#${new URLSearchParams([...given, ...(docs ? [["docs", docs]] : [])])}`);
+    this.draw();
+  }
+
+  // Another set, or another number of documents, begins anew.
+  choose(key) {
+    this.values[key] = this.menus.get(key).value;
+    if (key === "pset" || key === "peach") Object.assign(this, { hand: unchanged(), before: [] });
+    this.keep();
+  }
+
   // Changes come again until the plane has seen their number.
-  const take = (_, changes) => {
-    for (const change of changes.filter((one) => one.rev > rev)) {
-      rev = change.rev;
-      if (change.kind === "set") values[keys[change.name]] = change.raw;
-      else if (change.kind === "undo") hand = before.pop() ?? hand;
+  take(changes) {
+    for (const change of changes.filter(({ rev }) => rev > this.rev)) {
+      this.rev = change.rev;
+      if (change.kind === "set") this.values[this.data.keys[change.name]] = change.raw;
+      else if (change.kind === "undo") this.hand = this.before.pop() ?? this.hand;
       else {
-        before = [...before, hand].slice(-FURTHEST);
-        hand = changedBy(hand, change);
+        this.before = [...this.before, this.hand].slice(-FURTHEST);
+        this.hand = changedBy(this.hand, change);
       }
     }
-    keep();
-  };
-  const choose = (key) => {
-    values[key] = selects[menus.findIndex((menu) => menu.key === key)].value;
-    if (key === "pset" || key === "peach") [hand, before] = [unchanged(), []];
-    keep();
-  };
-  const first = { docs: "", ...Object.fromEntries([
-    ...menus.map(({ key, first: value }) => [key, value]),
-    ...Object.values(sliders)[0].map(({ name, raw }) => [keys[name], raw]),
-  ]) };
-  // Take the state from the hash; what is unknown stays at its first value, and is said.
-  const open = () => {
-    const asked = new URLSearchParams(window.location.hash.slice(1)), { docs, ...rest } = first;
-    values = rest;
-    let known = true;
-    for (const [key, options] of [...menus.map((menu) => [menu.key, menu.options]),
-      ...Object.values(sliders)[0].map(({ name, steps }) => [keys[name], steps])]) {
-      const found = options.find((one) => String(one) === asked.get(key));
-      if (found !== undefined) values[key] = found;
-      known &&= found !== undefined || !asked.has(key);
-    }
-    hand = read(asked.get("docs") ?? docs, bounds);
-    note.textContent = known && hand ? "" : unread;
-    hand ??= unchanged();
-    before = [];
-    draw();
-  };
-  window.onhashchange = open;
-  dark.onchange = draw;
-  open();
+    this.keep();
+  }
+
+  draw() {
+    const { values } = this, dark = this.dark.matches;
+    document.documentElement.classList.toggle("dark", dark);
+    for (const [key, menu] of this.menus) menu.value = values[key];
+    plane({ data: this.sent(dark), parentElement: this.place, setStateValue: (_, changes) => this.take(changes) });
+  }
+
+  // Return what the app's server sends.
+  sent(dark) {
+    const { values, hand, before, rev, data } = this, set = `${values.pset} ${values.peach}`;
+    const code = (key) => data.menus.find((menu) => menu.key === key).codes[values[key]];
+    const map = code("pmap"), look = data.looks[`${dark ? "dark" : "light"} ${map}`];
+    const drawn = documentsOf(data.sets[set]);
+    const all = new Map([...drawn.map((one) => [one.id, one]), ...hand.changed]);
+    const documents = [...all.values()].filter(Boolean);
+    const listed = (places) => Array.from(places, ([k, { x, y }]) => [k, x, y]);
+    return {
+      ...look, words: { ...look.words, plane: `The plane: ${documents.length} documents` },
+      documents: documents.map(({ id, x, y, grade, query }) => [id, x, y, grade, query]),
+      moved: listed(hand.moved), turned: listed(hand.turned), set, seed: 0, rev, undo: before.length,
+      byHand: hand.changed.size + hand.moved.size + hand.turned.size, next: nextId(documents, drawn.length),
+      loss: code("ploss"), sliders: data.sliders[map].map((one) => ({ ...one, raw: values[data.keys[one.name]] })),
+    };
+  }
 }

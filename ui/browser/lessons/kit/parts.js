@@ -3,9 +3,8 @@
 // A box is { x, y, width, height } in pixels. A chart is a box with scales: `plot.x(value)` and `plot.y(value)` are
 // pixels, `plot.from(px, py)` are values. kit/sketch.js takes it as well.
 
-import { cleared, rgb } from "../../playground/draw.js";
-import { contour, ends, levels } from "../../playground/geometry.js";
-import { made } from "../../shell/elements.js";
+import { cleared, surfaceIn } from "../../playground/draw.js";
+import { ends } from "../../playground/geometry.js";
 
 // Colours of methods, on light and on dark, as on every page; tests/pages/test_lesson_links.py holds them equal.
 const METHODS = {
@@ -191,25 +190,11 @@ export const ticksOf = (side, extent) => {
 
 // Draw scores on such a grid into a square of a canvas: stronger for higher scores, with lines of equal score.
 export function drawSurface(context, values, side, { x, y, width }, colour, lineWidth = 1) {
-  const [low, high] = ends(values), [red, green, blue] = rgb(colour), step = width / (side - 1);
-  const small = made("canvas", { width: side, height: side }), pixels = small.getContext("2d");
-  const image = pixels.createImageData(side, side);
-  values.forEach((value, at) => image.data.set([red, green, blue, (110 * (value - low)) / (high - low)], 4 * at));
-  pixels.putImageData(image, 0, 0);
   context.save();
+  context.translate(x, y);
   context.beginPath();
-  context.rect(x, y, width, width);
+  context.rect(0, 0, width, width);
   context.clip();
-  context.drawImage(small, x - step / 2, y - step / 2, side * step, side * step);
-  context.strokeStyle = `rgba(${red}, ${green}, ${blue}, 0.6)`;
-  context.lineWidth = lineWidth;
-  context.beginPath();
-  for (const level of levels(low, high)) {
-    for (const [x0, y0, x1, y1] of contour(values, side, level)) {
-      context.moveTo(x + x0 * step, y + y0 * step);
-      context.lineTo(x + x1 * step, y + y1 * step);
-    }
-  }
-  context.stroke();
+  surfaceIn(context, values, side, width, colour, ends(values), lineWidth);
   context.restore();
 }
