@@ -60,7 +60,7 @@ export function drawAxes(paint, key, plot) {
   });
   paint.put("back", `${key} xname`, "text", { x: (left + right) / 2, y: bottom + 34, class: "note" }, x.name);
   paint.put("back", `${key} yname`, "text",
-    { x: left - 40, y: top - 15, class: "note", style: "text-anchor:start" }, y.name);
+    { x: left - 40, y: top - 18, class: "note", style: "text-anchor:start" }, y.name);
 }
 
 // Return the path through points [x, y] of a chart; a point without a value interrupts it.

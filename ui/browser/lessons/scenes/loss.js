@@ -12,7 +12,7 @@ import { GRADES, PLACES, TURN, direction, playground, queryOf } from "../example
 
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
 // where the names of the losses are: a margin, and pixels from the curve there
-const NAMES = { zeroOne: [-1.5, 0, -14], hinge: [-1.5, 0, -16], squaredHinge: [-0.72, 62, 4], logistic: [-1.5, 4, 20] };
+const NAMES = { zeroOne: [-1.5, 0, 16], hinge: [-1.5, 0, -16], squaredHinge: [-0.72, 62, 4], logistic: [-1.5, 4, 20] };
 const clamped = (value, low, high) => Math.min(Math.max(value, low), high);
 
 export const lossScene = (stage) => new Loss(stage);
@@ -58,7 +58,8 @@ class Loss {
     return {
       t: number(this.t), value: number(LOSSES[this.loss].value(this.t)), short: number(Math.max(0, 1 - this.t)),
       nearest: nearest ? words.losses[nearest.loss] : "", gap: nearest ? number(nearest.gap) : "",
-      loss: words.losses[this.loss], trained: words.losses[this.trained()], pairs: String(list.length), wrong: count(({ t }) => t <= 0),
+      loss: words.losses[this.loss], trained: words.losses[this.trained()],
+      pairs: String(list.length), wrong: count(({ t }) => t <= 0),
       pulling: count(({ pull }) => pull > 0), silent: count(({ pull }) => pull === 0),
       total: number(list.reduce((sum, one) => sum + one.cost, 0), 1), length: number(Math.hypot(...this.w)),
     };
