@@ -30,7 +30,7 @@ GUESSES = {
 }
 """A prediction of a reader for each lesson, as the address has it."""
 STEPS = 5
-SIZE, TILE, GAP = (1024, 640), (560, 350), 8
+SIZE, TILE, GAP = (1120, 700), (560, 350), 8
 """Pixels of a window, and of its picture in a sheet; pixels between pictures."""
 QUALITY = 70
 

@@ -19,6 +19,7 @@ import { Toolbar } from "./toolbar.js";
 
 const REST = 200; // milliseconds without a change until the steps of training and the answer are computed
 const PARTS = [...NAMES, "pairs"]; // of a comparison: approximations of the kernel, and lines of all pairs
+const EVERY = 2; // trainings until the next part, while something is held
 const planes = new WeakMap();
 
 export default function plane({ data, parentElement, setStateValue }) {
@@ -156,12 +157,13 @@ class Plane extends Painted {
     return found;
   }
 
-  // Compare kernels; while something is held, one part at each training: all of them take longer than a frame.
+  // Compare kernels; while something is held, one part at every second training: all take longer than a frame.
   compare(world) {
     const { map } = world.settings, learn = (name) => (name === map ? this.model : this.learn(world, name));
     const known = this.similar?.side === this.documents.length ? this.similar.approximations : null;
     this.turn += 1;
-    this.due = this.held() && known ? [PARTS[this.turn % PARTS.length]] : PARTS;
+    const part = PARTS[this.turn / EVERY % PARTS.length]; // none between two parts
+    this.due = this.held() && known ? PARTS.filter((one) => one === part) : PARTS;
     this.fresh = NAMES.filter((name) => this.due.includes(name));
     if (!this.model || !this.data.kernel) this.similar = null;
     else if (this.fresh.length) {

@@ -173,7 +173,7 @@ export function plane({ x, y, width }, extent) {
 export function layout({ width: w, height: h }, { below = 0.45, gap = 24 } = {}) {
   const [width, height] = [Math.max(w, 240), Math.max(h, 240)]; // a figure that is not shown yet has no size
   if (width > 1.15 * height) {
-    const side = Math.min(height - 40, width * 0.5);
+    const side = Math.min(height - 40, width * (width < 720 ? 0.42 : 0.5)); // charts and sliders need room
     return { square: { x: 0, y: 26, width: side, height: side },
       rest: { x: side + gap, y: 0, width: width - side - gap, height }, wide: true };
   }
