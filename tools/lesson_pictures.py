@@ -1,4 +1,4 @@
-"""Pictures of every step of every lesson: `make lesson-pictures`, or `python -m tools.lesson_pictures [FOLDER]`.
+"""Pictures of every step of every lesson: `make lesson-pictures`, or `python -m tools.lesson_pictures`.
 
 Each lesson becomes one sheet with its five steps, small enough for the documentation (docs/lessons.md).
 """
