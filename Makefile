@@ -22,7 +22,7 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help install app test stories test-postgres coverage e2e screens faults lessons docs lint types js wheel wheel-all container lock audit bench soak clean
+.PHONY: help install app test stories test-postgres coverage e2e screens faults lessons lesson-pictures docs lint types js wheel wheel-all container lock audit bench soak clean
 
 help:
 	@echo 'make install           .venv with what requirements/dev.txt names (PYTHON=python3.12 chooses)'
@@ -34,7 +34,8 @@ help:
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
 	@echo 'make screens           pictures of every page, wide, narrow and dark, into screens/'
 	@echo 'make faults            pictures of what a visitor sees when something fails, into screens/faults/ (root, for disks of their own)'
-	@echo 'make lessons           the lessons as single HTML files that open from a disk; FOLDER=lessons'
+	@echo 'make lessons           lessons and Playground as single HTML files that open from a disk; FOLDER=lessons'
+	@echo 'make lesson-pictures   the pictures of docs/lessons.md: every step of every lesson'
 	@echo 'make docs              the documentation into static/docs, from where the app links to it'
 	@echo 'make lint              ruff, rules and format'
 	@echo 'make types             mypy --strict on rankviz/'
@@ -96,6 +97,9 @@ faults: install
 # esbuild, which joins the scripts, comes with what `make js` needs
 lessons: install $(JS_STAMP)
 	$(BIN)/python -m tools.lessons $(if $(FOLDER),"$(FOLDER)")
+
+lesson-pictures: install $(JS_STAMP)
+	$(BIN)/python -m tools.lesson_pictures
 
 docs: install $(JS_STAMP)
 	$(BIN)/python -m tools.docs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tools.browser import wait_settled
@@ -57,6 +58,15 @@ def darken(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK)
     wait_settled(page)
+
+
+def barriers(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the problems that axe-core finds, minor ones excepted, with some of their elements."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    told = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    found = [one for one in told if one["impact"] != "minor"]
+    return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
 
 
 def sidebar(page: Page) -> Locator:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from helpers import OF_STORE, assert_no_errors_shown, box, darken, follow, query_of, sidebar
+from helpers import OF_STORE, assert_no_errors_shown, barriers, box, darken, follow, query_of, sidebar
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import REPOSITORY, Server, open_page, wait_settled
@@ -267,12 +266,6 @@ def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Pa
     box = page.get_by_test_id("stMain").locator(".js-plotly-plot").first.bounding_box()
     assert box is not None
     assert box["y"] < 300
-
-
-def barriers(page: Page) -> list[tuple[str, list[str]]]:
-    """Return the problems that axe-core finds, minor ones excepted, with some of their elements."""
-    found = [one for one in Axe().run(page).response["violations"] if one["impact"] != "minor"]
-    return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
 
 
 @pytest.mark.parametrize("name", sorted(OF_STORE))

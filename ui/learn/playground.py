@@ -80,13 +80,36 @@ def packed(scene: Scene) -> dict[str, Any]:
         "documents": [[number, *one] for number, one in scene.in_order],
         "moved": [[number, *place] for number, place in scene.moved.items()],
         "turned": [[number, *place] for number, place in scene.turned.items()],
-        "edge": EDGE,
-        "far": FAR,
+        "set": f"{scene.plane} {scene.each} {scene.seed}",
+        "seed": scene.seed,
+        "next": max([len(scene.drawn), *(number + 1 for number in scene.changed)]),
+        "byHand": scene.by_hand,
     }
 
 
-def colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
-    """Return the colours of grades and of the method, for the current theme."""
+def look(feature_map: str, *, dark: bool) -> dict[str, Any]:
+    """Return what the plane needs for a map and a theme: colours, words, and the largest values."""
+    kind = MAPS[feature_map]
+    return {
+        "edge": EDGE,
+        "far": FAR,
+        "most": MOST,
+        "map": feature_map,
+        "kernel": kind.has_kernel,
+        "approximates": kind.approximates,
+        "colours": _colours(feature_map, dark=dark),
+        "words": {
+            "full": words.FULL.format(most=MOST),
+            "answer": words.answers(kind),
+            "matrices": words.MATRICES,
+            "frequencies": words.FREQUENCIES,
+            "side": {"goal": words.goal(dark=dark), "own": words.own_marks(kind), "note": words.note(kind)},
+        },
+    }
+
+
+def _colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
+    """Return the colours of grades, of the methods and of matrices, for a theme."""
 
     def shown(colour: str) -> str:
         return ON_DARK.get(colour, colour) if dark else colour
@@ -96,6 +119,8 @@ def colours(feature_map: str, *, dark: bool) -> dict[str, Any]:
         "grades": [shown(one) for one in GRADE_COLOURS],
         "method": methods[feature_map],
         "methods": methods,
+        "ink": TEXT_COLOURS["dark" if dark else "light"],
+        "below": "#d55e00",
     }
 
 
@@ -139,31 +164,14 @@ def letor(data: RankingData) -> bytes:
 
 
 def _sent(held: PlaneState) -> dict[str, Any]:
-    scene, dark = held.scene, st.context.theme.type == "dark"
-    name, kind = _now(MAP), MAPS[_now(MAP)]
-    ink = {"ink": TEXT_COLOURS["dark" if dark else "light"], "below": "#d55e00"}
-    return packed(scene) | {
+    scene, name = held.scene, _now(MAP)
+    sent = packed(scene) | look(name, dark=st.context.theme.type == "dark")
+    sent["words"]["plane"] = f"The plane: {words.about(scene)}"
+    return sent | {
         "rev": held.seen,
-        "set": f"{scene.plane} {scene.each} {scene.seed}",
-        "next": max([len(scene.drawn), *(number + 1 for number in scene.changed)]),
-        "most": MOST,
         "undo": len(held.before),
-        "byHand": scene.by_hand,
-        "map": name,
-        "kernel": kind.has_kernel,
-        "approximates": kind.approximates,
         "loss": _now(PLANE_LOSS),
-        "seed": scene.seed,
-        "sliders": [_slider(setting) for setting in SLIDERS.values()],
-        "colours": colours(name, dark=dark) | ink,
-        "words": {
-            "plane": f"The plane: {words.about(scene)}",
-            "full": words.FULL.format(most=MOST),
-            "answer": words.answers(kind),
-            "matrices": words.MATRICES,
-            "frequencies": words.FREQUENCIES,
-            "side": {"goal": words.goal(dark=dark), "own": words.own_marks(kind), "note": words.note(kind)},
-        },
+        "sliders": [slider(setting, _now(setting), name) for setting in SLIDERS.values()],
     }
 
 
@@ -171,20 +179,20 @@ SLIDERS = {"m": M, "gamma": PLANE_GAMMA, "C": C}
 """Settings that are set beside the plane, by their names in its script."""
 
 
-def _slider(setting: Setting) -> dict[str, Any]:
+def slider(setting: Setting, value: Any, feature_map: str) -> dict[str, Any]:
     """Return a setting's values, as its widget holds them, with their texts."""
     control, offer = control_of(setting), setting.offer
     steps = (
         list(range(offer.low, offer.high + 1)) if isinstance(offer, Powers) else list(setting.offer.values)
     )
-    compared = setting is M and MAPS[_now(MAP)].has_kernel  # by the approximations beside the plane
-    unread = not (compared or _read_by_map(_now(MAP))(setting))
+    compared = setting is M and MAPS[feature_map].has_kernel  # by the approximations beside the plane
+    unread = not (compared or _read_by_map(feature_map)(setting))
     return {
         "name": next(name for name, one in SLIDERS.items() if one is setting),
         "label": setting.label,
         "help": " ".join([setting.help, *[words.UNREAD] * unread]),
         "steps": steps,
-        "raw": control.to_widgets(_now(setting))[setting.key],
+        "raw": control.to_widgets(value)[setting.key],
         "shown": [setting.format(control.from_widget(raw)) for raw in steps],
         "unread": unread,
     }
@@ -193,7 +201,7 @@ def _slider(setting: Setting) -> dict[str, Any]:
 def _take_slider(change: Mapping[str, Any]) -> None:
     """Write a slider's value into its widget, which keeps the address."""
     setting = SLIDERS.get(str(change.get("name")))
-    if setting is not None and change.get("raw") in _slider(setting)["steps"]:
+    if setting is not None and change.get("raw") in slider(setting, _now(setting), _now(MAP))["steps"]:
         st.session_state[setting.key] = change["raw"]
 
 

@@ -78,8 +78,8 @@ def note(kind: MapKind) -> str:
     if not kind.has_kernel:
         return "Lines of equal score are parallel."
     return (
-        "Documents by query and grade; darker: more similar. ‖·‖: Frobenius norm. Circle: similarity 0.5 to "
-        "the chosen mark."
+        "Documents by query and grade; stronger: more similar. ‖·‖: Frobenius norm. Circle: similarity 0.5 "
+        "to the chosen mark."
     )
 
 

@@ -44,8 +44,8 @@
 //
 // To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
 // mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
-// kit/paint.js has marks and grips (dragged, and moved by keys), kit/plot.js axes, kit/sketch.js a curve that the
-// reader draws, kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces,
+// kit/paint.js has marks and grips (dragged, and moved by keys), kit/sketch.js a curve that the reader draws,
+// kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces,
 // kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
@@ -229,7 +229,7 @@ class Lesson {
     if (step.help) parts.push(told("p", step.help, { class: "help" }));
     this.link = null;
     if (step.page && this.scene.link() && this.app !== undefined) {
-      this.link = made("a", { class: "page" }, step.page);
+      this.link = told("a", step.page, { class: "page" });
       parts.push(made("p", {}, this.link));
     }
     this.side.replaceChildren(...parts);

@@ -1,8 +1,9 @@
 // Draw on canvases: the surface with its contours, waves, pairs, kernel matrices.
 
+import { made } from "../shell/elements.js";
 import { BEYOND, MISORDERED, WITHIN, classOf, contour, crests, levels } from "./geometry.js";
 
-const small = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : null; // none in tests without a browser
+let small = null; // a canvas for a surface's points
 const DARKEST = 0.5; // opacity of the method's colour at the highest score
 
 // Clear a canvas and scale it to CSS pixels.
@@ -17,10 +18,13 @@ export function cleared(canvas, width, height = width) {
 
 export const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
+export const drawSurface = (canvas, values, side, size, colour, range) => (
+  surfaceIn(cleared(canvas, size), values, side, size, colour, range));
+
 // Colour by score, stronger for higher scores, with lines of equal score; `range` is fixed during playback.
-export function drawSurface(canvas, values, side, size, colour, range) {
-  const context = cleared(canvas, size), [low, high] = range, [red, green, blue] = rgb(colour);
-  const image = new ImageData(side, side), { data } = image;
+export function surfaceIn(context, values, side, size, colour, [low, high], lineWidth = 1) {
+  const [red, green, blue] = rgb(colour), pixels = (small ??= made("canvas")).getContext("2d");
+  const image = pixels.createImageData(side, side), { data } = image;
   for (let at = 0, to = 0; at < values.length; at++, to += 4) {
     const share = Math.min(Math.max((values[at] - low) / (high - low), 0), 1);
     data[to] = red;
@@ -28,13 +32,13 @@ export function drawSurface(canvas, values, side, size, colour, range) {
     data[to + 2] = blue;
     data[to + 3] = 255 * DARKEST * share;
   }
-  small.width = small.height = side;
-  small.getContext("2d").putImageData(image, 0, 0);
+  if (small.width !== side) small.width = small.height = side;
+  pixels.putImageData(image, 0, 0);
   const step = size / (side - 1); // the outer points of the grid lie on the edge
   context.drawImage(small, -step / 2, -step / 2, side * step, side * step);
   context.strokeStyle = `rgba(${red}, ${green}, ${blue}, 0.55)`;
   for (const level of levels(low, high)) {
-    context.lineWidth = Math.abs(level) < 1e-12 ? 2 : 1;
+    context.lineWidth = Math.abs(level) < 1e-12 ? lineWidth + 1 : lineWidth;
     lines(context, contour(values, side, level), (place) => place * step);
   }
 }
@@ -106,13 +110,11 @@ function stroke(context, segments, colour, alpha, width = 1.1) {
 // Draw a matrix (side × side): ink by value, another colour below 0, full at `most`.
 export function drawMatrix(canvas, values, side, ink, below, most = 1) {
   if (canvas.width !== side) canvas.width = canvas.height = side;
-  const image = new ImageData(Math.max(side, 1), Math.max(side, 1)), { data } = image;
-  for (let at = 0, to = 0; at < values.length; at++, to += 4) {
-    const share = values[at] / most, [red, green, blue] = share < 0 ? below : ink;
-    data[to] = red;
-    data[to + 1] = green;
-    data[to + 2] = blue;
-    data[to + 3] = 255 * Math.min(1, Math.abs(share));
+  const image = new ImageData(Math.max(side, 1), Math.max(side, 1)), pixels = new Uint32Array(image.data.buffer);
+  const [dark, other] = [ink, below].map(([red, green, blue]) => red | (green << 8) | (blue << 16));
+  for (let at = 0; at < values.length; at++) {
+    const share = values[at] / most, opacity = Math.min(255 * Math.abs(share), 255);
+    pixels[at] = (share < 0 ? other : dark) | (opacity << 24);
   }
   canvas.getContext("2d").putImageData(image, 0, 0);
 }

@@ -18,8 +18,8 @@ export class Kernels {
     this.element = made("div", { class: "matrices" }, ...Array.from(this.pictures.values(), (one) => one.figure));
   }
 
-  // Draw what `kernelsOf` returns; `words` has the captions, with places for numbers.
-  show({ side, K, approximations }, words, colours, documents) {
+  // Draw what `kernelsOf` returns of `names`; `words` has the captions, with places for numbers.
+  show({ side, K, approximations }, names, words, colours, documents) {
     const inks = [rgb(colours.ink), rgb(colours.below)];
     const matrix = (name, values, text) => {
       drawMatrix(this.pictures.get(name).canvas, values, side, ...inks);
@@ -27,6 +27,7 @@ export class Kernels {
     };
     matrix("K", K, words.K);
     for (const { name, model, approximate, error, share } of approximations) {
+      if (!names.includes(name)) continue;
       const right = counted(ordered(model.pairs, scoresOf(model, model.weights))), n = counted(model.pairs.length);
       const values = { m: model.map.m, right, n, error: percent(share) };
       const told = (text) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]);

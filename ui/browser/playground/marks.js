@@ -1,6 +1,6 @@
 // Marks of the plane: documents and landmarks; also the arrow w and the circle of a kernel.
 
-import { shape } from "../shell/elements.js";
+import { shape, write } from "../shell/elements.js";
 import { placeOfName } from "./geometry.js";
 import { DIAMOND, SHAPES } from "./shapes.js";
 
@@ -30,27 +30,23 @@ export class Marks {
     for (const one of list) {
       const element = this.known.get(one.key) ?? this.add(one);
       const [title, mark] = element.children;
-      if (one.label) set(element, "aria-label", one.label);
+      if (one.label) write(element, "aria-label", one.label);
       if (one.title && title.textContent !== one.title) title.textContent = one.title;
-      set(mark, "d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
-      set(mark, "fill", one.fill);
-      set(mark, "stroke", one.stroke);
-      element.classList.toggle("chosen", one.chosen);
-      this.move(one);
+      write(mark, "d", one.kind === "landmark" ? DIAMOND : SHAPES[one.query].path);
+      write(mark, "fill", one.fill);
+      write(mark, "stroke", one.stroke);
+      write(element, "class", `mark ${one.kind}${one.chosen ? " chosen" : ""}`);
+      write(element, "transform", `translate(${one.x} ${one.y}) scale(${one.size})`);
     }
   }
 
   add(one) {
     const children = [shape("title"), shape("path")];
-    const element = shape("g", { class: `mark ${one.kind}`, tabindex: "0", role: "button" }, ...children);
+    const element = shape("g", { tabindex: "0", role: "button" }, ...children);
     element.dataset.key = one.key;
     this.known.set(one.key, element);
     this[one.kind === "landmark" ? "landmarks" : "documents"].append(element);
     return element;
-  }
-
-  move({ key, x, y, size }) {
-    set(this.known.get(key), "transform", `translate(${x} ${y}) scale(${size})`);
   }
 
   focus(key) {
@@ -70,11 +66,6 @@ export class Marks {
       this.extra.append(shape("circle", { cx: reach.x, cy: reach.y, r: reach.r, class: "reach", stroke: colour }));
     }
   }
-}
-
-// Write only changes: most marks stay while one is dragged.
-function set(element, name, value) {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 export const sizeOf = (grade) => 0.9 + BIGGER * grade;

@@ -26,10 +26,13 @@ function ptrOf(documents) {
   return [...ptr, documents.length];
 }
 
+let ranks = {}; // of the last seed: drawing them takes as long as a tenth of the training
+
 // Draw landmarks among different documents: those with the smallest random numbers, so the others stay where
 // they are when a document comes or goes.
 export function landmarksOf({ documents, settings: { m, seed }, moved }) {
-  const rank = random(seed).permutation(NUMBERS), seen = new Set();
+  if (ranks.seed !== seed) ranks = { seed, of: random(seed).permutation(NUMBERS) };
+  const rank = ranks.of, seen = new Set();
   const different = [...documents].sort((a, b) => rank[a.id] - rank[b.id])
     .filter(({ x, y }) => !seen.has(`${x} ${y}`) && seen.add(`${x} ${y}`));
   return different.slice(0, m).map(({ x, y }, number) => ({ number, x, y, ...moved.get(number) }));
@@ -81,12 +84,15 @@ export const ordered = ({ winner, loser }, scores) => (
 
 const length = (values) => Math.sqrt(dot(values, values));
 
-// Return K by query and grade, and both approximations: K̃ = ΦΦᵀ, its error ‖K̃ − K‖/‖K‖, and the model `learn(name)`.
-export function kernelsOf(world, learn) {
-  const documents = [...world.documents].sort((a, b) => a.query - b.query || a.grade - b.grade);
-  const x = places(documents), n = documents.length, K = kernelMatrix(x, x, 2, world.settings.gamma);
-  const approximations = NAMES.map((name) => {
-    const model = learn(name), { map } = model, approximate = gram(map.transform(x), n, map.m);
+// Return K by query and grade, and approximations: K̃ = ΦΦᵀ, its error ‖K̃ − K‖/‖K‖, and the model `learn(name)`.
+export function kernelsOf({ documents, settings: { gamma } }, learn, names = NAMES) {
+  const grade = (i) => documents[i].grade, query = (i) => documents[i].query;
+  const order = Array.from(documents.keys()).sort((i, j) => query(i) - query(j) || grade(i) - grade(j));
+  const x = places(order.map((i) => documents[i])), n = order.length, K = kernelMatrix(x, x, 2, gamma);
+  const approximations = names.map((name) => {
+    const model = learn(name), { map: { m }, features } = model, sorted = new Float64Array(n * m);
+    order.forEach((i, row) => sorted.set(features.subarray(i * m, (i + 1) * m), row * m));
+    const approximate = gram(sorted, n, m);
     const error = approximate.map((v, k) => v - K[k]);
     return { name, model, approximate, error, share: length(error) / length(K) };
   });

@@ -3,7 +3,7 @@
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
 import { crests, ends, tallied } from "./geometry.js";
 import { sizeOf } from "./marks.js";
-import { EXTENT, ordered, scoresOf, surfaceOf } from "./model.js";
+import { EXTENT, NAMES, ordered, scoresOf, surfaceOf } from "./model.js";
 import { counted, labelOf, nameOfFrequency, titleOf, titleOfWave } from "./telling.js";
 
 const STRONGEST = 3; // waves that are drawn
@@ -30,7 +30,8 @@ export class Painted {
     this.paintMarks();
     this.paintSide();
     this.paintWords();
-    this.restyled = this.fresh = false;
+    this.restyled = false;
+    this.fresh = [];
   }
 
   // Return the weights at the shown step, which may lie between two.
@@ -53,7 +54,7 @@ export class Painted {
   }
 
   paintSegments() {
-    const { colours } = this.data, strong = cleared(this.chosenPairs, this.size);
+    const { colours } = this.data;
     this.tallies = this.model ? tallied(this.model.pairs, this.scores) : [];
     if (!this.model) cleared(this.segments, this.size);
     if (!this.model) return;
@@ -66,8 +67,8 @@ export class Painted {
       colours: this.style.pairs,
     };
     this.strong = this.strongest();
-    if (drawn.chosen >= 0) drawChosen(strong, drawn);
-    if (this.turn) return; // thousands of lines take longer than the training
+    if (drawn.chosen >= 0) drawChosen(this.surface.getContext("2d"), drawn);
+    if (!this.due.includes("pairs")) return; // thousands of lines take longer than the training
     const context = cleared(this.segments, this.size);
     if (this.strong.length) drawWaves(context, this.strong, this.size, EXTENT, colours.method);
     drawPairs(context, drawn);
@@ -102,12 +103,14 @@ export class Painted {
     const landmarks = (this.landmarks ?? []).map((one) => ({
       key: `z${one.number}`, kind: "landmark", one, alpha: alphas[one.number], ...at(one), size: k * 1.05,
       fill: alphas[one.number] > 0 ? colours.method : paper, stroke: colours.method,
+      chosen: `z${one.number}` === this.chosen,
     }));
     const documents = this.documents.map((one, order) => ({
       key: `d${one.id}`, kind: "document", one, query: one.query, score: this.scores[order], tally: this.tallies[order],
       ...at(one), size: k * sizeOf(one.grade), fill: colours.grades[one.grade], stroke: ink,
+      chosen: `d${one.id}` === this.chosen,
     }));
-    return [...landmarks, ...documents].map((mark) => ({ ...mark, chosen: mark.key === this.chosen }));
+    return [...landmarks, ...documents];
   }
 
   paintMarks() {
@@ -146,8 +149,9 @@ export class Painted {
         nameOfFrequency);
     }
     this.kernels.element.hidden = !this.similar;
-    if (this.similar && (this.fresh || this.restyled)) {
-      this.kernels.show(this.similar, words.matrices, colours, this.documents);
+    const changed = this.restyled ? NAMES : this.fresh;
+    if (this.similar && changed.length) {
+      this.kernels.show(this.similar, changed, words.matrices, colours, this.documents);
     }
     if (this.restyled) this.side.show({ ...words.side, lines: this.key() });
   }

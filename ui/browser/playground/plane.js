@@ -9,7 +9,7 @@ import { after, bestDirection, clamped, documentsOf, lostSliders, nextId } from 
 import { hands } from "./hands.js";
 import { Kernels } from "./kernels.js";
 import { Marks } from "./marks.js";
-import { frequenciesOf, inOrder, kernelsOf, landmarksOf, ordered, scoresOf, trained } from "./model.js";
+import { NAMES, frequenciesOf, inOrder, kernelsOf, landmarksOf, ordered, scoresOf, trained } from "./model.js";
 import { Painted } from "./painting.js";
 import { Player } from "./player.js";
 import { Side } from "./side.js";
@@ -18,7 +18,8 @@ import { answerOf } from "./telling.js";
 import { Toolbar } from "./toolbar.js";
 
 const REST = 200; // milliseconds without a change until the steps of training and the answer are computed
-const EVERY = 3; // trainings until kernels are compared and all pairs drawn again, while something is held
+const PARTS = [...NAMES, "pairs"]; // of a comparison: approximations of the kernel, and lines of all pairs
+const EVERY = 2; // trainings until the next part, while something is held
 const planes = new WeakMap();
 
 export default function plane({ data, parentElement, setStateValue }) {
@@ -36,7 +37,9 @@ class Plane extends Painted {
     this.brush = { grade: 1, query: 0 };
     this.shown = "misordered";
     this.adding = false;
-    this.turn = 0; // trainings since kernels were compared
+    this.turn = 0; // trainings while something is held
+    this.due = PARTS;
+    this.fresh = []; // approximations to draw again
     this.landmarks = [];
     this.waves = [];
     this.warm = new Map(); // weights of the last training, by map
@@ -51,7 +54,6 @@ class Plane extends Painted {
   build(parent) {
     this.surface = made("canvas", { class: "layer" });
     this.segments = made("canvas", { class: "layer" });
-    this.chosenPairs = made("canvas", { class: "layer" });
     this.svg = shape("svg", { role: "group", tabindex: "-1", "aria-label": "What can be moved" });
     this.marks = new Marks(this.svg);
     this.status = made("p", { class: "status", role: "status" });
@@ -70,7 +72,7 @@ class Plane extends Painted {
       pairs: (name) => { this.shown = name; this.draw(); },
     });
     this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments,
-      this.chosenPairs, this.svg);
+      this.svg);
     this.root = made("div", { class: "playground" }, this.answer, made("div", { class: "beside" },
       this.toolbar.element, this.sliders.element, made("div", { class: "main" }, this.square), this.player.element,
       this.side.element), this.status);
@@ -134,13 +136,17 @@ class Plane extends Painted {
     this.stale = false;
     this.documents = inOrder(this.documents);
     const world = this.world(), { map } = world.settings;
-    this.learned = this.keyOf(world);
+    this.learned = this.held() ? null : this.keyOf(world);
     this.path = null;
     this.player.end();
     this.model = this.documents.length ? this.learn(world, map) : null;
     this.landmarks = map === "nystroem" ? landmarksOf(world) : [];
     this.waves = map === "fourier" ? frequenciesOf(world) : [];
-    this.fresh = this.compare(world);
+    this.compare(world);
+  }
+
+  held() {
+    return Boolean(this.drag?.moved || this.frequencies.held || this.sliders.waiting.size);
   }
 
   // Train a map from its last weights.
@@ -151,14 +157,20 @@ class Plane extends Painted {
     return found;
   }
 
-  // Compare kernels; while something is held, not at every training: each comparison may take as long.
+  // Compare kernels; while something is held, one part at every second training: all take longer than a frame.
   compare(world) {
-    const held = this.drag?.moved || this.frequencies.held || this.sliders.waiting.size;
-    this.turn = held ? (this.turn + 1) % EVERY : 0;
-    if (this.turn) return false;
     const { map } = world.settings, learn = (name) => (name === map ? this.model : this.learn(world, name));
-    this.similar = this.model && this.data.kernel ? kernelsOf(world, learn) : null;
-    return true;
+    const known = this.similar?.side === this.documents.length ? this.similar.approximations : null;
+    this.turn += 1;
+    const part = PARTS[this.turn / EVERY % PARTS.length]; // none between two parts
+    this.due = this.held() && known ? PARTS.filter((one) => one === part) : PARTS;
+    this.fresh = NAMES.filter((name) => this.due.includes(name));
+    if (!this.model || !this.data.kernel) this.similar = null;
+    else if (this.fresh.length) {
+      const found = kernelsOf(world, learn, this.fresh), { approximations } = found;
+      this.similar = { ...found, approximations: NAMES.map((one) => (
+        approximations.find(({ name }) => name === one) ?? known.find(({ name }) => name === one))) };
+    }
   }
 
   rest() {
@@ -175,8 +187,7 @@ class Plane extends Painted {
     }
     this.player.load(this.path?.length ?? 1);
     this.answer.textContent = answerOf(this.data.words.answer, facts);
-    this.turn = EVERY - 1;
-    this.fresh = this.compare(world);
+    this.compare(world);
     this.draw();
   }
 

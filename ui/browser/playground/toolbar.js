@@ -1,6 +1,6 @@
 // The toolbar above the plane: grade, query and actions of a document.
 
-import { made, shape } from "../shell/elements.js";
+import { made, shape, write } from "../shell/elements.js";
 import { SHAPES } from "./shapes.js";
 
 export const PAIRS = { misordered: "Misordered pairs", all: "All pairs", none: "No pairs" };
@@ -26,11 +26,11 @@ export class Toolbar {
 
   show({ grade, query, colours, adding, chosen, undo, byHand }) {
     this.grades.forEach((one, k) => {
-      one.setAttribute("aria-pressed", k === grade);
-      one.style.setProperty("--grade", colours[k]);
+      write(one, "aria-pressed", String(k === grade));
+      write(one, "style", `--grade: ${colours[k]}`);
     });
-    this.queries.forEach((one, k) => one.setAttribute("aria-pressed", k === query));
-    this.add.setAttribute("aria-pressed", adding);
+    this.queries.forEach((one, k) => write(one, "aria-pressed", String(k === query)));
+    write(this.add, "aria-pressed", String(adding));
     this.drop.disabled = !chosen;
     this.undo.disabled = !undo;
     this.reset.disabled = !byHand;

@@ -12,7 +12,7 @@
 // nudge(right, up) gets −1, 0 or 1 from the arrow keys, 5 times that with Shift; press() is a click, Enter or space;
 // enter() is a double click, Enter or space; drop() follows a drag. value is { now, low, high, text } of a slider.
 
-import { shape } from "../../shell/elements.js";
+import { shape, write } from "../../shell/elements.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const FAR = 5;
@@ -119,12 +119,6 @@ export class Paint {
     event.preventDefault();
     event.stopPropagation();
   }
-}
-
-// Write changes only; null removes an attribute.
-function write(element, name, value) {
-  if (value === null || value === false || value === undefined) element.removeAttribute(name);
-  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
 // Attributes of a mark that belongs to a term of the formula.

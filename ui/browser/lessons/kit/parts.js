@@ -3,9 +3,8 @@
 // A box is { x, y, width, height } in pixels. A chart is a box with scales: `plot.x(value)` and `plot.y(value)` are
 // pixels, `plot.from(px, py)` are values. kit/sketch.js takes it as well.
 
-import { cleared, rgb } from "../../playground/draw.js";
-import { contour, ends, levels } from "../../playground/geometry.js";
-import { made } from "../../shell/elements.js";
+import { cleared, surfaceIn } from "../../playground/draw.js";
+import { ends } from "../../playground/geometry.js";
 
 // Colours of methods, on light and on dark, as on every page; tests/pages/test_lesson_links.py holds them equal.
 const METHODS = {
@@ -61,7 +60,7 @@ export function drawAxes(paint, key, plot) {
   });
   paint.put("back", `${key} xname`, "text", { x: (left + right) / 2, y: bottom + 34, class: "note" }, x.name);
   paint.put("back", `${key} yname`, "text",
-    { x: left - 40, y: top - 15, class: "note", style: "text-anchor:start" }, y.name);
+    { x: left - 40, y: top - 18, class: "note", style: "text-anchor:start" }, y.name);
 }
 
 // Return the path through points [x, y] of a chart; a point without a value interrupts it.
@@ -174,7 +173,7 @@ export function plane({ x, y, width }, extent) {
 export function layout({ width: w, height: h }, { below = 0.45, gap = 24 } = {}) {
   const [width, height] = [Math.max(w, 240), Math.max(h, 240)]; // a figure that is not shown yet has no size
   if (width > 1.15 * height) {
-    const side = Math.min(height - 40, width * 0.5);
+    const side = Math.min(height - 40, width * (width < 720 ? 0.42 : 0.5)); // charts and sliders need room
     return { square: { x: 0, y: 26, width: side, height: side },
       rest: { x: side + gap, y: 0, width: width - side - gap, height }, wide: true };
   }
@@ -191,25 +190,11 @@ export const ticksOf = (side, extent) => {
 
 // Draw scores on such a grid into a square of a canvas: stronger for higher scores, with lines of equal score.
 export function drawSurface(context, values, side, { x, y, width }, colour, lineWidth = 1) {
-  const [low, high] = ends(values), [red, green, blue] = rgb(colour), step = width / (side - 1);
-  const small = made("canvas", { width: side, height: side }), pixels = small.getContext("2d");
-  const image = pixels.createImageData(side, side);
-  values.forEach((value, at) => image.data.set([red, green, blue, (110 * (value - low)) / (high - low)], 4 * at));
-  pixels.putImageData(image, 0, 0);
   context.save();
+  context.translate(x, y);
   context.beginPath();
-  context.rect(x, y, width, width);
+  context.rect(0, 0, width, width);
   context.clip();
-  context.drawImage(small, x - step / 2, y - step / 2, side * step, side * step);
-  context.strokeStyle = `rgba(${red}, ${green}, ${blue}, 0.6)`;
-  context.lineWidth = lineWidth;
-  context.beginPath();
-  for (const level of levels(low, high)) {
-    for (const [x0, y0, x1, y1] of contour(values, side, level)) {
-      context.moveTo(x + x0 * step, y + y0 * step);
-      context.lineTo(x + x1 * step, y + y1 * step);
-    }
-  }
-  context.stroke();
+  surfaceIn(context, values, side, width, colour, ends(values), lineWidth);
   context.restore();
 }

@@ -68,7 +68,7 @@ export class Sketch {
 
   draw(paint, layer, grips, plot, { label, changed }) {
     const changes = (act) => (...how) => { act(...how); changed(); };
-    const area = { x: plot.left, y: plot.top - 10, width: plot.width, height: plot.height + 20 };
+    const area = { x: plot.left - 12, y: plot.top - 10, width: plot.width + 24, height: plot.height + 20 };
     paint.grip(grips, "sketch area", "rect", { ...area, class: "area", role: null, tabindex: null }, {
       drag: changes((px, py) => this.stroke(...plot.from(px, py))),
       drop: () => { this.last = null; },

@@ -4,7 +4,7 @@ import { LOSSES } from "../../core/ranking.js";
 import { drawDocument } from "../kit/look.js";
 import { Motion } from "../kit/motion.js";
 import { Paint, ofTerm } from "../kit/paint.js";
-import { Plot } from "../kit/plot.js";
+import { chart, drawAxes } from "../kit/parts.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "../examples/pulls.js";
@@ -12,7 +12,7 @@ import { GRADES, PLACES, TURN, direction, playground, queryOf } from "../example
 
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
 // where the names of the losses are: a margin, and pixels from the curve there
-const NAMES = { zeroOne: [-1.5, 0, -14], hinge: [-1.5, 0, -16], squaredHinge: [-0.72, 62, 4], logistic: [-1.5, 4, 20] };
+const NAMES = { zeroOne: [-1.5, 0, 16], hinge: [-1.5, 0, -16], squaredHinge: [-0.72, 62, 4], logistic: [-1.5, 4, 20] };
 const clamped = (value, low, high) => Math.min(Math.max(value, low), high);
 
 export const lossScene = (stage) => new Loss(stage);
@@ -58,7 +58,8 @@ class Loss {
     return {
       t: number(this.t), value: number(LOSSES[this.loss].value(this.t)), short: number(Math.max(0, 1 - this.t)),
       nearest: nearest ? words.losses[nearest.loss] : "", gap: nearest ? number(nearest.gap) : "",
-      loss: words.losses[this.loss], pairs: String(list.length), wrong: count(({ t }) => t <= 0),
+      loss: words.losses[this.loss], trained: words.losses[this.trained()],
+      pairs: String(list.length), wrong: count(({ t }) => t <= 0),
       pulling: count(({ pull }) => pull > 0), silent: count(({ pull }) => pull === 0),
       total: number(list.reduce((sum, one) => sum + one.cost, 0), 1), length: number(Math.hypot(...this.w)),
     };
@@ -73,10 +74,13 @@ class Loss {
     return this.lit === term ? " lit" : "";
   }
 
-  // The Playground with this loss; it trains all of these but 0/1.
+  // The Playground trains all of these losses but 0/1, which has no slope.
+  trained() {
+    return this.loss === "zeroOne" ? "squaredHinge" : this.loss;
+  }
+
   link() {
-    const loss = this.loss === "zeroOne" ? "" : `&ploss=${encodeURIComponent(LOSSES[this.loss].label)}`;
-    return `${playground(PLACES)}${loss}`;
+    return `${playground(PLACES)}&ploss=${encodeURIComponent(LOSSES[this.trained()].label)}`;
   }
 
   stop() {
@@ -88,13 +92,13 @@ class Loss {
   draw() {
     const { width, height } = this.stage, { words } = this.stage;
     const top = this.step === 0 || this.step === 3 ? 96 : 40;
-    const box = { left: 36, top, width: Math.max(width - 52, 100), height: Math.max(height - top - 60, 100) };
-    this.plot = new Plot(box, [LOW, HIGH], [0, TOP]);
+    const box = { x: 0, y: top - 26, width: Math.max(width, 160), height: Math.max(height - top + 10, 170) };
+    this.plot = chart(box, axis(LOW, HIGH, words.margin), axis(0, TOP, words.penalty));
     this.paint.draw(() => {
       this.drawZones();
-      this.plot.axes(this.paint, "back", {
-        xTicks: [-2, -1, 0, 1, 2, 3], yTicks: [0, 1, 2, 3, 4, 5], xName: words.margin, yName: words.penalty,
-      });
+      drawAxes(this.paint, "loss", this.plot);
+      const { left, width: across, height: up } = this.plot;
+      this.paint.clip("lines", { x: left - 4, y: this.plot.top - 4, width: across + 8, height: up + 8 });
       if (this.step === 0 || this.step === 3) this.drawPair();
       if (this.step === 1) this.drawSketch();
       if (this.step >= 2) this.drawLosses();
@@ -110,7 +114,7 @@ class Loss {
     const zone = { x: plot.x(LOW), y: plot.top, width: plot.x(0) - plot.x(LOW), height: plot.height };
     this.paint.put("back", "zone", "rect", { ...zone, class: "zone" });
     [["wrong", -1.25], ["right", 2.25]].forEach(([side, t]) => (
-      this.paint.put("back", side, "text", { x: plot.x(t), y: bottom + 38, class: "note" }, words[side])));
+      this.paint.put("back", side, "text", { x: plot.x(t), y: bottom + 34, class: "note" }, words[side])));
   }
 
   // One pair on a line of scores, with its margin between them.
@@ -161,7 +165,7 @@ class Loss {
       const share = step === 2 ? clamped(this.drawn - k, 0, 1) : 1;
       if (share === 0) return;
       const kind = step === 3 || (step === 4 && loss === this.loss) ? " chosen" : step === 4 ? " dim" : "";
-      const d = loss === "zeroOne" ? stepPath(plot) : plot.curve(LOSSES[loss].value);
+      const d = loss === "zeroOne" ? stepPath(plot) : curveOf(plot, LOSSES[loss].value);
       const style = share < 1 ? `opacity:${share}` : null;
       const look = { d, class: `loss ${loss}${kind}${this.glow("loss")}`, style };
       this.paint.put("lines", loss, "path", { ...look, ...ofTerm("loss") });
@@ -248,6 +252,12 @@ class Loss {
     this.changed();
   }
 }
+
+const axis = (low, high, name) => ({
+  ends: [low, high], name, ticks: Array.from({ length: high - low + 1 }, (_, k) => [low + k, number(low + k, 0)]),
+});
+const curveOf = (plot, f) => plot.path(Array.from({ length: 201 }, (_, k) => LOW + ((HIGH - LOW) * k) / 200)
+  .map((t) => [t, f(t)]));
 
 // 0/1 falls at t = 0; a curve through samples would slope there.
 const stepPath = (plot) => `M${plot.x(LOW)} ${plot.y(1)}H${plot.x(0)}V${plot.y(0)}H${plot.x(HIGH)}`;

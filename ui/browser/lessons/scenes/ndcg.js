@@ -8,7 +8,8 @@ import {
   K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs,
 } from "../examples/lists.js";
 
-const SECONDS = 6, STEP = 0.01, EDGE = 14, HIGHEST = 3; // the largest gain
+const SECONDS = 6, STEP = 0.01, EDGE = 14, WIDE = 480;
+const HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
 const BEST = [...LIST].sort((a, b) => b - a);
 const clamped = (value) => Math.min(Math.max(value, 0), 1);
@@ -213,7 +214,8 @@ class List {
   drawGauges() {
     const swaps = this.step === 1 || this.step === 2, { words, height, width } = this.stage;
     const top = this.base + this.tile + (swaps ? 62 : 44), rows = this.step === 4 ? KINDS : swaps ? ROWS : [LIST, BEST];
-    const names = this.step === 4 ? words.kinds : swaps ? words.rows : words.formula;
+    const whole = this.step === 4 ? words.kinds : swaps ? words.rows : words.formula;
+    const names = width < WIDE ? whole.map((name) => name.split(":")[0]) : whole; // beside a value
     const x = EDGE, length = Math.max(width - 2 * EDGE, 100), high = Math.min((height - top - 6) / 3, 62);
     if (this.step === 0) return;
     rows.forEach((row, k) => {
