@@ -12,7 +12,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -21,6 +21,7 @@ import streamlit as st
 from rankviz.common.errors import DataError, SettingError
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
+from ui.controls.widgets import LOCKED, locked
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
@@ -61,12 +62,15 @@ class View:
         The lecturer's text, in Markdown.
     bare : bool
         True if the sidebar is hidden.
+    locked : bool
+        True if controls show their values but cannot be moved.
     """
 
     page: str
     query: Mapping[str, str]
     text: str = ""
     bare: bool = False
+    locked: bool = False
 
     @property
     def title(self) -> str:
@@ -83,10 +87,7 @@ class Sequence:
 
     def json(self) -> str:
         """Return the text of its file."""
-        views = [
-            {"page": one.page, "query": dict(one.query), "text": one.text, "bare": one.bare}
-            for one in self.views
-        ]
+        views = [asdict(one) for one in self.views]
         return json.dumps(
             {"format": FORMAT, "title": self.title, "views": views}, ensure_ascii=False, indent=1
         )
@@ -135,24 +136,20 @@ def _wrong(found: str, expected: str) -> DataError:
 def _view(one: Any, number: int) -> View:
     """Check a view of a file."""
     one = one if isinstance(one, dict) else {}
-    page, query, text, bare = (
-        one.get("page"),
-        one.get("query", {}),
-        one.get("text", ""),
-        one.get("bare", False),
-    )
+    page, query, text = one.get("page"), one.get("query", {}), one.get("text", "")
+    bare, locked = one.get("bare", False), one.get("locked", False)
     if page not in [entry.file for entry in ENTRIES]:
         raise _wrong(f"view {number} has no page of this app", 'such as "page": "train"')
     if not isinstance(query, dict) or len(query) > MOST_PARAMETERS:
         raise _wrong(f"the query of view {number} cannot be read", 'such as {"C": "-4"}')
     if not all(_is_text(item, LONGEST_VALUE) for pair in query.items() for item in pair):
         raise _wrong(f"the query of view {number} has other values than texts", 'such as {"C": "-4"}')
-    if not _is_text(text) or not isinstance(bare, bool):
+    if not _is_text(text) or not isinstance(bare, bool) or not isinstance(locked, bool):
         raise _wrong(
-            f"text or bare of view {number} cannot be read",
+            f"text, bare or locked of view {number} cannot be read",
             f"a text of at most {LONGEST_TEXT:,} letters, and true or false",
         )
-    return View(page, {key: value for key, value in query.items() if key not in _OWN}, text, bare)
+    return View(page, {key: value for key, value in query.items() if key not in _OWN}, text, bare, locked)
 
 
 def own() -> Sequence:
@@ -238,6 +235,18 @@ def followed() -> Place | None:
     return st.session_state.get(_FOLLOWED)
 
 
+def lock() -> None:
+    """Lock the controls if the view of the address asks for it; never for the lecturer of the class."""
+    try:
+        place = followed()
+    except SettingError:  # the bar reports it
+        place = None
+    view = place.sequence.views[place.at - 1] if place is not None and place.at else None
+    asked = view is not None and view.locked and AT in st.query_params
+    leads = place is not None and CLASSES.leads(place.code, visitor())
+    st.session_state[LOCKED] = asked and not leads
+
+
 def report_gap(text: str) -> None:
     """Count the gap of a prediction for the followed class, if there is one (a callback)."""
     place: Place | None = st.session_state.get(_FOLLOWED)
@@ -278,6 +287,8 @@ def show_bar() -> None:
         st.html(ways, unsafe_allow_javascript=True, width="content")
         if view.text and on_step:
             st.markdown(formatted(view.text), width="content")
+        if locked():
+            st.caption(words.CONTROLS_LOCKED, width="content")
         if place.code:
             st.fragment(_progress, run_every=REFRESH)(place)
 

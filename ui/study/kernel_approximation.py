@@ -21,7 +21,7 @@ from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import COMPONENTS, Bound
+from ui.controls.widgets import COMPONENTS, Bound, locked
 from ui.shell.figures import Figures, capital, show_table
 from ui.shell.texts import describe
 from ui.study import kernel_approximation_computations as computations
@@ -115,7 +115,7 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
         selection_mode="multi",
         key="also",
         bind="query-params",
-        disabled=not known,
+        disabled=not known or locked(),
         help=texts.HELP["also"],
     )
     return [known[words] for words in chosen or ()]
