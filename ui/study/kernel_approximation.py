@@ -135,10 +135,14 @@ def draws(asked: Comparison) -> None:
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
     m = asked.spec.n_components
     with place:
+
+        def make() -> computations.Made:
+            return kernel_error.error_figure(table, slopes, asked.norm, m, asked.named), table
+
+        of = (asked.norm, draws, asked.grid, asked.variants, asked.named)
         FIGURES.show(
             "kernel-error",
-            kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
-            table,
+            *computations.made_once("error", asked, of, make),
             texts.reading(found, table, slopes, asked.norm, m),
             norm=kernel_error.NORM_NAMES[asked.norm],
             maps=kernel_error.joined_names(asked.variants),
