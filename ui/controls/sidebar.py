@@ -103,6 +103,7 @@ def sidebar(
         with st.expander("More settings", expanded=_costs_are_wrong()):
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
+    with st.sidebar:
         _presets_and_link()
     if on_page:
         _draw_on_page(on_page, unread)
