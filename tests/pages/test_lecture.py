@@ -16,6 +16,7 @@ from ui.controls.sequence import KEY, MOST_VIEWS, Sequence, View, in_words
 from ui.learn.lecture import example
 from ui.shell import words
 from ui.shell.texts import formatted
+from ui.shell.visitors import COOKIE
 from ui.work.classes import CLASSES, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
 
 LECTURE = Sequence(
@@ -266,12 +267,14 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert any(code in one.value for one in app.markdown)
     student = open_page("playground", **{"class": code.lower(), "at": "2"})
     assert "2 / 4" in bar(student)
+    assert any(COOKIE in one.proto.body for one in student.get("html"))  # else each step counts anew
     found = CLASSES.report(code)
     assert found is not None
     assert dict(found.steps) == {2: 1}
     app.button(key="close-class").click().run()
     assert CLASSES.report(code) is None
     assert "open-class" in [one.key for one in app.button]
+    assert app.session_state[KEY] == example()
 
 
 def test_a_page_in_its_state_is_added(open_page: Opener) -> None:

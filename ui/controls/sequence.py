@@ -27,7 +27,7 @@ from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import ALONE, LARGE, TITLE, is_on
 from ui.shell.texts import escaped, formatted
-from ui.shell.visitors import visitor
+from ui.shell.visitors import keep_visitor, visitor
 from ui.work.classes import CLASSES, Report
 
 PACKED, CODE, AT = "seq", "class", "at"
@@ -278,6 +278,7 @@ def show_bar() -> None:
         return
     on_step = AT in st.query_params
     if place.code and on_step:
+        keep_visitor()  # a step is a new session: without it a student would be counted at each
         CLASSES.arrive(place.code, visitor(), place.at)
     view = place.sequence.views[place.at - 1]
     style = f"<style>{_BARE}</style>" if view.bare and on_step else ""

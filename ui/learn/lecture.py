@@ -23,6 +23,7 @@ from ui.controls.sequence import (
     View,
     change,
     followed,
+    leave,
     own,
 )
 from ui.learn import lecture_words as words
@@ -253,6 +254,8 @@ def _open() -> None:
 def _close(code: str) -> None:
     CLASSES.close(code, visitor())
     st.session_state.pop(_CLASS, None)
+    change(own())  # keeps a lecture that only the address had
+    leave()
 
 
 def _join() -> None:
