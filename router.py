@@ -11,7 +11,7 @@ from ui.controls.link import (
     report_unread,
 )
 from ui.controls.navigation import configure, entry_of
-from ui.controls.sequence import show_bar
+from ui.controls.sequence import lock, show_bar
 from ui.controls.settings import switch_if_requested
 from ui.controls.sidebar import show_link, sidebar
 from ui.defaults import prepare
@@ -31,6 +31,7 @@ try:
         link = link_as_opened()
         uploads.before_sidebar()
         switches()
+        lock()
         entry = entry_of(page)
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own, on_page=entry.on_page)
         show_account()

@@ -37,7 +37,7 @@ from rankviz.common.numbers import small
 from rankviz.datasets import find_datasets, open_fold, write_letor
 from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
-from rankviz.plots import kernel_error
+from rankviz.plots import kernel_error, nystroem_fourier
 from rankviz.plots.kernel_error import choice_name
 from rankviz.plots.nystroem_fourier import principal_plane
 from rankviz.plots.style import evenly
@@ -474,6 +474,35 @@ def test_the_race_says_what_it_asks() -> None:
 
 def test_small_numbers() -> None:
     assert [small(v) for v in (0.0, 0.0421, 7.12e-5, 1e-12)] == ["0", "0.042", "7.1 × 10⁻⁵", "1.0 × 10⁻¹²"]
+
+
+def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    for name in ("matrices", "plane", "draws", "rankings"):
+        own = getattr(nystroem_fourier, f"{name}_figure")
+
+        def note(*of: Any, name: str = name, own: Callable[..., Any] = own, **how: Any) -> Any:
+            made.append(name)
+            return own(*of, **how)
+
+        monkeypatch.setattr(nystroem_fourier, f"{name}_figure", note)
+    first = open_page("kernel_approximation", m=5)
+    assert sorted(made) == ["draws", "matrices", "plane", "rankings"]
+    again = open_page("kernel_approximation", m=5)
+    assert len(made) == 4
+    assert figures(again) == figures(first)
+    for settings, anew in (
+        ({"m": 5, "maps": "true"}, ["matrices"]),
+        ({"m": 5, "of": "query"}, ["draws", "matrices"]),
+        ({"m": 5, "c": 0}, ["draws", "rankings"]),
+        ({"m": 10}, ["draws", "matrices", "plane", "rankings"]),
+        ({"m": 5, "earlier": "3"}, ["draws"]),
+    ):
+        made.clear()
+        open_page("kernel_approximation", **settings)
+        assert sorted(made) == anew, settings
 
 
 def test_the_errors_of_a_draw_are_computed_once_for_visitors_who_come_together(

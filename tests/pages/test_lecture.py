@@ -11,12 +11,17 @@ from conftest_pages import opened
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.errors import DataError, SettingError
+from ui.controls import sequence
 from ui.controls.sequence import KEY, MOST_ANSWERS, MOST_VIEWS, Sequence, View, in_words
 from ui.learn.lecture import example
+from ui.shell import words
 from ui.shell.texts import formatted
+from ui.shell.visitors import COOKIE
 from ui.work.classes import CLASSES, IDLE, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
 
-LECTURE = Sequence("A & ü", (View("train", {"C": "-4", "data": "a b"}, "*one*", True), View("home", {})))
+LECTURE = Sequence(
+    "A & ü", (View("train", {"C": "-4", "data": "a b"}, "*one*", True, True), View("home", {}))
+)
 
 
 # --- sequences ----------------------------------------------------------------------------------------------
@@ -44,6 +49,7 @@ def test_a_view_never_takes_another_sequence_with_it() -> None:
         ({"query": {str(k): "" for k in range(100)}}, "view 2"),
         ({"text": "x" * 5000}, "view 2"),
         ({"bare": "yes"}, "view 2"),
+        ({"locked": 1}, "view 2"),
     ],
 )
 def test_a_wrong_view_is_named(change: dict[str, object], named: str) -> None:
@@ -243,6 +249,48 @@ def test_a_step_is_a_new_session_and_a_view_is_added_to_the_followed_lecture(ope
     assert app.session_state[KEY].views[-1].page == "weights"
 
 
+def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:
+    views = (View("kernel_approximation", {"c": "-6", "of": "query"}, locked=True), View("train", {}))
+    packed = Sequence("L", views).packed()
+    app = open_page("kernel_approximation", seq=packed, at="1", c="-6", of="query")
+    bound = [
+        *app.slider,
+        *app.selectbox,
+        *app.select_slider,
+        *app.number_input,
+        *app.toggle,
+        *app.button_group,
+    ]
+    own = [one for one in bound if one.key not in ("large", "alone") and "-size" not in one.key]  # pictures
+    assert len(own) > 15
+    assert not [one.key for one in own if not one.disabled]
+    assert [app.slider(key="c").value, app.session_state["of"]] == [-6, "query"]
+    assert app.button(key="new-draw").disabled
+    assert words.CONTROLS_LOCKED in [one.value for one in app.caption]
+    app.query_params.clear()  # the page is left by the menu
+    app.run()
+    assert not app.slider(key="c").disabled
+    other = open_page("train", seq=packed, at="2")
+    assert not other.slider(key="c").disabled
+
+
+def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(
+    open_by_menu: Opener, open_page: Opener
+) -> None:
+    app = open_by_menu("lecture")
+    app.button(key="lecture-example").click().run()
+    app.toggle(key="locked-2-1").set_value(True).run()
+    assert [one.locked for one in app.session_state[KEY].views] == [False, False, True, False]
+    app.button(key="open-class").click().run()
+    code = str(app.session_state["lecture-class"])
+    student = open_page("kernel_approximation", **{"class": code, "at": "3"})
+    assert student.slider(key="c").disabled
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequence, "visitor", lambda: CLASSES._open[code].lecturer)
+        assert not student.run().slider(key="c").disabled
+    CLASSES.close(code, CLASSES._open[code].lecturer)
+
+
 @pytest.mark.parametrize("wrong", [{"seq": "damaged"}, {"class": "NOSUCH"}])
 def test_a_wrong_link_says_so_and_shows_the_page(open_page: Opener, wrong: dict[str, str]) -> None:
     app = open_page("weights", at="1", **wrong)
@@ -261,12 +309,14 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert any(code in one.value for one in app.markdown)
     student = open_page("playground", **{"class": code.lower(), "at": "2"})
     assert "2 / 4" in bar(student)
+    assert any(COOKIE in one.proto.body for one in student.get("html"))  # else each step counts anew
     found = CLASSES.report(code)
     assert found is not None
     assert dict(found.steps) == {2: 1}
     app.button(key="close-class").click().run()
     assert CLASSES.report(code) is None
     assert "open-class" in [one.key for one in app.button]
+    assert app.session_state[KEY] == example()
 
 
 def test_a_page_in_its_state_is_added(open_page: Opener) -> None:

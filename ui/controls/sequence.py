@@ -12,7 +12,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -22,12 +22,13 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import is_text
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
+from ui.controls.widgets import LOCKED, locked
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import ALONE, LARGE, TITLE, is_on
 from ui.shell.texts import escaped, formatted
-from ui.shell.visitors import visitor
+from ui.shell.visitors import keep_visitor, visitor
 from ui.work.classes import CLASSES, Report
 
 PACKED, CODE, AT = "seq", "class", "at"
@@ -64,12 +65,15 @@ class View:
         The lecturer's text, in Markdown.
     bare : bool
         True if the sidebar is hidden.
+    locked : bool
+        True if controls show their values but cannot be moved.
     """
 
     page: str
     query: Mapping[str, str]
     text: str = ""
     bare: bool = False
+    locked: bool = False
 
     @property
     def title(self) -> str:
@@ -86,10 +90,7 @@ class Sequence:
 
     def json(self) -> str:
         """Return the text of its file."""
-        views = [
-            {"page": one.page, "query": dict(one.query), "text": one.text, "bare": one.bare}
-            for one in self.views
-        ]
+        views = [asdict(one) for one in self.views]
         return json.dumps(
             {"format": FORMAT, "title": self.title, "views": views}, ensure_ascii=False, indent=1
         )
@@ -138,24 +139,20 @@ def _wrong(found: str, expected: str) -> DataError:
 def _view(one: Any, number: int) -> View:
     """Check a view of a file."""
     one = one if isinstance(one, dict) else {}
-    page, query, text, bare = (
-        one.get("page"),
-        one.get("query", {}),
-        one.get("text", ""),
-        one.get("bare", False),
-    )
+    page, query, text = one.get("page"), one.get("query", {}), one.get("text", "")
+    bare, locked = one.get("bare", False), one.get("locked", False)
     if page not in [entry.file for entry in ENTRIES]:
         raise _wrong(f"view {number} has no page of this app", 'such as "page": "train"')
     if not isinstance(query, dict) or len(query) > MOST_PARAMETERS:
         raise _wrong(f"the query of view {number} cannot be read", 'such as {"C": "-4"}')
     if not all(is_text(item, LONGEST_VALUE) for pair in query.items() for item in pair):
         raise _wrong(f"the query of view {number} has other values than texts", 'such as {"C": "-4"}')
-    if not is_text(text, LONGEST_TEXT) or not isinstance(bare, bool):
+    if not is_text(text, LONGEST_TEXT) or not isinstance(bare, bool) or not isinstance(locked, bool):
         raise _wrong(
-            f"text or bare of view {number} cannot be read",
+            f"text, bare or locked of view {number} cannot be read",
             f"a text of at most {LONGEST_TEXT:,} letters, and true or false",
         )
-    return View(page, {key: value for key, value in query.items() if key not in _OWN}, text, bare)
+    return View(page, {key: value for key, value in query.items() if key not in _OWN}, text, bare, locked)
 
 
 def own() -> Sequence:
@@ -241,6 +238,18 @@ def followed() -> Place | None:
     return st.session_state.get(_FOLLOWED)
 
 
+def lock() -> None:
+    """Lock the controls if the view of the address asks for it; never for the lecturer of the class."""
+    try:
+        place = followed()
+    except SettingError:  # the bar reports it
+        place = None
+    view = place.sequence.views[place.at - 1] if place is not None and place.at else None
+    asked = view is not None and view.locked and AT in st.query_params
+    leads = place is not None and CLASSES.leads(place.code, visitor())
+    st.session_state[LOCKED] = asked and not leads
+
+
 def report_gap(text: str) -> None:
     """Count the gap of a prediction for the followed class, if there is one (a callback)."""
     place: Place | None = st.session_state.get(_FOLLOWED)
@@ -272,6 +281,7 @@ def show_bar() -> None:
         return
     on_step = AT in st.query_params
     if place.code and on_step:
+        keep_visitor()  # a step is a new session: without it a student would be counted at each
         CLASSES.arrive(place.code, visitor(), place.at)
     view = place.sequence.views[place.at - 1]
     style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
@@ -281,6 +291,8 @@ def show_bar() -> None:
         st.html(ways, unsafe_allow_javascript=True, width="content")
         if view.text and on_step:
             st.markdown(formatted(view.text), width="content")
+        if locked():
+            st.caption(words.CONTROLS_LOCKED, width="content")
         if place.code:
             st.fragment(_progress, run_every=REFRESH)(place)
 

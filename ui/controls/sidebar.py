@@ -44,7 +44,7 @@ from ui.controls.settings import (
     is_read,
     preset,
 )
-from ui.controls.widgets import Bound, mirrored
+from ui.controls.widgets import Bound, locked, mirrored
 from ui.shell import words
 from ui.shell.page import KEPT_ALONE, TITLE
 from ui.work.folds import fold_of
@@ -103,6 +103,7 @@ def sidebar(
         with st.expander("More settings", expanded=_costs_are_wrong()):
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
+    with st.sidebar:
         _presets_and_link()
     if on_page:
         _draw_on_page(on_page, unread)
@@ -217,7 +218,7 @@ def _presets_and_link() -> None:
     box = st.expander("Share and presets", key="share-and-presets", on_change="rerun")
     with box:
         for name in PRESETS:
-            st.button(name, on_click=_apply, args=(name,), width="stretch")
+            st.button(name, on_click=_apply, args=(name,), width="stretch", disabled=locked())
     st.session_state[_LINK] = box if box.open else None
 
 
@@ -284,6 +285,7 @@ def show_undo() -> None:
         help=f"Now: {_in_words(changed.since)}. Before: {_in_words(changed.before)}.",
         on_click=_back,
         type="tertiary",
+        disabled=locked(),
     )
 
 

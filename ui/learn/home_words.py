@@ -8,7 +8,7 @@ WELCOME = "Rank documents, and see why"
 TITLE = "How many features are enough?"
 LIST = {
     "about": "A query, its documents, and the NDCG of their order",
-    "query": "A query and six documents. Numbers are grades: 2 is best.",
+    "query": "Six documents that were found for one query. Squares show grades: 2 is best.",
     "weight": "Weight of the text against the title",
     "title": "Title counts",
     "text": "Text counts",
@@ -16,8 +16,10 @@ LIST = {
     "sum": "NDCG = {dcg} / {ideal} (the best order) = {ndcg}. {right} of {pairs} pairs are in order.",
 }
 LEARNS = (
-    "Each row adds **gain × discount** to the sum: a good document counts most at the top. A model finds "
-    "such a weight from **preference pairs**: two documents of one query with different grades."
+    "The slider is a weight: it says how much a match in the text counts. It gives each document a "
+    "**score**, and the highest comes first. Each row adds **gain × discount**: grade 2 has gain 3, and a "
+    "document counts less further down. **NDCG** compares the sum with that of the best order. A model "
+    "finds weights from **preference pairs**: two documents of one query with different grades."
 )
 DOORS = (
     ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to kernels"),

@@ -23,6 +23,7 @@ from ui.controls.sequence import (
     View,
     change,
     followed,
+    leave,
     own,
 )
 from ui.learn import lecture_words as words
@@ -94,7 +95,9 @@ def _row(k: int, view: View, key: str, *, last: bool) -> None:
     with st.container(border=True, key=f"lecture-view-{key}"):
         row = st.container(horizontal=True, vertical_alignment="center", gap="small")
         row.markdown(f"**{k + 1}. {view.title}**", width="stretch")
-        row.toggle(words.BARE, view.bare, key=f"bare-{key}", on_change=_edit, args=(k, "bare", f"bare-{key}"))
+        for name, label, hint in (("bare", words.BARE, None), ("locked", words.LOCKED, words.LOCKED_HELP)):
+            of = f"{name}-{key}"
+            row.toggle(label, getattr(view, name), key=of, help=hint, on_change=_edit, args=(k, name, of))
         act: Callable[..., Any] = row.button
         act(
             "",
@@ -251,6 +254,8 @@ def _open() -> None:
 def _close(code: str) -> None:
     CLASSES.close(code, visitor())
     st.session_state.pop(_CLASS, None)
+    change(own())  # keeps a lecture that only the address had
+    leave()
 
 
 def _join() -> None:

@@ -10,6 +10,10 @@ TITLE = "Title"
 TEXT = "Text above the page"
 TEXT_HELP = "Markdown with emphasis, lists and formulas. Links and pictures are shown as text."
 BARE = "Hide the sidebar"
+LOCKED = "Lock controls"
+LOCKED_HELP = (
+    "Settings and menus show their values, and students cannot change them. You can, while you lead a class."
+)
 UP, DOWN, REMOVE, OPEN = "Move up", "Move down", "Remove", "Open"
 UNDO = "Undo the last change"
 SAVE = "Save as a file"

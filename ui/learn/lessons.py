@@ -14,7 +14,7 @@ import streamlit as st
 
 from ui.controls.link import report_invalid
 from ui.controls.sequence import report_gap
-from ui.controls.widgets import write_address
+from ui.controls.widgets import locked, write_address
 from ui.shell.components import SCRIPTS, mount, record, text, whole
 
 FOLDER = SCRIPTS / "lessons"
@@ -66,6 +66,7 @@ def chosen() -> str:
         on_change=_choose,
         label_visibility="collapsed",
         width=280,
+        disabled=locked(),
     )
     return str(st.session_state[LESSON])
 

@@ -15,7 +15,8 @@ UNREAD = "Not used by this map."
 ABOUT = (
     "Each mark is a document: its position gives two features, its shape the query, colour and size the "
     "grade. Background and lines: the score. Drag marks; click twice to choose a landmark below a document. "
-    "Keys: Tab, arrows, 0–4 grade, Q query, Delete, Esc, Ctrl+Z."
+    "Keys: Tab, arrows, 0–4 grade, Q query, Delete, Esc, Ctrl+Z. The browser trains the model: only built-in "
+    "losses and feature maps are offered here."
 )
 UNREADABLE = "The link's changes could not be read; the original set is shown."
 TOO_LONG = ":material/link_off: Your changes are too long for a link; save the documents instead."

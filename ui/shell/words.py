@@ -98,6 +98,7 @@ ADD_VIEW_HELP = "Keeps this page with its settings. The Lecture page lists all v
 STEPS, STEP_BACK, STEP_ON, STEP_END = "Steps of the lecture", "← Back", "Next →", "End →"
 BACK_TO_STEP = "Back to step {at} of {n}"
 CLASS_CLOSED = "The class is closed."
+CONTROLS_LOCKED = ":material/lock: Controls are locked in this step."
 LECTURER_AT = "The lecturer is at step {at}."
 PARTICIPANTS = "{all} in the class: {here} at this step, {before} before it, {beyond} beyond it."
 PREDICTIONS = "Predictions: {answers}."

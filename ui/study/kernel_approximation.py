@@ -21,7 +21,7 @@ from rankviz.plots.style import approximations, style_of
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import COMPONENTS, Bound
+from ui.controls.widgets import COMPONENTS, Bound, locked
 from ui.shell.figures import Figures, capital, show_table
 from ui.shell.texts import describe
 from ui.study import kernel_approximation_computations as computations
@@ -115,7 +115,7 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
         selection_mode="multi",
         key="also",
         bind="query-params",
-        disabled=not known,
+        disabled=not known or locked(),
         help=texts.HELP["also"],
     )
     return [known[words] for words in chosen or ()]
@@ -135,10 +135,14 @@ def draws(asked: Comparison) -> None:
     slopes = {v: fitted_slope(table, v.map, found.n_distinct, v.choice) for v in asked.variants}
     m = asked.spec.n_components
     with place:
+
+        def make() -> computations.Made:
+            return kernel_error.error_figure(table, slopes, asked.norm, m, asked.named), table
+
+        of = (asked.norm, draws, asked.grid, asked.variants, asked.named)
         FIGURES.show(
             "kernel-error",
-            kernel_error.error_figure(table, slopes, asked.norm, m, asked.named),
-            table,
+            *computations.made_once("error", asked, of, make),
             texts.reading(found, table, slopes, asked.norm, m),
             norm=kernel_error.NORM_NAMES[asked.norm],
             maps=kernel_error.joined_names(asked.variants),

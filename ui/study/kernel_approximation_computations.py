@@ -6,6 +6,7 @@ A new γ keeps the draws; more draws or another variant add to the existing ones
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ from threading import Lock
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from rankviz.analysis.kernel_error import ComparedKernel, KernelErrors, Variant, errors_of, feature_seconds
@@ -29,6 +31,7 @@ from ui.controls.widgets import COMPONENTS
 from ui.shell.page import progress_bar
 from ui.work.folds import fold_of, normalised
 
+Made = tuple[go.Figure, pd.DataFrame]
 PART, QUERY_PART = "train", "vali"
 LARGEST_AT_ONCE = 500
 """Largest m of the curves, unless the sidebar's is larger."""
@@ -220,6 +223,15 @@ def _at(asked: Comparison) -> tuple[str, str, str, int, int, tuple[Variant, ...]
 
 
 _cached_at_m = partial(st.cache_resource, hash_funcs={Comparison: _at})
+
+
+@_cached_at_m(max_entries=64, show_spinner=False)
+def made_once(name: str, asked: Comparison, of: tuple[object, ...], _make: Callable[[], Made]) -> Made:
+    """Return what `_make` makes for a figure, such as its table: a class that comes at once makes it once.
+
+    `of` has all that it depends on, besides data, kernel, m, seed and the maps shown.
+    """
+    return _make()
 
 
 @_cached_at_m(max_entries=64, show_spinner=False)

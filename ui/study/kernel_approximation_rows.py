@@ -26,7 +26,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.curves import listed, report_left_out
 from ui.controls.settings import spec_from_state
 from ui.controls.sidebar import page_controls
-from ui.controls.widgets import Bound, write_address
+from ui.controls.widgets import Bound, locked, write_address
 from ui.shell.figures import Figures, report_untrained, show_answer
 from ui.study import kernel_approximation_computations as computations
 from ui.study import kernel_approximation_words as words
@@ -149,9 +149,11 @@ def _controls(asked: Comparison) -> View:
         help=words.HELP["new"],
         on_click=_new_draw,
         args=(asked.seed, earlier),
+        disabled=locked(),
     )
     if earlier:
-        row.place.button("Clear", key="clear-draws", type="tertiary", on_click=_set_earlier, args=((),))
+        how = {"type": "tertiary", "on_click": _set_earlier, "args": ((),), "disabled": locked()}
+        row.place.button("Clear", key="clear-draws", **how)
     return View(asked, of == "query", query, differences, earlier)
 
 
@@ -253,18 +255,19 @@ def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: 
 
 def _matrices(view: View) -> None:
     found = computations.matrices(computations.whole_draw(view.asked, view.asked.seed), view.place)
-    table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
-    errors = view.errors_at_m(view.asked.seed)
+    titles = {
+        name: f"error {words.error_words(error)}" for name, error in view.errors_at_m(view.asked.seed).items()
+    }
+
+    def make() -> computations.Made:
+        table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
+        return nystroem_fourier.matrices_figure(table, titles, differences=view.differences), table
+
     of = words.QUERY if view.of_query else words.SAMPLE
-    st.html(_CUT.format(panels=len(errors) + 1))
+    st.html(_CUT.format(panels=len(titles) + 1))
     FIGURES.show(
         "kernel-matrices",
-        nystroem_fourier.matrices_figure(
-            table,
-            {name: f"error {words.error_words(error)}" for name, error in errors.items()},
-            differences=view.differences,
-        ),
-        table,
+        *computations.made_once("matrices", view.asked, (view.place, view.differences), make),
         drawn=drawn(view.asked),
         of=of.format(shown=len(found.K), n=found.n_documents, query=view.query_id),
         n=found.n_documents,
@@ -274,11 +277,13 @@ def _matrices(view: View) -> None:
 
 
 def _plane(view: View) -> None:
-    table = computations.in_plane(view.asked)
+    def make() -> computations.Made:
+        table = computations.in_plane(view.asked)
+        return nystroem_fourier.plane_figure(table), table
+
     FIGURES.show(
         "kernel-plane",
-        nystroem_fourier.plane_figure(table),
-        table,
+        *computations.made_once("plane", view.asked, (), make),
         drawn=drawn(view.asked),
         maps=kernel_error.joined_names(view.asked.shown),
     )
@@ -287,13 +292,16 @@ def _plane(view: View) -> None:
 def _draws(view: View, records: list[RunRecord]) -> None:
     if records:
         report_untrained(records[0])
-    metrics = metric_vs_m.metric_data(records, QUERY_PART, (METRIC,))
-    table = nystroem_fourier.draws_data(view.errors, metrics)
-    grid = computations.grid_of(view.m)
+
+    def make() -> computations.Made:
+        metrics = metric_vs_m.metric_data(records, QUERY_PART, (METRIC,))
+        table, grid = nystroem_fourier.draws_data(view.errors, metrics), computations.grid_of(view.m)
+        return nystroem_fourier.draws_figure(table, METRIC, view.m, view.asked.seed, grid), table
+
+    of = (view.place, view.earlier, tuple(record.spec.hash for record in records))
     FIGURES.show(
         "kernel-draws",
-        nystroem_fourier.draws_figure(table, METRIC, view.m, view.asked.seed, grid),
-        table,
+        *computations.made_once("draws", view.asked, of, make),
         about=about(view.asked.spec),
         of="the documents of row 1" if view.of_query else "the compared training documents",
         m=view.m,
@@ -313,7 +321,6 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
         return
     scores = {name: record.scores[QUERY_PART] for name, record in models.items()}
     labels = [(style_of(name).name, own) for name, own in scores.items()]
-    table = ranked_list.rankings_data(labels, view.part, view.query)
     rows = view.part.query_slice(view.query)
     own = {name: of_all[rows] for name, of_all in scores.items() if name != EXACT}
     pairs, n = nystroem_fourier.disagreements(own, scores[EXACT][rows], view.part.y[rows])
@@ -327,10 +334,15 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
         )
     else:
         st.markdown(words.NO_PAIRS.format(query=view.query_id))
+
+    def make() -> computations.Made:
+        table = ranked_list.rankings_data(labels, view.part, view.query)
+        return nystroem_fourier.rankings_figure(table, pairs, places, k), table
+
+    of = (view.query, tuple((name, record.spec.hash) for name, record in models.items()))
     FIGURES.show(
         "kernel-rankings",
-        nystroem_fourier.rankings_figure(table, pairs, places, k),
-        table,
+        *computations.made_once("rankings", view.asked, of, make),
         drawn=drawn(view.asked),
         query=view.query_id,
         k=k,
