@@ -175,13 +175,18 @@ def page_of(spec: RunSpec, part: str, query: Any, metric: str = USUAL_METRIC) ->
 
 @st.fragment
 @errors_as_sentences()
-def show(spec: RunSpec, explain: Callable[..., None]) -> None:
-    """Draw everything below the head; it reruns by itself. `explain` draws why A is above B."""
+def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
+    """Draw everything below the head; it reruns by itself, unless the metric is not the `told` one.
+
+    `explain` draws why A is above B.
+    """
     st.html(f"<style>{STYLE}</style>")
     fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
     metric = metric_menu(row, help=words.METRIC_HELP)
+    if metric != told:  # the line below the head tells the effect by it
+        st.rerun()
     page, top = page_of(spec, part, query, metric), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
     alone = is_on(ALONE)
