@@ -168,8 +168,8 @@ def test_equal_values_are_not_distinguishable() -> None:
     found = compare(a, a + 3e-16)
     assert not found.distinguishable
     assert found.sentence("Nyström", "the linear model", "MAP") == (
-        "By MAP, Nyström does not differ significantly from the linear model with 21 queries, of which none differs "
-        "(difference 0.000, too many equal differences for a 95 % interval)"
+        "By MAP, Nyström does not differ significantly from the linear model with 21 queries, of which none "
+        "differs (difference 0.000, too many equal differences for a 95 % interval)"
     )
 
 

@@ -134,8 +134,8 @@ class Comparison:
             if math.isnan(low):
                 ends = f"too many equal differences for a {level} interval"
             return (
-                f"By {metric}, {name_a} does not differ significantly from {name_b} with {queries}{self._few()} "
-                f"(difference {with_minus(self.difference, '+z.3f')}, {ends})"
+                f"By {metric}, {name_a} does not differ significantly from {name_b} with {queries}"
+                f"{self._few()} (difference {with_minus(self.difference, '+z.3f')}, {ends})"
             )
         word = "better" if low > 0 else "worse"
         (near, far), digits = sorted((abs(low), abs(high))), self._digits()
