@@ -103,6 +103,16 @@ def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
     assert words.effect(both[:1], effect(HIGHER, HIGHER.but(n_components=100))) in effects(train)
 
 
+def test_a_kept_model_outlives_more_changes_than_the_trail_has_places(train: AppTest) -> None:
+    change(train, c=-3)
+    train.button(key="keep-comparing").click().run()
+    for c in range(-2, 2 + trail.MOST):
+        change(train, c=c)
+    last = SPEC.but(C=2.0 ** (1 + trail.MOST))
+    assert words.effect([("C", "2⁻⁴", "2⁵")], effect(SPEC, last)) in effects(train)
+    assert len(buttons(train)) == trail.MOST
+
+
 def test_another_fold_has_other_queries(train: AppTest) -> None:
     change(train, fold="Fold2")
     assert any(words.OTHER_QUERIES in one for one in effects(train))
