@@ -271,11 +271,13 @@ def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> s
 def _drop_explained(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
     """Return the rank at which a document was dropped last, and why it is elsewhere; None without a drop."""
     lines = [one for one in on if one.asked and editors.is_of(one, page.query)]
-    asked = next((one.asked for one in lines if getattr(one.change, "document", None) == document), 0)
     place = None if document is None else found.rank(document)
-    if not asked and document == editors.dragged(page.query) and on:  # only the other's grade changed
+    if place is None:
+        return None
+    asked = next((one.asked for one in lines if getattr(one.change, "document", None) == document), 0)
+    if not asked and document == editors.dragged(page.query):  # only the other's grade changed
         asked = editors.dropped_at()
-    if place is None or not 0 < asked <= len(found.now):
+    if not 0 < asked <= len(found.now):
         return None
     return Asked(asked, _because(page, found, place, asked - 1))
 
