@@ -2,7 +2,9 @@
 
 import streamlit as st
 
+from ui.controls import trail
 from ui.controls.navigation import experiment
+from ui.controls.widgets import metric_now
 from ui.model import what_if as views
 from ui.model.why import pair_of_a_list
 from ui.shell.errors import errors_as_sentences
@@ -12,10 +14,13 @@ from ui.work.jobs import run_or_wait
 
 spec = experiment()
 head("What if", str(describe(spec)))
+line = trail.place()
 with errors_as_sentences():
     if views.answers_at_once(spec):
         list_, training = st.container(), st.container()  # the list keeps its place
         with training:
             run_or_wait([spec], title=f"What if, {spec.dataset}")
+        metric = metric_now()
         with list_:
-            views.show(spec, pair_of_a_list)
+            views.show(spec, pair_of_a_list, metric)
+        trail.show_effect(line, spec, metric=metric)

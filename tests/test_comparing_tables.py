@@ -102,6 +102,8 @@ def test_the_table_of_tests_has_intervals_and_corrected_p() -> None:
     held = plain.delta("good", "MAP")
     assert held["holm"] > held["randomisation"]
     assert "Holm's correction over 4 comparisons" in found.legend
+    assert r"\begin{tabular}{llrrrrr}" in as_latex(found)
+    assert "| --- | --- | ---: |" in as_markdown(found)
 
 
 def test_a_single_query_has_no_interval_and_no_p() -> None:

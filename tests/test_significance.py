@@ -168,8 +168,8 @@ def test_equal_values_are_not_distinguishable() -> None:
     found = compare(a, a + 3e-16)
     assert not found.distinguishable
     assert found.sentence("Nyström", "the linear model", "MAP") == (
-        "By MAP, Nyström is not distinguishable from the linear model with 21 queries, of which none differs "
-        "(difference 0.000, too many equal differences for a 95 % interval)"
+        "By MAP, Nyström does not differ significantly from the linear model with 21 queries, of which none "
+        "differs (difference 0.000, too many equal differences for a 95 % interval)"
     )
 
 
@@ -208,7 +208,7 @@ def test_wording() -> None:
         "Nyström is worse than the linear model by 0.021 NDCG@10 (95 % interval [0.004, 0.038], 40 queries)"
     )
     assert neither.sentence(*names) == (
-        "By NDCG@10, Nyström is not distinguishable from the linear model with 21 queries "
+        "By NDCG@10, Nyström does not differ significantly from the linear model with 21 queries "
         "(difference −0.003, 95 % interval [−0.014, +0.009])"
     )
     assert slight.sentence(*names) == (
@@ -293,3 +293,8 @@ def test_an_effect_claims_no_more_than_the_queries_show(
     assert told.startswith("MAP +0.008")
     assert told.endswith(f"{n} queries: {verdict}")
     assert ("[" in told) == (not math.isnan(ends[0]))
+
+
+def test_no_end_of_a_significant_effect_reads_as_zero() -> None:
+    told = Comparison(Interval(-0.005, -0.024, -0.0002, 0.95, 40), 40).effect("MAP")
+    assert told == "MAP −0.0050 [−0.0240, −0.0002], 40 queries: significant"

@@ -114,6 +114,8 @@ MARKDOWN = Markup(_markdown, lambda text: f"**{text}**", lambda text: text)
 
 BETTER, WORSE = "↑", "↓"
 """Marks of contestants significantly better or worse than the baseline."""
+METRIC = "Metric"
+"""Heading of the column of names, which is aligned left."""
 NOTHING = "–"
 """The text of a cell without a value."""
 
@@ -177,7 +179,7 @@ def table_of_tests(comparison: Comparison, part: str = "", digits: int = 3) -> P
         for metric in comparison.metrics
         for one in comparison.matched.contestants
     )
-    columns = ("Metric", "Mean", "95 % interval", "Difference", "95 % interval", "p, Holm")
+    columns = (METRIC, "Mean", "95 % interval", "Difference", "95 % interval", "p, Holm")
     own = "Intervals of differences are paired by query; seeds of a query are averaged first."
     return PrintedTable(columns, rows, f"{_legend(comparison, part, 'metric')} {own}")
 
@@ -245,7 +247,7 @@ def as_latex(given: PrintedTable) -> str:
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{LATEX.text(given.legend)}}}",
-        rf"\begin{{tabular}}{{l{'r' * len(given.columns)}}}",
+        rf"\begin{{tabular}}{{l{''.join('l' if one == METRIC else 'r' for one in given.columns)}}}",
         r"\toprule",
         " & ".join(map(LATEX.text, ("Model", *given.columns))) + r" \\",
         r"\midrule",
@@ -261,7 +263,7 @@ def as_markdown(given: PrintedTable) -> str:
     """Format a table in GitHub's Markdown, with the legend below; foreign text is escaped."""
     lines = [
         _piped(map(MARKDOWN.text, ("Model", *given.columns))),
-        _piped(("---", *("---:" for _ in given.columns))),
+        _piped(("---", *("---" if one == METRIC else "---:" for one in given.columns))),
         *(_piped(_cells(row, MARKDOWN)) for row in given.rows),
         "",
         MARKDOWN.text(given.legend),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -70,7 +71,7 @@ def accept(
     `list_members`, `unpack` and `read_letor`, for folds without three parts, and beyond the limits.
     """
     found = list_members(uploads, limits)
-    folds, above, left_out = _recognised(found)
+    folds, above, left_out = _recognised(found, shown_name(uploads[0].name))
     _require_parts(folds)
     called = _tidy(name or above or _name_of(uploads))
     with hidden_folder(root) as made:
@@ -78,14 +79,17 @@ def accept(
             files = _written(folds, made, limits, room_on_disk, progress)
         notes: list[str] = []
         tested: dict[str, IntArray] = {}
+        widths: dict[str, int] = {}
         reading = progress_within(progress, _SHARE_OF_UNPACKING, 1 - _SHARE_OF_UNPACKING)
         cells = _Cells(limits.cells_for(sum(upload.size for upload in uploads)))
         for number, (fold, parts) in enumerate(folds.items()):
             share = progress_within(reading, number / len(folds), 1 / len(folds))
             told, tested[fold] = _checked(parts, files[fold], cells, share)
             notes += told
+            widths[fold] = cells.width
         counted = any(_split_group(part)[1] for parts in folds.values() for part in parts)
         notes += _folds_in_words({} if counted else tested, list(folds))
+        notes += _odd_folds(widths)
         whole = files["Fold1"].get(WHOLE)
         with exclusive():
             folder = publish(whole or made, root, called, ".txt" if whole else "")
@@ -115,7 +119,7 @@ def keep_fold(fold: Fold, root: Path, name: str) -> Path:
 # Recognition: file names give fold and part.
 
 
-def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
+def _recognised(found: Sequence[Member], sent: str) -> tuple[_Folds, str, list[str]]:
     """Return members by fold and part, the folder's name above the folds, and left-out files."""
     if len(found) == 1:
         return {"Fold1": {WHOLE: found[0]}}, "", []
@@ -131,7 +135,7 @@ def _recognised(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
                 raise _unclear(member, f"a second file for {part}", "Upload each part once.")
             parts[part] = member
     if not sets:
-        return _lone_file(found)
+        return _lone_file(found, sent)
     if len(sets) > 1:
         names = " and ".join(sorted("/".join(above) or "(no folder)" for above in sets))
         raise _unclear(found[0], f"{len(sets)} data sets: {names}", "Upload one at a time.")
@@ -159,7 +163,7 @@ def _require_parts(folds: _Folds) -> None:
             )
 
 
-def _lone_file(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
+def _lone_file(found: Sequence[Member], sent: str) -> tuple[_Folds, str, list[str]]:
     data = [member for member in found if not _PROSE.match(member.path[-1])]
     if len(data) == 1:
         rest = ["/".join(member.path) for member in found if member is not data[0]]
@@ -170,7 +174,7 @@ def _lone_file(found: Sequence[Member]) -> tuple[_Folds, str, list[str]]:
         f"{names}{more}",
         expected="train.txt, vali.txt and test.txt (in Fold1, Fold2, … if there are more), or one file",
         remedy="Name each file after its part.",
-        path=found[0].shown.partition(": ")[0] if found else None,
+        path=found[0].shown.partition(": ")[0] if found else sent,
     )
 
 
@@ -250,23 +254,33 @@ def _folds_in_words(tested: Mapping[str, IntArray], folds: Sequence[str]) -> lis
     return parts
 
 
+def _odd_folds(widths: Mapping[str, int]) -> list[str]:
+    """Ask about folds with another number of features than most."""
+    usual = Counter(widths.values()).most_common(1)[0][0]
+    return [
+        f"{fold} has {width} features, other folds {usual}: is it the same data set?"
+        for fold, width in widths.items()
+        if width != usual
+    ]
+
+
 class _Cells:
-    """Counter of an upload's matrix entries; a fold is as wide as its widest part."""
+    """Counter of an upload's matrix entries; a fold is as wide as its widest part, `width`."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._earlier_folds = self._documents = self._width = 0
+        self._earlier_folds = self._documents = self.width = 0
 
     def start_fold(self) -> None:
         """Begin the next fold."""
-        self._earlier_folds += self._documents * self._width
-        self._documents = self._width = 0
+        self._earlier_folds += self._documents * self.width
+        self._documents = self.width = 0
 
     def take(self, shown: str, n: int, d: int, line: int | None) -> None:
         """Count a part before allocation. Raises `DataError` beyond the limit."""
-        self._documents, self._width = self._documents + n, max(self._width, d)
+        self._documents, self.width = self._documents + n, max(self.width, d)
         room = self._limit - self._earlier_folds
-        check_room(self._documents, self._width, room, self._limit, path=shown, line=line)
+        check_room(self._documents, self.width, room, self._limit, path=shown, line=line)
 
 
 def _name_of(uploads: Sequence[Upload]) -> str:

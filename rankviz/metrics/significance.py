@@ -106,16 +106,21 @@ class Comparison:
 
     def effect(self, metric: str) -> str:
         """Say in short how far a is from b: "NDCG@10 +0.008 [−0.003, +0.018], 40 queries: significant"."""
-        queries, ends = queries_in_words(self.n_queries), ""
+        queries, ends, form = queries_in_words(self.n_queries), "", f"+z.{self._digits()}f"
         if self.interval.known:
-            ends = f" [{with_minus(self.interval.low, '+z.3f')}, {with_minus(self.interval.high, '+z.3f')}]"
+            ends = f" [{with_minus(self.interval.low, form)}, {with_minus(self.interval.high, form)}]"
         verdict = "significant" if self.distinguishable else "no significant difference"
         if self.n_queries < self.n_needed or not self.interval.known:
             verdict = f"too few {'queries' if self.n_queries < self.n_needed else 'differences'} to decide"
-        return f"{metric} {with_minus(self.difference, '+z.3f')}{ends}, {queries}: {verdict}"
+        return f"{metric} {with_minus(self.difference, form)}{ends}, {queries}: {verdict}"
+
+    def _digits(self) -> int:
+        """Return the decimals with which an interval that excludes 0 does not end in 0.000; else 3."""
+        near = min(abs(self.interval.low), abs(self.interval.high))
+        return max(3, math.ceil(-math.log10(near))) if self.distinguishable else 3
 
     def sentence(self, name_a: str, name_b: str, metric: str) -> str:
-        """Say that a is better or worse than b and by how much, or that they are not distinguishable."""
+        """Say that a is better or worse than b and by how much, or that they do not differ significantly."""
         queries, level = queries_in_words(self.n_queries), _percent(self.interval.confidence)
         if self.n_queries < self.n_needed:
             verb = "is" if self.n_queries == 1 else "are"
@@ -129,12 +134,11 @@ class Comparison:
             if math.isnan(low):
                 ends = f"too many equal differences for a {level} interval"
             return (
-                f"By {metric}, {name_a} is not distinguishable from {name_b} with {queries}{self._few()} "
-                f"(difference {with_minus(self.difference, '+z.3f')}, {ends})"
+                f"By {metric}, {name_a} does not differ significantly from {name_b} with {queries}"
+                f"{self._few()} (difference {with_minus(self.difference, '+z.3f')}, {ends})"
             )
         word = "better" if low > 0 else "worse"
-        near, far = sorted((abs(low), abs(high)))
-        digits = max(3, math.ceil(-math.log10(near)))
+        (near, far), digits = sorted((abs(low), abs(high))), self._digits()
         return (
             f"{name_a} is {word} than {name_b} by {abs(self.difference):.{digits}f} {metric} "
             f"({level} interval [{near:.{digits}f}, {far:.{digits}f}], {queries})"

@@ -47,7 +47,7 @@ CENTRAL, END = b"PK\x01\x02", b"PK\x05\x06"
 @pytest.mark.parametrize(
     ("archive", "words"),
     [
-        (zipped({}), "no files"),
+        (zipped({}), "up.zip: no files"),
         (zipped({"../train.txt": WHOLE}), "leads out of the archive"),
         (zipped({"a/../../train.txt": WHOLE}), "leads out of the archive"),
         (zipped({"a\\..\\..\\train.txt": WHOLE}), "leads out of the archive"),

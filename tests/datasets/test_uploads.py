@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import os
+import re
 import threading
 import time
 import zipfile
@@ -113,6 +114,16 @@ def test_five_folds_come_in_one_archive(tmp_path):
     assert list(found.folds) == ["Fold1", "Fold2", "Fold3", "Fold4", "Fold5"]
     for k in range(1, 6):
         assert_same_fold(open_fold(found, k), cyclic_fold(DATA, k))
+
+
+def test_a_fold_with_other_features_is_asked_about(tmp_path):
+    files = rotated()
+    for part in ("train", "vali", "test"):
+        files[f"S/Fold4/{part}.txt"] = re.sub(rb" 3:\S+", b"", files[f"S/Fold4/{part}.txt"])
+    n = DATA.X.shape[1]
+    assert n == 3
+    notes = send(tmp_path, ("s.zip", zipped(files))).notes
+    assert notes[-1] == "Fold4 has 2 features, other folds 3: is it the same data set?"
 
 
 @pytest.mark.parametrize(

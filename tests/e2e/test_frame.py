@@ -70,6 +70,12 @@ def test_terms_open_beside_the_page_and_can_be_searched(server: Server, page: Pa
     entries = box.locator(".entry").filter(visible=True)
     expect(entries.filter(has_text="Random Fourier features")).to_have_count(1)
     expect(entries.filter(has_text="Document:")).to_have_count(0)
+    for sought, found in (("nystrom", "Nyström:"), ("gamma", "γ:")):
+        page.get_by_label("Search terms").fill(sought)
+        expect(entries.filter(has_text=found)).to_have_count(1)
+    page.get_by_label("Search terms").fill("zzz")
+    expect(entries).to_have_count(0)
+    expect(box.get_by_text("No term found.")).to_be_visible()
 
 
 def test_about_opens_below_its_figure(server: Server, page: Page) -> None:

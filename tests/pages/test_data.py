@@ -154,6 +154,16 @@ def test_a_broken_upload_is_a_sentence_and_changes_nothing(
     assert app.session_state["data"] == "good"
 
 
+def test_after_a_refused_archive_the_form_has_only_its_name_and_takes_another(open_by_menu: Opener) -> None:
+    app = open_by_menu("data")
+    app.text_input(key="upload-name-0").set_value("mine")
+    upload(app, ("bad.zip", archive()[:-30]))
+    assert "bad.zip" in app.error[0].value
+    assert not app.file_uploader[0].value
+    upload(app, ("good.zip", archive()))
+    assert app.session_state["data"] == "mine"
+
+
 def test_an_upload_can_be_removed(open_by_menu: Opener) -> None:
     app = upload(open_by_menu("data"), ("own.txt", text(DATA)))
     app.button(key="remove-upload").click()

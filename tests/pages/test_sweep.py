@@ -103,7 +103,7 @@ def table_of(app: AppTest) -> Any:
 
 def test_before_it_starts_a_design_says_what_it_comes_to(opened: Callable[..., AppTest]) -> None:
     app = opened(**SMALL)
-    assert app.header[0].value.startswith("12 runs of 4 models in 3 families: about")
+    assert app.header[0].value.startswith("12 runs of 4 models: about")
     assert app.header[0].value.rstrip(".").endswith(" with 2 worker processes")
     (drawn,) = figures(app)
     coming = next(trace for trace in drawn["data"] if trace.get("name") == "to come")
@@ -317,7 +317,7 @@ def test_folds_are_chosen_by_their_numbers(open_page: Opener) -> None:
     assert (shown.options, shown.value) == (["Fold 1", "Fold 2", "Fold 3"], ["Fold1"])
     shown.select("Fold 3").run()
     assert app.session_state["folds"] == ["Fold1", "Fold3"]
-    assert "50 runs of 25 models in 2 families" in app.header[0].value
+    assert "50 runs of 25 models" in app.header[0].value
 
 
 @pytest.mark.parametrize("kind", ["random points", "Sobol points"])

@@ -63,7 +63,7 @@ def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, "test")) in effects(train)
 
 
-@pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "why", "convergence", "low_rank"])
+@pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "why", "what_if", "convergence", "low_rank"])
 def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2", upto="50", metric="MAP")
     change(app, c=-3)
@@ -101,6 +101,16 @@ def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
     assert buttons(train) == ["m 50", "m 50, C 2⁻⁴"]
     train.button(key="keep-comparing").click().run()
     assert words.effect(both[:1], effect(HIGHER, HIGHER.but(n_components=100))) in effects(train)
+
+
+def test_a_kept_model_outlives_more_changes_than_the_trail_has_places(train: AppTest) -> None:
+    change(train, c=-3)
+    train.button(key="keep-comparing").click().run()
+    for c in range(-2, 2 + trail.MOST):
+        change(train, c=c)
+    last = SPEC.but(C=2.0 ** (1 + trail.MOST))
+    assert words.effect([("C", "2⁻⁴", "2⁵")], effect(SPEC, last)) in effects(train)
+    assert len(buttons(train)) == trail.MOST
 
 
 def test_another_fold_has_other_queries(train: AppTest) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest_pages import decoded as numbers
-from conftest_pages import figures, opened, words
+from conftest_pages import figures, opened, tell, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import DataError, Fold, RunSpec
@@ -340,6 +340,16 @@ def test_the_answer_says_which_rank_was_asked_for(
     assert f"rank {rank} of " in text or f" to {rank} of " in text
     assert because in text
     assert (", because" in text) == (rank != asked)
+
+
+def test_a_drop_that_lowers_only_the_other_grade_says_which_rank_was_asked_for(
+    open_by_menu: Opener,
+) -> None:
+    app = open_by_menu("what_if", m=50)
+    first, second = (one for one in listed(app)["now"][:2])
+    assert first["grade"] == second["grade"] == 2, "the highest grade"
+    tell(app, "gesture", {"do": "above", "key": second["key"], "other": first["key"]})
+    assert app.header[0].value.startswith(f"You asked for rank 1: {second['name']} ")
 
 
 def test_a_rank_that_the_list_does_not_have_is_not_told(open_page: Opener) -> None:

@@ -57,11 +57,13 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric:
 
 
 def _visited(spec: RunSpec) -> list[RunSpec]:
-    """Move the current model to the end of the trail; return the trail."""
-    spec = spec.but(digest="")
-    old = [one for one in st.session_state.get(_TRAIL, ()) if one != spec]
-    st.session_state[_TRAIL] = [*old, spec][-MOST - 1 :]
-    return list(st.session_state[_TRAIL])
+    """Move the current model to the end of the trail; return the trail, which loses no kept model."""
+    spec, kept = spec.but(digest=""), st.session_state.get(_KEPT)
+    trail = [*(one for one in st.session_state.get(_TRAIL, ()) if one != spec), spec]
+    if len(trail) > MOST + 1:
+        del trail[trail[0] == kept]  # the oldest but the kept one
+    st.session_state[_TRAIL] = trail
+    return list(trail)
 
 
 def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str) -> str:

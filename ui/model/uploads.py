@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.memory import return_freed_memory
 from rankviz.datasets import DataError
-from rankviz.datasets.archives import Upload
+from rankviz.datasets.archives import PACKED, Upload
 from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.upload_folders import record_address, record_visit, remove, remove_expired, room_left
 from rankviz.datasets.uploads import Accepted, accept, keep_fold
@@ -130,9 +130,10 @@ def _upload_form() -> None:
         st.caption(words.NOTHING_ADDED)
 
 
-def _start_over(why: str) -> None:
-    """Run again with an empty form and a sentence."""
+def _start_over(why: str, name: str = "") -> None:
+    """Run again with a form that has only a name, and a sentence."""
     _empty_form()
+    st.session_state[f"upload-name-{st.session_state[_VERSION]}"] = name
     _fail(why)
     st.rerun()
 
@@ -149,6 +150,8 @@ def _accept(files: list[Upload], name: str) -> None:
     try:
         accepted = _check(files, name, line)
     except DataError as error:
+        if any(PACKED.search(file.name) for file in files):
+            _start_over(str(error), name)  # the next archive must be alone
         _fail(str(error))
     else:
         _empty_form()

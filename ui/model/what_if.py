@@ -175,13 +175,18 @@ def page_of(spec: RunSpec, part: str, query: Any, metric: str = USUAL_METRIC) ->
 
 @st.fragment
 @errors_as_sentences()
-def show(spec: RunSpec, explain: Callable[..., None]) -> None:
-    """Draw everything below the head; it reruns by itself. `explain` draws why A is above B."""
+def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
+    """Draw everything below the head; it reruns by itself, unless the metric is not the `told` one.
+
+    `explain` draws why A is above B.
+    """
     st.html(f"<style>{STYLE}</style>")
     fold = with_names(spec, normalised(spec))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     part, query = _chosen(row, fold)
     metric = metric_menu(row, help=words.METRIC_HELP)
+    if metric != told:  # the line below the head tells the effect by it
+        st.rerun()
     page, top = page_of(spec, part, query, metric), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
     alone = is_on(ALONE)
@@ -266,11 +271,15 @@ def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> s
 def _drop_explained(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
     """Return the rank at which a document was dropped last, and why it is elsewhere; None without a drop."""
     lines = [one for one in on if one.asked and editors.is_of(one, page.query)]
-    line = next((one for one in lines if getattr(one.change, "document", None) == document), None)
     place = None if document is None else found.rank(document)
-    if line is None or place is None or line.asked > len(found.now):
+    if place is None:
         return None
-    return Asked(line.asked, _because(page, found, place, line.asked - 1))
+    asked = next((one.asked for one in lines if getattr(one.change, "document", None) == document), 0)
+    if not asked and document == editors.dragged(page.query):  # only the other's grade changed
+        asked = editors.dropped_at()
+    if not 0 < asked <= len(found.now):
+        return None
+    return Asked(asked, _because(page, found, place, asked - 1))
 
 
 def _because(page: Page, found: Lists, place: int, asked: int) -> str:

@@ -331,7 +331,7 @@ def version() -> int:
     return int(st.session_state.get(_VERSION, 0))
 
 
-def add(changes: Sequence[Change], fold: Fold, dropped: tuple[int, int] | None = None) -> None:
+def add(changes: Sequence[Change], fold: Fold, dropped: tuple[int, int] = (-1, 0)) -> None:
     """Append changes to the list; each replaces an earlier change of the same item.
 
     A change back to the original grade, feature or weight leaves no line. `dropped` is a document, and the
@@ -341,8 +341,8 @@ def add(changes: Sequence[Change], fold: Fold, dropped: tuple[int, int] | None =
     for change in changes:
         found = [line for line in found if not _same_thing(line.change, change)]
         if not _as_in_the_data(change, fold):
-            own = dropped is not None and getattr(change, "document", None) == dropped[0]
-            found.append(Line(change, asked=dropped[1] if dropped is not None and own else 0))
+            own = getattr(change, "document", None) == dropped[0]
+            found.append(Line(change, asked=dropped[1] if own else 0))
     _put(found)
 
 

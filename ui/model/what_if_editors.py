@@ -371,8 +371,13 @@ def is_of(line: Line, query: Any) -> bool:
 
 def dragged(query: Any) -> int | None:
     """Return the last dragged document, until the list changes otherwise or another query is shown."""
-    own, number, version = st.session_state.get(_DRAGGED, (None, None, -1))
+    own, number, version, _ = st.session_state.get(_DRAGGED, (None, None, -1, 0))
     return number if (own, version) == (query, change_list.version()) else None
+
+
+def dropped_at() -> int:
+    """Return the rank at which the last dragged document was dropped; 0 for another gesture."""
+    return int(st.session_state[_DRAGGED][-1])
 
 
 def take_message(gesture: dict[str, Any], changed: Fold, fold: Fold, shown: Lists) -> None:
@@ -380,8 +385,9 @@ def take_message(gesture: dict[str, Any], changed: Fold, fold: Fold, shown: List
     part, query = shown.part, shown.query
     found = changes_of(gesture, changed, fold, part, query)
     place = shown.rank(int(gesture["other"])) if "other" in gesture else None
-    change_list.add(found, fold, None if place is None else (int(gesture["key"]), place + 1))
-    st.session_state[_DRAGGED] = (query, int(gesture["key"]), change_list.version())
+    own, rank = int(gesture["key"]), 0 if place is None else place + 1
+    change_list.add(found, fold, (own, rank))
+    st.session_state[_DRAGGED] = (query, own, change_list.version(), rank)
     if not found:
         st.session_state[_NOTE] = _already(gesture, changed, part, query)
 

@@ -252,7 +252,8 @@ def _entry(name: str, term: Term) -> str:
     paper = f" ({term.paper})" if term.paper else ""
     lesson = _LESSON_OF.get(name)
     link = f' <a href="lessons?lesson={lesson}" target="_self">Lesson</a>' if lesson else ""
-    return f'<p class="entry">{picture}<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}</p>'
+    also = ' data-also="gamma"' if name == "γ" else ""
+    return f'<p class="entry"{also}>{picture}<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}</p>'
 
 
 def _image(drawn: str) -> str:
@@ -293,5 +294,6 @@ def show_glossary() -> None:
 _PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" fill="none" stroke="gray">{}</svg>'
 _GLOSSARY = (
     '<details class="glossary"><summary>Terms</summary><div>'
-    '<input type="search" placeholder="Search" aria-label="Search terms">{}</div></details>'
+    '<input type="search" placeholder="Search" aria-label="Search terms">{}'
+    '<p class="none" role="status" hidden>No term found.</p></div></details>'
 )

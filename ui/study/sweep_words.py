@@ -130,11 +130,10 @@ def prospect_words(
 ) -> str:
     """Describe the cost of a design before it starts, for `at_once` parallel workers with this name."""
     cells = counted(len({spec.but(fold="", digest="") for spec in found.specs}), "model")
-    families = "1 family" if found.cost.families == 1 else f"{found.cost.families:,} families"
-    text = f"{counted(found.cost.runs, 'run')} of {cells} in {families}"
+    text = f"{counted(found.cost.runs, 'run')} of {cells}"
     if not found.left:
         return f"{text}: all exist"
-    made = f", {found.made:,} exist" if found.made else ""
+    made = f", {found.made:,} {'exists' if found.made == 1 else 'exist'}" if found.made else ""
     workers = min(at_once, found.cost.families)
     processes = one if workers == 1 else f"{workers} {several}"
     return f"{text}{made}: about {in_words(found.cost.seconds / workers)} with {processes}"

@@ -7,11 +7,14 @@ if (!window.hasFrame) {
     const chosen = target.closest('[data-testid="stSidebarNavLink"]');
     if (chosen && innerWidth <= 760) document.querySelector('[data-testid="stSidebarCollapseButton"] button').click();
   });
+  const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   document.addEventListener("input", ({ target }) => {
-    const sought = target.value?.toLowerCase();
-    for (const entry of target.closest(".glossary")?.querySelectorAll(".entry") ?? []) {
-      entry.hidden = !entry.textContent.toLowerCase().includes(sought);
-    }
+    const glossary = target.closest(".glossary");
+    if (!glossary) return;
+    const sought = plain(target.value.trim());
+    const entries = [...glossary.querySelectorAll(".entry")];
+    for (const one of entries) one.hidden = !plain(one.textContent + (one.dataset.also ?? "")).includes(sought);
+    glossary.querySelector(".none").hidden = entries.some((one) => !one.hidden);
   });
   const raised = (power) => Array.from(power, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("");
   const read = (slider) => {
