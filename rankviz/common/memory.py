@@ -85,7 +85,7 @@ def reuse_freed_memory() -> None:
 
 
 def share_freed_memory() -> None:
-    """Ask the C library (glibc) to keep one heap for all threads; call it while a server starts.
+    """Ask the C library (glibc) to make no more heaps for threads; call it before they start.
 
     Otherwise there are eight for each core. Each keeps freed memory for its own threads, and
     `return_freed_memory` does not return the end of any but the first.

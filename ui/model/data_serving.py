@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.starlette import App
 
-from rankviz.common.memory import return_freed_memory, share_freed_memory
+from rankviz.common.memory import return_freed_memory
 from rankviz.common.parallel import single_blas
 from ui.model import data_words as words
 from ui.model.upload_memory import UPLOADS
@@ -121,7 +121,6 @@ async def free_memory(_: App) -> AsyncIterator[None]:
     Fits that a page waits for are short and follow a pause. BLAS threads then wait for a core longer than
     they help: on a busy machine with two cores, a step of C on Train took 2.7 s with two, 0.3 s with one.
     """
-    share_freed_memory()
     send_at_once()
     bound_messages()
     raise_file_limit()
