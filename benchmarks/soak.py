@@ -630,9 +630,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--servers", type=int, default=1, help="visitors: servers on one store, behind nginx")
     parser.add_argument("--every", type=float, default=EVERY, help="visitors: seconds from move to move")
-    parser.add_argument(
-        "--flood", type=float, default=0.0, help="visitors: moves a second of one more"
-    )
+    parser.add_argument("--flood", type=float, default=0.0, help="visitors: moves a second of one more")
     parser.add_argument("--within", type=float, default=WITHIN, help="class: seconds in which all come")
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
     parser.add_argument("--against", type=Path, help="tabs: the folder of another version of the app")
