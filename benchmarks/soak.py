@@ -342,6 +342,15 @@ async def wander(
     return moves
 
 
+async def flood(visitor: Visitor, seed: str, seconds: float, rate: float) -> None:
+    """Ask for so many moves a second, without waiting for answers."""
+    draw, until = random.Random(seed), time.monotonic() + seconds
+    while time.monotonic() < until and not visitor.broken:
+        name, *values = next_step(visitor.page, draw)
+        await getattr(visitor, name)(*values)
+        await asyncio.sleep(1 / rate)
+
+
 # measurements ---------------------------------------------------------------------------------------------
 
 
@@ -451,20 +460,23 @@ async def of_visitors(
     """Measure visitors who move controls: the row, and the samples until they stopped."""
     rooms = ROOMS if chosen.servers > 1 else 1
     visitors = [Visitor(url, f"127.0.0.{1 + place % rooms}") for place in range(chosen.visitors)]
-    query = SETS[case]
-    await arrive(visitors, query, max(WITHIN, 0.5 * chosen.visitors))
+    query, attackers = SETS[case], [Visitor(url)] if chosen.flood else []
+    await arrive([*visitors, *attackers], query, max(WITHIN, 0.5 * chosen.visitors))
     part, seconds = Part(watch, visitors), 60.0 * chosen.minutes
+    floods = [asyncio.create_task(flood(one, case, seconds, chosen.flood)) for one in attackers]
     walks = (
         wander(visitor, str(place), seconds, query, stay, chosen.every)
         for place, visitor in enumerate(visitors)
     )
     first = len(watch.samples)
     moves = [move for walk in await asyncio.gather(*walks) for move in walk]
+    await asyncio.gather(*floods)
     row = {"case": case, "visitors": len(visitors), "servers": chosen.servers, "moves": len(moves)}
+    row |= {"moves of one more": sum(len(one.requests) for one in attackers)}
     row |= summary([move.ended for move in moves], "script's end")
     samples = list(watch.samples)
     row |= await part.row() | {"server, MB more in a minute, second half": per_minute(samples[first:])}
-    for visitor in visitors:
+    for visitor in [*visitors, *attackers]:
         await visitor.close()
     return row, samples
 
@@ -618,6 +630,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--servers", type=int, default=1, help="visitors: servers on one store, behind nginx")
     parser.add_argument("--every", type=float, default=EVERY, help="visitors: seconds from move to move")
+    parser.add_argument("--flood", type=float, default=0.0, help="visitors: moves a second of one more")
     parser.add_argument("--within", type=float, default=WITHIN, help="class: seconds in which all come")
     parser.add_argument("--data", help="synthetic, OHSUMED or both with a comma between")
     parser.add_argument("--against", type=Path, help="tabs: the folder of another version of the app")

@@ -19,7 +19,7 @@ BUDGET_SHARE = 0.7
 """Largest share of the free memory for one object."""
 LARGEST_REUSED = 1 << 25
 """Bytes of the largest array whose memory is kept when it is freed; twice as much is kept in all."""
-_FROM_HEAP, _KEPT = -3, -1  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of malloc.h
+_FROM_HEAP, _KEPT, _HEAPS = -3, -1, -8  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX of malloc.h
 UNKNOWN_FREE_BYTES = 1 << 30
 """Assumed free bytes if the system reports none."""
 
@@ -80,22 +80,31 @@ def reuse_freed_memory() -> None:
     Otherwise it may return and fetch the pages of every temporary array: sums over 42,000 documents then take
     up to 13 times as long.
     """
-    if sys.platform == "linux":
-        with contextlib.suppress(ImportError, OSError, AttributeError):  # other C libraries have no such call
-            import ctypes
+    _ask_c_library("mallopt", _FROM_HEAP, LARGEST_REUSED)
+    _ask_c_library("mallopt", _KEPT, 2 * LARGEST_REUSED)
 
-            set_limit = ctypes.CDLL(None).mallopt
-            set_limit(_FROM_HEAP, LARGEST_REUSED)
-            set_limit(_KEPT, 2 * LARGEST_REUSED)
+
+def share_freed_memory() -> None:
+    """Ask the C library (glibc) to make no more heaps for threads; call it before they start.
+
+    Otherwise there are eight for each core. Each keeps freed memory for its own threads, and
+    `return_freed_memory` does not return the end of any but the first.
+    """
+    _ask_c_library("mallopt", _HEAPS, 1)
 
 
 def return_freed_memory() -> None:
     """Return freed memory to the system if the C library keeps it (glibc)."""
+    _ask_c_library("malloc_trim", 0)
+
+
+def _ask_c_library(name: str, *values: int) -> None:
+    """Call a function of glibc; other C libraries do not have it."""
     if sys.platform == "linux":
-        with contextlib.suppress(ImportError, OSError, AttributeError):  # other C libraries have no such call
+        with contextlib.suppress(ImportError, OSError, AttributeError):
             import ctypes
 
-            ctypes.CDLL(None).malloc_trim(0)
+            getattr(ctypes.CDLL(None), name)(*values)
 
 
 def _linux_status(name: str) -> int | None:

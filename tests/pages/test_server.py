@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import platform
+import subprocess
+import sys
 import time
 import tomllib
 import weakref
@@ -151,6 +154,47 @@ def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:
     before = threads()
     assert set(asyncio.run(serve())) == {1}
     assert threads() == before
+
+
+HEAPS = """
+import asyncio
+from threading import Barrier, Thread
+from types import SimpleNamespace
+import numpy as np
+from rankviz.common.memory import resident_memory, return_freed_memory, reuse_freed_memory
+from ui.model import data_serving
+
+def work():
+    together.wait()
+    made = [np.ones(125_000) for _ in range(10)]
+    together.wait()
+    del made
+    together.wait()
+
+async def serve():
+    async with data_serving.free_memory(SimpleNamespace()):
+        before = resident_memory()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return_freed_memory()
+        return resident_memory() - before
+
+reuse_freed_memory()  # as every fit does
+together = Barrier(8)
+threads = [Thread(target=work) for _ in range(8)]
+print(asyncio.run(serve()))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps a heap for each thread")
+def test_arrays_that_threads_freed_leave_the_server() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    ran = subprocess.run(
+        [sys.executable, "-c", HEAPS], capture_output=True, text=True, check=True, env=environment
+    )
+    assert int(ran.stdout) < 20_000_000  # of 80 MB
 
 
 def answer(
