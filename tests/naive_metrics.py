@@ -5,6 +5,7 @@ Every function takes the grades of one query, best score first.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -120,6 +121,21 @@ SLOW = {
     "textbook": slow_textbook,
     "he2009": slow_he2009,
 }
+
+
+def all_orders(scores: list[float], grades: list[int]) -> list[list[int]]:
+    """Return the grades in every ranked order: all orders of equal scores; the first is that of the file."""
+    groups = [
+        [g for s, g in zip(scores, grades, strict=True) if s == one] for one in sorted(set(scores))[::-1]
+    ]
+    orders = itertools.product(*map(itertools.permutations, groups))
+    return [list(itertools.chain.from_iterable(order)) for order in orders]
+
+
+def slow_ties(scores: list[float], grades: list[int], name: str, ranks: list[int]) -> dict[str, pd.Series]:
+    """Return each metric by every rule for equal scores, from all orders."""
+    found = pd.DataFrame([SLOW[name](order, ranks) for order in all_orders(scores, grades)])
+    return {"order": found.iloc[0], "mean": found.mean(), "worst": found.min(), "best": found.max()}
 
 
 def slow_evaluate(scores: np.ndarray, data: RankingData, name: str, ranks: list[int]) -> pd.DataFrame:

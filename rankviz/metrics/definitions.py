@@ -8,7 +8,7 @@ NDCG, MAP and P@k have several definitions under the same name. A `Definition` s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,15 @@ SHORT_QUERIES: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
 
 "zero": the value is 0; "filled": as if irrelevant documents followed (P@k = hits/k); "capped": @k means @n_q.
 """
+
+
+TIES: Mapping[str, str] = {
+    "order": "in the order of the file",
+    "mean": "at the mean over their orders",
+    "worst": "in their worst order",
+    "best": "in their best order",
+}
+"""How documents with equal scores count, in words."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,9 @@ class Definition:
         True if the definition has MeanNDCG, the mean of NDCG@1…@n_q.
     averaged_to : int or None
         K in he2009's AvgNDCG and AvgPrec, the means of NDCG@1…@K and P@1…@K; None without them.
+    ties : str
+        Key in `TIES`: how documents of one query with equal scores count. "order" keeps the order of the
+        file, as the scripts do; "mean" is the exact mean over all their orders (mcsherry2008).
     """
 
     name: str
@@ -85,6 +97,7 @@ class Definition:
     leaves_out_empty: bool = False
     mean_ndcg: bool = True
     averaged_to: int | None = None
+    ties: str = "order"
 
     def __post_init__(self) -> None:
         """Raise ValueError for unknown names as soon as the definition is made."""
@@ -93,6 +106,7 @@ class Definition:
             ("discount", DISCOUNTS),
             ("short_ndcg", SHORT_QUERIES),
             ("short_precision", SHORT_QUERIES),
+            ("ties", TIES),
         ):
             if getattr(self, field) not in known:
                 raise ValueError(
@@ -159,12 +173,14 @@ _ALL = (
         "textbook",
         "textbook",
         "Gain 2^y − 1, discount 1/log2(rank + 1); for a query with fewer than k documents @k means its whole "
-        "list; queries without a relevant document are left out.",
+        "list; queries without a relevant document are left out; equal scores count at the mean over their "
+        "orders.",
         discount="1/log2(rank + 1)",
         largest_k=None,
         short_ndcg="capped",
         short_precision="capped",
         leaves_out_empty=True,
+        ties="mean",
     ),
     Definition(
         "he2009",
@@ -182,6 +198,9 @@ _ALL = (
 
 DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definition in _ALL}
 """The definitions by name: "letor" (the default), "letor_script", "letor3", "mslr", "textbook", "he2009"."""
+
+COMPARED = replace(DEFINITIONS["letor"], ties="mean")
+"""The definition of runs and comparisons: LETOR's, but no model gains by the order of the file."""
 
 
 def definition_of(definition: str | Definition) -> Definition:

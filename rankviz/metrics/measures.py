@@ -17,10 +17,10 @@ from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.parts import query_weights, take_queries
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.definitions import Definition, definition_of
-from rankviz.metrics.evaluation import MANY, evaluate, matched, tied_shares, worst_and_best
+from rankviz.metrics.evaluation import ROUNDING, Evaluation, evaluate, matched
 
 USUAL = "textbook"
-"""The default definition: it counts queries with few documents too."""
+"""The default definition: it counts queries with few documents too, and takes the mean over equal scores."""
 
 FEW = 50
 """Number of queries to try first for a value that depends on the ranking; usually the first one does."""
@@ -86,7 +86,8 @@ class Measure:
     def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
         """Return the mean over queries of `data`, weighted by weights (Q,).
 
-        Warns with `DataWarning` if every ranking has this mean, and if ties decide it (see `ties`).
+        Warns with `DataWarning` if every ranking has this mean, and if the order of equal scores in the file
+        decides it (see `ties`), unless the definition takes the mean over their orders.
         """
         ours = scores
         if weights is not None:
@@ -98,29 +99,32 @@ class Measure:
         if not self._tells_apart(data):
             text = f"{self!r} is the same for every ranking of these {data.n_queries:,} queries: {_WHY}"
             warnings.warn(text, DataWarning, stacklevel=3)
-        if text := self.ties(ours, data, weights):
+        if definition_of(self.definition).ties != "mean" and (text := self.ties(ours, data, weights)):
             warnings.warn(text, DataWarning, stacklevel=3)
         return _average(values, weights)
 
     def ties(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> str:
-        """Describe how far the mean depends on the order of tied documents; "" if hardly.
+        """Say what mean and order of the file make of documents that share a score; "" if the same.
 
-        The text appears if ties change the mean, and if in some query more than a tenth of the documents
-        share a score with a document of another grade. The extremes are exact.
+        The text appears if the two differ by more than `ROUNDING`. It also has the extremes. All are exact.
         """
-        checked = score_array(scores, data.n_documents, data.name, data.query_of)
-        many = int((tied_shares(checked, data) > MANY).sum())
-        if many == 0:
+
+        def by(rule: str) -> Evaluation:
+            return evaluate(scores, data, self.definition, self.ranks or [1], ties=rule)
+
+        n_tied = by("order").n_tied
+        if n_tied == 0:
             return ""
-        relevant_to = definition_of(self.definition).relevant_to
-        orders = (checked, *worst_and_best(checked, data, relevant_to))
-        value, low, high = (_average(self._values(one, data).to_numpy(), weights) for one in orders)
-        if not high - low > 1e-12:
+        order, mean, worst, best = (
+            _average(by(rule).per_query[self.name].to_numpy(), weights)
+            for rule in ("order", "mean", "worst", "best")
+        )
+        if not abs(order - mean) > ROUNDING:
             return ""
         return (
-            f"{self!r} depends on the order of documents that share a score: it is {value:.3f} in the order "
-            f"given, and {low:.3f} to {high:.3f} in others. In {many:,} of {data.n_queries:,} queries more "
-            "than a tenth of the documents have the score of a document of another grade."
+            f"{self!r} depends on the order of documents that share a score: it is {mean:.3f} as the mean "
+            f"over all orders, {order:.3f} in the order given, and {worst:.3f} to {best:.3f} in others. In "
+            f"{n_tied:,} of {data.n_queries:,} queries documents of different grades share a score."
         )
 
     def scorer(self) -> Any:
