@@ -33,13 +33,18 @@ from rankviz.metrics import DEFINITIONS, Measure
 DATA = RankingData.from_arrays(X, Y, QID)
 SCORES = np.random.default_rng(0).normal(size=len(Y))
 ALL = [NDCG(10), NDCG(3, "letor"), P(5), P(2, "he2009"), MAP(), MAP("mslr"), MeanNDCG("letor")]
+ALL += [
+    measure(name)
+    for name in ("ERR@10", "RBP(p=0.5)", "RR", "R@5 (letor)", "Rprec", "Bpref (mslr)", "PairAccuracy")
+]
+ALL += [measure("nDCG(gains={1: 1, 2: 9}, discount=(1, 0.5), ties='worst')@3 (letor)"), measure("AP(rel=2)")]
 each = pytest.mark.parametrize("metric", ALL, ids=repr)
 
 
 @each
 def test_the_value_is_that_of_evaluate(metric: Measure) -> None:
     name, definition = metric.name, metric.definition
-    whole = evaluate(SCORES, DATA, definition)
+    whole = evaluate(SCORES, DATA, definition, measures=[name])
     assert metric(SCORES, DATA) == pytest.approx(whole.mean[name], rel=1e-14)
     assert metric(SCORES, Y, QID) == metric(SCORES, DATA) == metric.of_grades(Y, SCORES, qid=QID)
     np.testing.assert_array_equal(metric.per_query(SCORES, DATA), whole.per_query[name])
@@ -54,7 +59,7 @@ def test_the_name_is_the_identity(metric: Measure) -> None:
 
 
 def test_names() -> None:
-    assert [repr(m) for m in ALL[:4]] == ["NDCG@10", "NDCG@3 (letor)", "P@5", "P@2 (he2009)"]
+    assert [repr(m) for m in ALL[:4]] == ["nDCG@10", "nDCG@3 (letor)", "P@5", "P@2 (he2009)"]
     assert NDCG @ 10 == NDCG(10) == NDCG(10, DEFINITIONS["textbook"]) == measure(" NDCG @ 10 ")
     assert NDCG(10) != NDCG(10, "letor") != P(10, "letor")
 
@@ -62,7 +67,13 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ERR@10", "NDCG@k, P@k, MAP and MeanNDCG"),
+        ("ERR@10 (a=b)", "cannot be read|not a metric"),
+        ("ERR", "the metrics are NDCG@k, MeanNDCG, P@k, MAP"),
+        ("RBP(p=2)", "between 0 and 1"),
+        ("nDCG(gains={2: 1})@3", "cannot be read"),
+        ("nDCG(gains={1: 2, 2: 1})@3", "never fall"),
+        ("nDCG(discount=(0.5, 1))@3", "never rise"),
+        ("AvgNDCG", "only evaluate has AvgNDCG"),
         ("NDCG", "not a metric"),
         ("MAP@3", "not a metric"),
         (10, "not a metric"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from naive_metrics import slow_evaluate, slow_ties
+from naive_metrics import slow_evaluate, slow_measures_by_ties, slow_ties
 
 from rankviz.common.errors import DataError
 from rankviz.datasets.group_files import read_scores
@@ -73,6 +73,22 @@ def test_equal_scores_count_as_all_their_orders_do(name: str) -> None:
             np.testing.assert_allclose(got.loc[seed, expected.index], expected, rtol=0, atol=1e-12)
             alone = slow_evaluate(np.arange(7.0), make(list(range(7)), others), name, ranks)
             np.testing.assert_allclose(got.loc[99, alone.columns], alone.loc[99], rtol=0, atol=1e-12)
+
+
+def test_other_measures_equal_the_plain_loops_by_every_rule_for_equal_scores() -> None:
+    """Lists with and without ties are in the same block; a query of each part has its own id."""
+    rng = np.random.default_rng(1)
+    scores, y, qid, expected = [], [], [], []
+    for query in range(150):
+        n = int(rng.integers(1, 8))
+        own, grades = rng.integers(0, rng.choice([1, 3, 90]), n).astype(float), rng.integers(0, 6, n)
+        grades[rng.random(n) < 0.4] = 0
+        expected.append(slow_measures_by_ties(own.tolist(), grades.tolist()))
+        scores, y, qid = [*scores, *own], [*y, *grades], [*qid, *[query] * n]
+    for rule in ("order", "mean", "worst", "best"):
+        rows = pd.DataFrame([one[rule] for one in expected])
+        got = evaluate(scores, y, qid=qid, ties=rule, measures=list(rows)).per_query
+        np.testing.assert_allclose(got[rows.columns], rows, rtol=0, atol=1e-12)
 
 
 def test_a_definition_has_a_rule_for_equal_scores() -> None:

@@ -7,7 +7,7 @@ metric is a few cumulative sums along the rows. There is no loop over queries, a
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -21,7 +21,7 @@ from rankviz.common.errors import DataError
 from rankviz.datasets.array_checks import plain_array, score_array
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.metrics.definitions import COMPARED, TIES, Definition, definition_of
-from rankviz.metrics.formulas import FORMULAS
+from rankviz.metrics.formulas import EVERYWHERE, Formula, canonical, check, column_of
 from rankviz.metrics.lists import ranked
 from rankviz.metrics.significance import queries_in_words
 
@@ -132,8 +132,9 @@ def evaluate(
     *,
     qid: ArrayLike | None = None,
     ties: str | None = None,
+    measures: Iterable[str] | None = None,
 ) -> Evaluation:
-    """Compute NDCG@k, MeanNDCG, P@k and MAP of `scores` (n,), per query and on average.
+    """Compute NDCG@k, MeanNDCG, P@k and MAP, or other measures, of `scores` (n,), per query and on average.
 
     `data` is a `RankingData` in the order of the scores. Or it is grades (n,), with query ids `qid` (n,) of
     the same documents, all in the same order. Documents are ranked by decreasing score. `ties` says how equal
@@ -144,7 +145,8 @@ def evaluate(
     `definition` (a name in `DEFINITIONS`, or a `Definition`) sets the rest. With "letor", NDCG@k of a query
     with fewer than k documents is 0 for all scores. With "textbook", as in `RankSVM.score`, it is that of the
     whole list, queries without a relevant document are left out, and equal scores count at their mean. `at`
-    lists the k of the columns.
+    lists the k of the columns. `measures` names other columns instead: "ERR@10", "RBP(p=0.8)", "RR", "R@10",
+    "Rprec", "Bpref", "PairAccuracy", "MeanRank" (see `rankviz.metrics.formulas`).
 
     Raises `DataError` unless scores are n finite numbers, `ValueError` for an unknown definition or a k
     outside it. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
@@ -172,7 +174,7 @@ def evaluate(
     """
     chosen = definition_of(definition)
     chosen = chosen if ties is None else replace(chosen, ties=ties)
-    columns = list(_usual(chosen, _checked_ranks(at, chosen)))
+    columns = _asked(usual(chosen, _checked_ranks(at, chosen)) if measures is None else measures, chosen)
     part, values = matched(scores, data, qid)
     if part.n_documents and int(part.y.max()) > _LARGEST_GRADE:
         raise DataError(
@@ -181,19 +183,17 @@ def evaluate(
             remedy="Number the grades 0, 1, 2, …",
             path=part.name or None,
         )
-    names = [name for formula, given in columns for name in FORMULAS[formula].columns(given)]
+    names = [name for formula, given in columns for name in formula.columns(given)]
     table, empty = np.empty((part.n_queries, len(names))), np.empty((2, part.n_queries), np.bool_)
     n_tied = 0
     for lists in ranked(values, part, chosen):
-        table[lists.queries] = np.hstack(
-            [FORMULAS[formula].values(lists, given) for formula, given in columns]
-        )
+        table[lists.queries] = np.hstack([formula.values(lists, given) for formula, given in columns])
         empty[:, lists.queries] = lists.n_relevant[:, 0] == 0, lists.gainless
         n_tied += int(lists.tied.sum())
     if chosen.leaves_out_empty:
         table[empty[0]] = np.nan
     frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
-    longest = max((max(given) for formula, given in columns if formula == "NDCG" and given), default=0)
+    longest = max((max(given) for formula, given in columns if formula.name == "NDCG"), default=0)
     short = chosen.short_ndcg == "zero"
     n_empty, n_gainless = empty.sum(axis=1).tolist()
     return Evaluation(
@@ -208,16 +208,30 @@ def evaluate(
     )
 
 
+def usual(definition: Definition, at: Sequence[int]) -> list[str]:
+    """Return the columns of a definition: NDCG@k and P@k, MeanNDCG, MAP, and what else it defines."""
+    ndcg, precision = ([f"{name}@{k}" for k in at] for name in ("NDCG", "P"))
+    mean, averages = (
+        ["MeanNDCG"] * definition.mean_ndcg,
+        ["AvgNDCG", "AvgPrec"] * bool(definition.averaged_to),
+    )
+    return [*ndcg, *mean, *precision, "MAP", *averages]
+
+
+COLUMNS = (*usual(COMPARED, range(1, 11)), *EVERYWHERE)
+"""The metrics of runs, which menus offer."""
+
+
 def compared(scores: ArrayLike, data: RankingData) -> tuple[pd.DataFrame, dict[str, float]]:
     """Evaluate scores (n,) as runs do, by `COMPARED`: metrics per query, and what the file's order changes.
 
     The second is the mean of each metric with equal scores in the order of the file, if it differs by more
     than `ROUNDING`.
     """
-    found = evaluate(scores, data, COMPARED)
+    found = evaluate(scores, data, COMPARED, measures=COLUMNS)
     if not found.n_tied:
         return found.per_query, {}
-    by_order = evaluate(scores, data, COMPARED, ties="order").mean
+    by_order = evaluate(scores, data, COMPARED, ties="order", measures=COLUMNS).mean
     moved = by_order[(by_order - found.mean).abs() > ROUNDING]
     return found.per_query, {str(name): float(value) for name, value in moved.items()}
 
@@ -259,13 +273,20 @@ def matched(
     return part, values[part.rows]
 
 
-def _usual(definition: Definition, ranks: Sequence[int]) -> Iterator[tuple[str, Sequence[int]]]:
-    """Yield the measures of the definition, with their cut-offs."""
-    yield "NDCG", ranks
-    if definition.mean_ndcg:
-        yield "MeanNDCG", ()
-    yield "P", ranks
-    yield from ((name, ()) for name in ("MAP", *(["AvgNDCG", "AvgPrec"] if definition.averaged_to else [])))
+def _asked(names: Iterable[str], definition: Definition) -> list[tuple[Formula, list[float]]]:
+    """Return the measures of columns, with the parameters of consecutive ones together.
+
+    Raises `SettingError` for an unknown one, and for one that the definition lacks.
+    """
+    found: list[tuple[Formula, list[float]]] = []
+    for name in dict.fromkeys(map(canonical, names)):
+        formula, parameters = column_of(name)
+        check(formula, parameters, definition)
+        if found and found[-1][0] is formula:
+            found[-1][1].extend(parameters)
+        else:
+            found.append((formula, parameters))
+    return found
 
 
 def _checked_ranks(at: Iterable[int], definition: Definition) -> list[int]:

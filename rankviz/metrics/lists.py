@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.definitions import DISCOUNTS, GAINS, Definition
+from rankviz.metrics.definitions import Definition
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,26 +23,41 @@ class Ties:
     ----------
     starts, lengths : (groups,) int64
         First place of each group in the flattened block, and its number of documents.
+    shape : (b, w)
+        Shape of the block.
     """
 
     starts: IntArray
     lengths: IntArray
+    shape: tuple[int, ...]
 
     @classmethod
     def of(cls, same: BoolArray) -> Ties:
         """Return the groups of a block (b, w) whose documents have the score of the one before: `same`."""
         starts = np.flatnonzero(~same)
-        return cls(starts, np.diff(starts, append=same.size))
+        return cls(starts, np.diff(starts, append=same.size), same.shape)
 
-    def mean(self, values: NDArray[Any]) -> FloatArray:
-        """Replace each of `values` (b, w) by the mean of its group: its expectation over all orders."""
-        means = np.add.reduceat(values.ravel(), self.starts, dtype=np.float64) / self.lengths
-        return np.repeat(means, self.lengths).reshape(values.shape)
+    def of_each(self, by_group: NDArray[Any]) -> NDArray[Any]:
+        """Return a value of each group at all its documents, (b, w)."""
+        return np.repeat(by_group, self.lengths).reshape(self.shape)
+
+    def total(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of `values` (b, w) over the group of each document."""
+        return self.of_each(np.add.reduceat(values.ravel(), self.starts, dtype=_sums(values)))
+
+    def before(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of `values` (b, w) over the list before the group of each document."""
+        return self.of_each(_before(values).ravel()[self.starts])
+
+    @cached_property
+    def length(self) -> IntArray:
+        """Return the number of documents in the group of each document, (b, w)."""
+        return np.asarray(self.of_each(self.lengths))
 
     @cached_property
     def inside(self) -> IntArray:
-        """Return the place of each document in its group, 0, 1, …: (n,) of the flattened block."""
-        return np.arange(int(self.lengths.sum())) - np.repeat(self.starts, self.lengths)
+        """Return the place of each document in its group, 0, 1, …: (b, w)."""
+        return np.arange(self.length.size).reshape(self.shape) - self.of_each(self.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +100,7 @@ class Lists:
     @cached_property
     def relevant(self) -> BoolArray:
         """Return True for relevant documents, (b, w)."""
-        return (self.grades >= self.definition.relevant_from) & not_beyond(self.grades, self.definition)
+        return np.asarray(self.known >= self.definition.relevant_from)
 
     @cached_property
     def n_relevant(self) -> IntArray:
@@ -93,14 +108,28 @@ class Lists:
         return np.asarray(self.relevant.sum(axis=1, keepdims=True))
 
     @cached_property
+    def known(self) -> FloatArray:
+        """Return the grades (b, w), 0 for those above the highest relevant grade."""
+        if self.definition.relevant_to is None:
+            return self.grades
+        return np.where(self.grades <= self.definition.relevant_to, self.grades, 0.0)
+
+    @cached_property
     def gainless(self) -> BoolArray:
         """Return True for lists without a document graded above 0, (b,)."""
-        graded = (self.grades > 0) & not_beyond(self.grades, self.definition)
-        return np.asarray(~graded.any(axis=1))
+        return np.asarray(~self.known.any(axis=1))
 
     def expected(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the expectation of `values` (b, w) at each place: their mean over equal scores, by rule."""
-        return values if self.ties is None else self.ties.mean(values)
+        return values if self.ties is None else self.ties.total(values) / self.ties.length
+
+    def in_group(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of `values` (b, w) over each document and those with which it is tied."""
+        return values if self.ties is None else self.ties.total(values)
+
+    def before_group(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of `values` (b, w) over the documents that rank above in every order of ties."""
+        return _before(values) if self.ties is None else self.ties.before(values)
 
     @cached_property
     def share(self) -> NDArray[Any]:
@@ -120,31 +149,11 @@ class Lists:
     @cached_property
     def ndcg(self) -> FloatArray:
         """Return NDCG@1, @2, …, @w, (b, w); 0 for lists without gain."""
-        gains = GAINS[self.definition.gain](self.grades)
-        discounts = DISCOUNTS[self.definition.discount](self.places.astype(np.float64))
+        gains = self.definition.gains(self.known)
+        discounts = self.definition.discounts(self.grades.shape[1])
         found = np.cumsum(self.expected(gains) * discounts, axis=1)
         best = np.cumsum(np.sort(gains, axis=1)[:, ::-1] * discounts, axis=1)
         return np.divide(found, best, out=np.zeros_like(found), where=best > 0)
-
-    @cached_property
-    def average_precision(self) -> FloatArray:
-        """Return AP, (b, 1): the mean of the precision at the relevant documents; 0 for lists without one.
-
-        With a group of t equal scores, r of them relevant, after a documents with h relevant ones, the
-        expectation is Σ_{i≤t} r/t · (h + 1 + (i − 1)(r − 1)/(t − 1)) / (a + i) over the orders of the group,
-        divided by the relevant documents of the query (mcsherry2008).
-        """
-        hits = self.precision if self.ties is None else self._hits_at_relevant(self.ties) / self.places
-        summed = np.sum(hits * self.share, axis=1, keepdims=True)
-        return np.asarray(summed / np.maximum(self.n_relevant, 1))
-
-    def _hits_at_relevant(self, ties: Ties) -> FloatArray:
-        """Return the expected relevant documents up to each place if the one there is relevant, (b, w)."""
-        lengths = np.repeat(ties.lengths, ties.lengths)
-        share, inside = self.share.ravel(), ties.inside
-        before = self.hits.ravel() - share * (inside + 1)
-        others = inside * (share * lengths - 1) / np.maximum(lengths - 1, 1)
-        return np.asarray((before + 1 + others).reshape(self.share.shape))
 
 
 def not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
@@ -194,3 +203,14 @@ def _tied(same: BoolArray, grades: FloatArray, definition: Definition) -> BoolAr
         return np.zeros(len(same), np.bool_)
     known = np.where(not_beyond(grades, definition), grades, 0.0)
     return np.asarray((same[:, 1:] & (known[:, 1:] != known[:, :-1])).any(axis=1))
+
+
+def _before(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum of `values` (b, w) at the places before each, (b, w)."""
+    sums: NDArray[Any] = np.cumsum(values, axis=1, dtype=_sums(values))
+    return np.asarray(sums - values)
+
+
+def _sums(values: NDArray[Any]) -> type[np.int64 | np.float64]:
+    """Return the type of sums of values: whole numbers stay whole."""
+    return np.float64 if values.dtype.kind == "f" else np.int64

@@ -77,7 +77,7 @@ class Outcome:
 
 def by_query(scores: FloatArray, data: RankingData, metric: str) -> pd.Series[float]:
     """Return a metric such as "NDCG@10" of scores (n,), by query, as runs have it."""
-    return evaluate(scores, data, COMPARED, at=[int(metric.partition("@")[2] or 10)]).per_query[metric]
+    return evaluate(scores, data, COMPARED, measures=[metric]).per_query[metric]
 
 
 class WhatIf:
