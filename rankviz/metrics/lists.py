@@ -57,7 +57,7 @@ class Ties:
     @cached_property
     def inside(self) -> IntArray:
         """Return the place of each document in its group, 0, 1, …: (b, w)."""
-        return np.arange(self.length.size).reshape(self.shape) - self.of_each(self.starts)
+        return np.asarray(np.arange(self.length.size).reshape(self.shape) - self.of_each(self.starts))
 
 
 @dataclass(frozen=True, eq=False)
