@@ -1,6 +1,6 @@
 """What a constant model gets by each measure: in the order of the file, and as the mean over all orders.
 
-Run: python -m benchmarks.constant_model; the table is docs/constant-model.md. All folds' test parts are pooled.
+Run: python -m benchmarks.constant_model. It writes docs/constant-model.md; the folds' test parts are pooled.
 """
 
 from __future__ import annotations
@@ -18,16 +18,30 @@ from rankviz.metrics import DEFINITIONS, evaluate
 
 SETS = {"OHSUMED": "letor3", "MQ2008": "letor"}
 MEASURES = (
-    *("NDCG@1", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10", "MAP", "ERR@10", "RBP(p=0.8)", "RR", "R@10", "Rprec"),
+    *(
+        "NDCG@1",
+        "NDCG@5",
+        "NDCG@10",
+        "P@1",
+        "P@5",
+        "P@10",
+        "MAP",
+        "ERR@10",
+        "RBP(p=0.8)",
+        "RR",
+        "R@10",
+        "Rprec",
+    ),
     *("Bpref", "PairAccuracy", "MeanRank"),
 )
 DOCUMENT = Path("docs/constant-model.md")
 TEXT = """# A constant model
 
-A model that gives every document the same score knows nothing. By the rule "order" it still gets what the order of
-the file is worth; by the rule "mean" it gets the mean over all orders. The gap is what ties can earn. Means over the
-test queries of all five folds, by LETOR's definitions (LETOR 3.0 for OHSUMED, 4.0 for MQ2008). Mean rank counts only
-queries with a relevant document, and less is better. `python -m benchmarks.constant_model` writes this page.
+A model that gives every document the same score knows nothing. By the rule "order" it still gets what
+the order of the file is worth; by the rule "mean" it gets the mean over all orders. The gap is what ties
+can earn. Means over the test queries of all five folds, by LETOR's definitions (LETOR 3.0 for OHSUMED,
+4.0 for MQ2008). Mean rank counts only queries with a relevant document, and less is better. `python -m
+benchmarks.constant_model` writes this page.
 
 """
 
