@@ -73,6 +73,7 @@ def test_every_definition_has_its_columns() -> None:
         "mslr": common,
         "textbook": common,
         "he2009": [*without, "AvgNDCG", "AvgPrec"],
+        **dict.fromkeys(("trec_eval", "sklearn", "lightgbm", "xgboost"), without),
     }
 
 
@@ -108,6 +109,7 @@ def test_short_queries_by_definition() -> None:
         "mslr": 0,
         "textbook": 1,
         "he2009": 1,
+        **dict.fromkeys(("trec_eval", "sklearn", "lightgbm", "xgboost"), 1),
     }
     assert values["letor"]["P@4"] == 0.5
     assert values["letor3"]["P@4"] == 0

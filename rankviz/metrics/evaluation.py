@@ -97,14 +97,16 @@ class Evaluation:
     @property
     def _empty(self) -> str:
         """Number of queries without a relevant document, and their treatment, in words."""
+        value = f"counted as {self.definition.empty_value:g}"
         if self.definition.leaves_out_empty:
             return some_of(self.n_empty, "without a relevant document", "left out")
         if self.definition.relevant_from == 1:
-            return some_of(self.n_empty, "without a relevant document", "counted as 0")
+            where = " in NDCG and MAP" if self.definition.empty_value else ""
+            return some_of(self.n_empty, "without a relevant document", f"{value}{where}")
         least = self.definition.relevant_from
         return (
-            f"{some_of(self.n_gainless, 'without a document graded above 0', 'counted as 0')}, "
-            f"{some_of(self.n_empty, f'without one of grade {least} or more', 'counted as 0 in P and MAP')}"
+            f"{some_of(self.n_gainless, 'without a document graded above 0', value)}, "
+            f"{some_of(self.n_empty, f'without one of grade {least} or more', f'{value} in P and MAP')}"
         )
 
 
@@ -239,7 +241,7 @@ def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks:
     if definition.mean_ndcg:
         columns.append((ndcg * present).sum(axis=1, keepdims=True) / sizes[:, None])
     columns.append(_at(precision, ranks, sizes, definition.short_precision))
-    columns.append(_average_precision(precision, relevant))
+    columns.append(_average_precision(precision, relevant, definition.empty_value))
     if definition.averaged_to:
         upto = np.arange(1, definition.averaged_to + 1)
         for curve, short in ((ndcg, definition.short_ndcg), (precision, definition.short_precision)):
@@ -248,19 +250,19 @@ def _metrics(grades: FloatArray, sizes: IntArray, definition: Definition, ranks:
 
 
 def _ndcg_curve(grades: FloatArray, definition: Definition) -> FloatArray:
-    """Return NDCG@1, @2, …, @w of each row, (b, w); 0 for rows without gain."""
+    """Return NDCG@1, @2, …, @w of each row, (b, w)."""
     gains = GAINS[definition.gain](grades)
     discounts = DISCOUNTS[definition.discount](np.arange(1.0, grades.shape[1] + 1))
     found = np.cumsum(gains * discounts, axis=1)
     best = np.cumsum(np.sort(gains, axis=1)[:, ::-1] * discounts, axis=1)
-    return np.divide(found, best, out=np.zeros_like(found), where=best > 0)
+    return np.divide(found, best, out=np.full_like(found, definition.empty_value), where=best > 0)
 
 
-def _average_precision(precision: FloatArray, relevant: BoolArray) -> FloatArray:
-    """Return the mean of the precision at the relevant documents, (b, 1); 0 for rows without one."""
+def _average_precision(precision: FloatArray, relevant: BoolArray, empty: float) -> FloatArray:
+    """Return the mean of the precision at the relevant documents, (b, 1); `empty` for rows without one."""
     total = relevant.sum(axis=1, keepdims=True)
     summed = np.sum(precision * relevant, axis=1, keepdims=True)
-    return np.asarray(summed / np.maximum(total, 1))
+    return np.where(total > 0, summed / np.maximum(total, 1), empty)
 
 
 def _at(curve: FloatArray, ranks: IntArray, sizes: IntArray, short: str) -> FloatArray:
