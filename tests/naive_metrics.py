@@ -114,7 +114,7 @@ def slow_he2009(grades: list[int], ranks: list[int]) -> dict[str, float]:
 
 
 def slow_tool(grades: list[int], ranks: list[int], linear: bool, empty: float) -> dict[str, float]:
-    """NDCG of trec_eval and scikit-learn (linear gain), of LightGBM and XGBoost (2^y − 1, empty queries 1)."""
+    """Metrics of trec_eval and scikit-learn (linear gain), and of LightGBM and XGBoost (2^y − 1)."""
 
     def dcg(order: list[int], k: int) -> float:
         return sum((y if linear else 2**y - 1) / math.log2(i + 1) for i, y in enumerate(order[:k], start=1))

@@ -17,7 +17,7 @@ from rankviz.metrics.evaluation import evaluate
 OTHER = "≠ "
 """Begins a cell of `rules_data` that differs from the chosen definition."""
 ROUNDING = 1e-12
-_SHORT = {"zero": "0", "filled": "filled with grade 0", "capped": "whole list"}
+_SHORT = {"zero": "counts as 0", "filled": "filled with grade 0", "capped": "whole list"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def _relevant(definition: Definition) -> str:
 
 
 def _empty(definition: Definition) -> str:
-    return "left out" if definition.leaves_out_empty else f"{definition.empty_value:g}"
+    return "left out" if definition.leaves_out_empty else f"counts as {definition.empty_value:g}"
 
 
 RULES = (
@@ -136,11 +136,12 @@ def means_data(scores: FloatArray, data: RankingData, k: int, chosen: Definition
     for one in in_order(chosen):
         at = [] if one.largest_k is not None and k > one.largest_k else [k]
         rows[one.label] = evaluate(scores, data, one, at=at).mean
-    return pd.DataFrame(rows).T.rename_axis("definition")
+    names = dict.fromkeys(name for mean in rows.values() for name in mean.index)
+    return pd.DataFrame.from_dict(rows, orient="index")[list(names)].rename_axis("definition")
 
 
 def effects_data(scores: FloatArray, data: RankingData, chosen: Definition, k: int) -> pd.DataFrame:
-    """Return how each rule moves the mean of NDCG@k: the chosen definition with one change at a time.
+    """Return how each rule moves the mean of NDCG@k, one change at a time, the largest first.
 
     Columns: rule, instead_of, then (the changed value), mean, difference, and definitions with that value.
     """
@@ -154,4 +155,5 @@ def effects_data(scores: FloatArray, data: RankingData, chosen: Definition, k: i
                 mean = value(scores, data, changed, f"NDCG@{k}", k)
                 names = ", ".join(one.label for one in having)
                 rows.append((rule.name, usual, words, mean, mean - start, names))
-    return pd.DataFrame(rows, columns=["rule", "instead_of", "then", "mean", "difference", "definitions"])
+    table = pd.DataFrame(rows, columns=["rule", "instead_of", "then", "mean", "difference", "definitions"])
+    return table.sort_values("difference", key=np.abs, ascending=False, kind="stable", ignore_index=True)

@@ -23,7 +23,7 @@ from rankviz.plots import definitions as plot
 from rankviz.runs.spec import RunSpec
 from ui.compare import definitions_words as words
 from ui.controls.selection import QUERY
-from ui.controls.widgets import Bound, metric_now
+from ui.controls.widgets import Bound
 from ui.shell.figures import show_figure, show_table
 from ui.shell.texts import describe
 from ui.work.folds import normalised
@@ -74,19 +74,16 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     """Draw the controls; return what the page shows. `about` shows the subject, `training` the progress."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     kind = Bound(row).buttons("list", "List", words.LISTS, words.QUERY, help=words.LIST_HELP)
-    place = row.container(width=260)
+    place = row.container(width=260) if kind == words.QUERY else row
     labels = {name: one.label for name, one in DEFINITIONS.items()}
     choose = Bound(row.container(width=180)).menu
     definition = DEFINITIONS[choose("by", "Definition", labels, help=words.CHOSEN_HELP)]
-    start, largest = _cut_of(metric_now()), definition.largest_k or LARGEST_K
-    k = Bound(row.container(width=110)).steps(
-        "at", "k", range(1, LARGEST_K + 1), min(start, largest), help=words.K_HELP
-    )
+    largest = definition.largest_k or LARGEST_K
+    k = Bound(row.container(width=110)).steps("at", "k", range(1, LARGEST_K + 1), 10, help=words.K_HELP)
     if k > largest:
         st.info(words.TOO_LARGE.format(k=k, largest=largest, definition=definition.label))
         k = largest
     if kind == words.PASTE:
-        place.empty()
         text = Bound(st).lines("pasted", words.PASTED_LABEL, words.EXAMPLE, help=words.PASTED_HELP)
         scores, data = parse_list(text)
         n = counted(data.n_documents, "document")
@@ -98,12 +95,6 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     position = _query(place, scores, data, k)
     name = f"query {data.query_ids[position]}"
     return Shown(scores, data, position, name, str(describe(spec, part)), definition, k, False)
-
-
-def _cut_of(metric: str) -> int:
-    """Return the k of the metric that other pages show."""
-    cut = metric.partition("@")[2]
-    return int(cut) if cut else 10
 
 
 def _query(place: Any, scores: FloatArray, data: RankingData, k: int) -> int:
@@ -167,7 +158,7 @@ def measures(shown: Shown) -> None:
 def effects(shown: Shown) -> None:
     """Draw how each rule of the chosen definition moves the mean over the part."""
     table = tables.effects_data(shown.scores, shown.data, shown.definition, shown.k)
-    largest = table.loc[table["difference"].abs().idxmax()]
+    largest = table.iloc[0]
     moved = with_minus(largest["difference"], "+.3f")
     st.markdown(f"**{words.largest_effect(largest['rule'], largest['then'], moved, shown.k)}.**")
     digits = st.column_config.NumberColumn
