@@ -29,7 +29,7 @@ from ui.shell.texts import describe
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait
 
-LARGEST_K = 20
+LARGEST_K, USUAL_K = 20, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,10 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     choose = Bound(row.container(width=180)).menu
     definition = DEFINITIONS[choose("by", "Definition", labels, help=words.CHOSEN_HELP)]
     largest = definition.largest_k or LARGEST_K
-    k = Bound(row.container(width=110)).steps("at", "k", range(1, LARGEST_K + 1), 10, help=words.K_HELP)
+    asked = Bound(row.container(width=110)).optional_menu(
+        "at", "k", range(1, LARGEST_K + 1), str(USUAL_K), help=words.K_HELP
+    )
+    k = asked or USUAL_K
     if k > largest:
         st.info(words.TOO_LARGE.format(k=k, largest=largest, definition=definition.label))
         k = largest
