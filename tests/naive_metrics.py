@@ -5,6 +5,7 @@ Every function takes the grades of one query, best score first.
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import partial
 
@@ -140,6 +141,55 @@ SLOW = {
     "lightgbm": partial(slow_tool, linear=False, empty=1.0),
     "xgboost": partial(slow_tool, linear=False, empty=1.0),
 }
+
+
+def slow_measures(grades: list[int]) -> dict[str, float]:
+    """Return the measures that every definition has, of a ranked list; empty ones are 0."""
+    ranks = [rank for rank, grade in enumerate(grades, 1) if grade >= 1]
+    n, bound = len(ranks), min(len(ranks), len(grades) - len(ranks))
+    reads, err = 1.0, []
+    for rank, grade in enumerate(grades, 1):
+        stops = (2 ** min(grade, 4) - 1) / 16
+        err.append(reads * stops / rank)
+        reads *= 1 - stops
+    lost = [min(rank - place, bound) / bound if bound else 0 for place, rank in enumerate(ranks, 1)]
+    pairs = [a > b for a, b in itertools.combinations(grades, 2) if a != b]
+    return {
+        "ERR@3": sum(err[:3]),
+        "ERR@10": sum(err[:10]),
+        "RBP(p=0.8)": sum(0.2 * 0.8 ** (rank - 1) for rank in ranks),
+        "RBP(p=0.5)": sum(0.5**rank for rank in ranks),
+        "RR": 1 / ranks[0] if n else 0.0,
+        "R@2": sum(rank <= 2 for rank in ranks) / n if n else 0.0,
+        "Rprec": sum(rank <= n for rank in ranks) / n if n else 0.0,
+        "Bpref": sum(1 - one for one in lost) / n if n else 0.0,
+        "PairAccuracy": sum(pairs) / len(pairs) if pairs else 0.0,
+        "MeanRank": sum(ranks) / n if n else math.nan,
+    }
+
+
+def slow_measures_by_ties(scores: list[float], grades: list[int]) -> dict[str, pd.Series]:
+    """Return each measure by every rule for equal scores, from all orders."""
+    found = pd.DataFrame([slow_measures(order) for order in all_orders(scores, grades)])
+    rules = {"order": found.iloc[0], "mean": found.mean(), "worst": found.min(), "best": found.max()}
+    for rule, other in (("worst", found.max()), ("best", found.min())):
+        rules[rule]["MeanRank"] = other["MeanRank"]  # less is better
+    return rules
+
+
+def all_orders(scores: list[float], grades: list[int]) -> list[list[int]]:
+    """Return the grades in every ranked order: all orders of equal scores; the first is that of the file."""
+    groups = [
+        [g for s, g in zip(scores, grades, strict=True) if s == one] for one in sorted(set(scores))[::-1]
+    ]
+    orders = itertools.product(*map(itertools.permutations, groups))
+    return [list(itertools.chain.from_iterable(order)) for order in orders]
+
+
+def slow_ties(scores: list[float], grades: list[int], name: str, ranks: list[int]) -> dict[str, pd.Series]:
+    """Return each metric by every rule for equal scores, from all orders."""
+    found = pd.DataFrame([SLOW[name](order, ranks) for order in all_orders(scores, grades)])
+    return {"order": found.iloc[0], "mean": found.mean(), "worst": found.min(), "best": found.max()}
 
 
 def slow_evaluate(scores: np.ndarray, data: RankingData, name: str, ranks: list[int]) -> pd.DataFrame:

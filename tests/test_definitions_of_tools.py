@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from sklearn.metrics import ndcg_score
 
 from rankviz import RankingData, evaluate
-from rankviz.analysis.definitions import effects_data
 from rankviz.common.arrays import FloatArray
 from rankviz.metrics import DEFINITIONS
 
@@ -84,17 +84,25 @@ def test_lightgbm_prints_the_ndcg_of_its_definition(
     assert {k: ours[f"NDCG@{k}"] for k in CUTS} == pytest.approx(model.digits, rel=0, abs=ROUNDING)
 
 
-def test_one_rule_makes_lightgbm_differ_from_the_textbook(
+def differences(
+    model: Printed, start: str, tool: str, rules: Sequence[str], data: RankingData
+) -> list[float]:
+    """Return NDCG@5 by `start` with these rules of a tool, then with all of them but one."""
+    theirs = {name: getattr(DEFINITIONS[tool], name) for name in rules}
+    some = [theirs, *({name: theirs[name] for name in rules if name != left_out} for left_out in rules)]
+    changed = (replace(DEFINITIONS[start], **one) for one in some)
+    return [float(evaluate(model.scores, data, one, at=[5]).mean["NDCG@5"]) for one in changed]
+
+
+def test_two_rules_make_lightgbm_differ_from_the_textbook(
     data: RankingData, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only the rule for queries without a relevant document: left out, or counted as 1."""
-    model = lightgbm_model(data, capsys)
-    textbook = evaluate(model.scores, data, "textbook", at=[12]).mean["NDCG@12"]
-    assert f"{textbook:g}" != model.texts[12]
-    table = effects_data(model.scores, data, DEFINITIONS["textbook"], 12)
-    cause = table[table["definitions"].str.contains("LightGBM")]
-    assert cause["rule"].tolist() == ["no relevant document"]
-    assert f"{cause['mean'].item():g}" == model.texts[12]
+    """Equal scores, and queries without a relevant document; both are needed."""
+    model, rules = lightgbm_model(data, capsys), ("ties", "leaves_out_empty", "empty_value")
+    assert f"{evaluate(model.scores, data, 'textbook', at=[5]).mean['NDCG@5']:g}" != model.texts[5]
+    both, *others = differences(model, "textbook", "lightgbm", rules, data)
+    assert f"{both:g}" == model.texts[5]
+    assert model.texts[5] not in [f"{one:g}" for one in others]
 
 
 @pytest.mark.parametrize("linear", [False, True])
@@ -114,18 +122,11 @@ def test_xgboost_prints_the_ndcg_of_its_definition(
 def test_three_rules_make_xgboost_differ_from_letor(
     data: RankingData, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From LETOR 4.0 to XGBoost: discount, short lists, empty queries; all of them are needed."""
-    model, letor, xgboost = xgboost_model(data, capsys), DEFINITIONS["letor"], DEFINITIONS["xgboost"]
-    rules = {name: getattr(xgboost, name) for name in ("discount", "short_ndcg", "empty_value")}
-
-    def ndcg(changed: dict[str, object]) -> str:
-        mean = evaluate(model.scores, data, replace(letor, **changed), at=[5]).mean
-        return f"{mean['NDCG@5']:.5f}"
-
-    assert ndcg(rules) == model.texts[5]
-    for left_out in rules:
-        others = {name: rule for name, rule in rules.items() if name != left_out}
-        assert ndcg(others) != model.texts[5], f"without {left_out}"
+    """Discount, short lists, and queries without a relevant document; all of them are needed."""
+    model, rules = xgboost_model(data, capsys), ("discount", "short_ndcg", "empty_value")
+    together, *others = differences(model, "letor", "xgboost", rules, data)
+    assert f"{together:.5f}" == model.texts[5]
+    assert model.texts[5] not in [f"{one:.5f}" for one in others]
 
 
 def test_xgboost_prints_map_and_precision_of_its_definition(
@@ -146,5 +147,26 @@ def test_scikit_learn_has_the_ndcg_of_its_definition(data: RankingData) -> None:
         for query, value in enumerate(ours):
             rows = data.query_slice(query)
             if SIZES[query] > 1:  # it refuses a single document
-                theirs = ndcg_score([data.y[rows]], [scores[rows]], k=k, ignore_ties=True)
+                theirs = ndcg_score([data.y[rows]], [scores[rows]], k=k)
                 assert value == pytest.approx(theirs, rel=0, abs=1e-15)
+
+
+def test_trec_eval_has_the_numbers_of_its_definition(data: RankingData) -> None:
+    """With documents in its order of equal scores, by descending id, which no definition can state."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    scores = (data.X[:, 0] * 5).round()
+    names = [f"d{row:03d}" for row in range(data.n_documents)]
+    qrels, run = {}, {}
+    for query in range(data.n_queries):
+        rows = range(*data.query_slice(query).indices(data.n_documents))
+        qrels[str(query)] = {names[row]: int(data.y[row]) for row in rows}
+        run[str(query)] = {names[row]: float(scores[row]) for row in rows}
+    measures = {f"ndcg_cut.{','.join(map(str, CUTS))}", "P.5", "map"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+    turned = replace(data, rows=data.rows[::-1].copy())
+    ours = evaluate(scores, turned, "trec_eval", at=CUTS).per_query
+    columns = {f"NDCG@{k}": f"ndcg_cut_{k}" for k in CUTS} | {"P@5": "P_5", "MAP": "map"}
+    for query, found in theirs.items():
+        for column, name in columns.items():
+            assert ours.loc[int(query), column] == pytest.approx(found[name], rel=0, abs=1e-15)
+    assert len(theirs) == data.n_queries

@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from naive_metrics import slow_evaluate
+from naive_metrics import slow_evaluate, slow_measures_by_ties, slow_ties
 
 from rankviz.common.errors import DataError
 from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import RankingData
-from rankviz.metrics import DEFINITIONS, Definition, evaluate, evaluation
+from rankviz.metrics import DEFINITIONS, Definition, evaluate
+from rankviz.metrics.evaluation import compared, ties_in_words
+from rankviz.metrics.lists import ranked
 
 # --- data -------------------------------------------------------------------------------------------------
 
@@ -46,13 +48,81 @@ def test_equals_the_plain_loops_on_random_cases(name: str) -> None:
     for seed in range(120):
         scores, data = random_case(seed)
         ranks = sorted({1, 2, largest, 1 + seed % largest})
-        got = evaluate(scores, data, name, ranks)
+        got = evaluate(scores, data, name, ranks, ties="order")
         expected = slow_evaluate(scores, data, name, ranks)
         assert list(got.per_query.columns) == list(expected.columns)
         pd.testing.assert_frame_equal(
             got.per_query, expected, rtol=0, atol=1e-12, check_names=False, check_index_type=False
         )
         np.testing.assert_allclose(got.mean, expected.mean(), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", list(DEFINITIONS))
+def test_equal_scores_count_as_all_their_orders_do(name: str) -> None:
+    """A query without ties is in the same block, and does not change."""
+    rng = np.random.default_rng(0)
+    for seed in range(40):
+        n = int(rng.integers(1, 8))
+        scores, y = rng.integers(0, 3, n).astype(float), rng.integers(0, 4, n)
+        if seed % 5 == 0:
+            scores[:] = 0
+        ranks, others = [1, 2, 3, 5, 10], [99] * 7
+        data = make([*y, *range(7)], [seed] * n + others)
+        for rule, expected in slow_ties(scores.tolist(), y.tolist(), name, ranks).items():
+            got = evaluate([*scores, *range(7)], data, name, ranks, ties=rule).per_query
+            np.testing.assert_allclose(got.loc[seed, expected.index], expected, rtol=0, atol=1e-12)
+            alone = slow_evaluate(np.arange(7.0), make(list(range(7)), others), name, ranks)
+            np.testing.assert_allclose(got.loc[99, alone.columns], alone.loc[99], rtol=0, atol=1e-12)
+
+
+def test_other_measures_equal_the_plain_loops_by_every_rule_for_equal_scores() -> None:
+    """Lists with and without ties are in the same block; a query of each part has its own id."""
+    rng = np.random.default_rng(1)
+    scores, y, qid, expected = [], [], [], []
+    for query in range(150):
+        n = int(rng.integers(1, 8))
+        own, grades = rng.integers(0, rng.choice([1, 3, 90]), n).astype(float), rng.integers(0, 6, n)
+        grades[rng.random(n) < 0.4] = 0
+        expected.append(slow_measures_by_ties(own.tolist(), grades.tolist()))
+        scores, y, qid = [*scores, *own], [*y, *grades], [*qid, *[query] * n]
+    for rule in ("order", "mean", "worst", "best"):
+        rows = pd.DataFrame([one[rule] for one in expected])
+        got = evaluate(scores, y, qid=qid, ties=rule, measures=list(rows)).per_query
+        np.testing.assert_allclose(got[rows.columns], rows, rtol=0, atol=1e-12)
+
+
+def test_a_definition_has_a_rule_for_equal_scores() -> None:
+    rules = {name: definition.ties for name, definition in DEFINITIONS.items()}
+    assert rules == dict.fromkeys(DEFINITIONS, "order") | dict.fromkeys(("textbook", "sklearn"), "mean")
+    data = make([1, 0])
+    assert evaluate([0, 0], data, "textbook", [1]).mean["P@1"] == 0.5
+    assert evaluate([0, 0], data, "textbook", [1], ties="order").mean["P@1"] == 1
+    assert "equal scores count in their worst order" in evaluate([0, 0], data, ties="worst").caption
+    with pytest.raises(ValueError, match="ties='random' is not one of 'order', 'mean'"):
+        evaluate([0, 0], data, ties="random")
+
+
+def test_equal_scores_of_one_grade_are_no_ties() -> None:
+    data = make([1, 1, 0, 0], [1, 1, 1, 1])
+    (lists,) = ranked(np.array([2.0, 2, 1, 1]), data, DEFINITIONS["textbook"])
+    assert lists.ties is None
+    assert not lists.tied.any()
+    (lists,) = ranked(np.array([2.0, 2, 2, 1]), data, DEFINITIONS["textbook"])
+    assert lists.ties is not None
+    assert evaluate([2.0, 2, 2, 1], data).n_tied == 1
+    assert evaluate([2.0, 2, 2, 1], make([3, 0, 3, 0]), "letor_script").n_tied == 0, "grades that count as 0"
+
+
+def test_runs_take_the_mean_and_tell_of_the_order() -> None:
+    """With equal scores in the order of the file, NDCG@1 is 1; on average over both orders it is ½."""
+    data = make([1, 0])
+    means, by_order = compared([0, 0], data)
+    assert (means["NDCG@1"].item(), by_order["NDCG@1"]) == (0.5, 1.0)
+    assert "P@2" not in by_order
+    assert compared([1, 0], data)[1] == {}
+    text = ties_in_words("A model", {"NDCG@1": 0.5, "P@2": 0.5}, by_order)
+    assert text.endswith("in the order of the file NDCG@1 would be 1.000 instead of 0.500.")
+    assert ties_in_words("A model", {"P@2": 0.5}, by_order) == ""
 
 
 def test_known_answer_of_the_paper() -> None:
@@ -135,7 +205,8 @@ def test_captions_say_what_was_counted() -> None:
     }
     assert captions == {
         "letor": "LETOR 4.0 definition, 3 queries, 1 of them without a relevant document, counted as 0",
-        "textbook": "textbook definition, 3 queries, 1 of them without a relevant document, left out",
+        "textbook": "textbook definition, 3 queries, 1 of them without a relevant document, left out; equal "
+        "scores count at the mean over their orders",
         "mslr": "MSLR definition, 3 queries, 1 of them without a document graded above 0, counted as 0, "
         "2 of them without one of grade 2 or more, counted as 0 in P and MAP",
     }
@@ -243,11 +314,11 @@ def test_queries_of_similar_size_are_ranked_together() -> None:
     """A block for each doubling of the size: no loop over queries, and little padding."""
     sizes = np.random.default_rng(0).integers(1, 64, 500)
     data = make([0] * int(sizes.sum()), list(np.repeat(np.arange(500), sizes)))
-    blocks = list(evaluation._ranked(np.zeros(data.n_documents), data))
+    blocks = list(ranked(np.zeros(data.n_documents), data, DEFINITIONS["letor"]))
     assert len(blocks) == 6
-    assert sorted(np.concatenate([queries for queries, _ in blocks])) == list(range(500))
-    for queries, grades in blocks:
-        assert grades.shape[1] < 2 * np.diff(data.ptr)[queries].min()
+    assert sorted(np.concatenate([lists.queries for lists in blocks])) == list(range(500))
+    for lists in blocks:
+        assert lists.grades.shape[1] < 2 * lists.sizes.min()
 
 
 # --- the official scripts ---------------------------------------------------------------------------------

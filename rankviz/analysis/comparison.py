@@ -165,7 +165,8 @@ def compare(
     deltas = pd.DataFrame(
         [_delta(one.label, baseline, metric, table) for metric, table in values.items() for one in others]
     )
-    notes = (*matched.notes, *(_unvalued(metric, table, matched) for metric, table in values.items()))
+    equal = (one.ties_in_words(values) for one in matched.contestants)
+    notes = (*matched.notes, *equal, *(_unvalued(metric, table, matched) for metric, table in values.items()))
     return Comparison(
         matched,
         baseline,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -15,6 +15,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.datasets.samples import SETTINGS
+from rankviz.metrics.evaluation import ties_in_words
 from rankviz.metrics.paired_tests import mean_over_seeds
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import describe, look_of, short_labels
@@ -37,6 +38,8 @@ class Run:
         True if training was stopped early.
     imported : str
         Its name in the store if it was imported, else "".
+    by_order : dict
+        Metric -> its mean with equal scores in the order of the file, where that changes it.
     """
 
     spec: RunSpec
@@ -44,6 +47,7 @@ class Run:
     seconds: float = math.nan
     stopped: bool = False
     imported: str = ""
+    by_order: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, record: RunRecord, part: str, imported: str = "") -> Self:
@@ -51,7 +55,8 @@ class Run:
         if part not in record.metrics:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
         seconds = training_seconds(record) or math.nan
-        return cls(record.spec, record.metrics[part], seconds, record.stopped, imported)
+        by_order = record.by_order.get(part, {})
+        return cls(record.spec, record.metrics[part], seconds, record.stopped, imported, by_order)
 
     @property
     def key(self) -> str:
@@ -173,10 +178,23 @@ class Contestant:
         if metric not in self.frame:
             raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
 
+    def ties_in_words(self, metrics: Iterable[str]) -> str:
+        """Say how the order of the file would change its means over queries and seeds; "" if it would not."""
+        tables = [(run, run.per_query.mean(), len(run.per_query)) for run in self.runs]
+        n, means, by_order = sum(size for _, _, size in tables), {}, {}
+        for metric in metrics:
+            means[metric] = sum(mean[metric] * size for _, mean, size in tables) / n
+            if any(metric in run.by_order for run in self.runs):
+                both = sum(run.by_order.get(metric, mean[metric]) * size for run, mean, size in tables)
+                by_order[metric] = both / n
+        return ties_in_words(self.label, means, by_order)
+
     def restricted(self, queries: Mapping[str, pd.Index]) -> Self:
         """Return the contestant with some queries of each fold only."""
         kept = (
-            replace(run, per_query=run.per_query[run.per_query.index.isin(queries[run.spec.fold])])
+            replace(
+                run, per_query=run.per_query[run.per_query.index.isin(queries[run.spec.fold])], by_order={}
+            )
             for run in self.runs
         )
         return type(self)(self.label, tuple(kept))

@@ -9,10 +9,12 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.definitions import DEFINITIONS, DISCOUNTS, GAINS, Definition
+from rankviz.metrics.definitions import DEFINITIONS, TIES, Definition
 from rankviz.metrics.evaluation import evaluate
+from rankviz.metrics.formulas import EVERYWHERE
+from rankviz.metrics.lists import ranked
 
 OTHER = "≠ "
 """Begins a cell of `rules_data` that differs from the chosen definition."""
@@ -42,6 +44,7 @@ def _empty(definition: Definition) -> str:
 RULES = (
     Rule("gain", ("gain",), lambda one: one.gain),
     Rule("discount", ("discount",), lambda one: one.discount),
+    Rule("equal scores", ("ties",), lambda one: TIES[one.ties]),
     Rule("fewer than k documents", ("short_ndcg",), lambda one: _SHORT[one.short_ndcg]),
     Rule("no relevant document", ("leaves_out_empty", "empty_value"), _empty),
     Rule("relevant, for P and MAP", ("relevant_from", "relevant_to"), _relevant, False),
@@ -50,22 +53,21 @@ RULES = (
 """The rules by which definitions differ. All have one ideal order: the list's own documents by gain."""
 
 
-def terms(scores: FloatArray, grades: IntArray, definition: Definition, k: int) -> pd.DataFrame:
+def terms(scores: FloatArray, data: RankingData, definition: Definition, k: int) -> pd.DataFrame:
     """Return the terms of NDCG@k of one list (n,): a row for each of the first k ranks.
 
     Columns: rank, grade, gain, discount, term, ideal_gain, ideal_term, and share, the term divided by the sum
     of the ideal ones (0 if that is 0). The shares sum to NDCG@k before the rules for short and empty lists.
     """
-    n = min(k, len(grades))
-    ranked = grades[np.argsort(-scores, kind="stable")].astype(np.float64)
-    gains, discounts = GAINS[definition.gain](ranked), DISCOUNTS[definition.discount](np.arange(1.0, n + 1))
-    best = np.sort(gains)[::-1][:n]
-    total = float(best @ discounts)
-    term = gains[:n] * discounts
+    (lists,) = ranked(scores, data, definition)
+    n = min(k, data.n_documents)
+    gains, discounts = definition.gains(lists.known), definition.discounts(n)
+    own, best = lists.expected(gains)[0, :n], np.sort(gains[0])[::-1][:n]
+    term, total = own * discounts, float(best @ discounts)
     columns = {
         "rank": np.arange(1, n + 1),
-        "grade": ranked[:n].astype(np.int64),
-        "gain": gains[:n],
+        "grade": lists.grades[0, :n].astype(np.int64),
+        "gain": own,
         "discount": discounts,
         "term": term,
         "ideal_gain": best,
@@ -76,12 +78,12 @@ def terms(scores: FloatArray, grades: IntArray, definition: Definition, k: int) 
 
 
 def same_terms(
-    scores: FloatArray, grades: IntArray, definitions: Iterable[Definition], k: int
+    scores: FloatArray, data: RankingData, definitions: Iterable[Definition], k: int
 ) -> list[tuple[list[Definition], pd.DataFrame]]:
     """Return the terms of definitions; those with equal shares at each rank have one table."""
     groups: list[tuple[list[Definition], pd.DataFrame]] = []
     for one in definitions:
-        table = terms(scores, grades, one, k)
+        table = terms(scores, data, one, k)
         for members, shared in groups:
             if np.allclose(table["share"], shared["share"], rtol=0, atol=ROUNDING):
                 members.append(one)
@@ -131,11 +133,17 @@ def value(scores: FloatArray, data: RankingData, definition: Definition, metric:
 
 
 def means_data(scores: FloatArray, data: RankingData, k: int, chosen: Definition) -> pd.DataFrame:
-    """Return the means of all metrics at k: a row per definition, the chosen one first; NaN without."""
+    """Return the means of all measures, those of NDCG and P at k: a row per definition, the chosen one first.
+
+    NaN where a definition lacks a measure.
+    """
     rows = {}
     for one in in_order(chosen):
-        at = [] if one.largest_k is not None and k > one.largest_k else [k]
-        rows[one.label] = evaluate(scores, data, one, at=at).mean
+        known = one.largest_k is None or k <= one.largest_k
+        cut, mean = [f"NDCG@{k}", f"P@{k}"] * known, ["MeanNDCG"] * one.mean_ndcg
+        own = ["AvgNDCG", "AvgPrec"] if one.averaged_to else []
+        measures = [*cut, "MAP", *mean, *EVERYWHERE, "MeanRank", *own]
+        rows[one.label] = evaluate(scores, data, one, measures=measures).mean
     names = dict.fromkeys(name for mean in rows.values() for name in mean.index)
     return pd.DataFrame.from_dict(rows, orient="index")[list(names)].rename_axis("definition")
 

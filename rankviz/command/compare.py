@@ -13,6 +13,7 @@ from rankviz.command.output import note, print_json, print_table, print_text, ro
 from rankviz.command.runs import named_runs, one_run
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
+from rankviz.metrics.formulas import canonical
 from rankviz.store import RunStore
 from rankviz.store.study import IMPORTED
 
@@ -40,7 +41,9 @@ def run(chosen: Namespace) -> int:
     found = contestants(there, chosen.part)
     if len(found) < 2:
         raise SettingError("these runs are of one model: name runs of at least two models")
-    result = compare(found, chosen.metric or METRICS, _contestant_with(found, baseline).label)
+    result = compare(
+        found, [*map(canonical, chosen.metric)] or METRICS, _contestant_with(found, baseline).label
+    )
     if chosen.json:
         print_json(
             {

@@ -7,8 +7,9 @@ NDCG, MAP and P@k have several definitions under the same name. A `Definition` s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,13 +21,14 @@ GAINS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "2^y - 1 up to 2": lambda grades: np.where(grades <= 2.0, np.exp2(np.minimum(grades, 2.0)) - 1.0, 0.0),
     "y": lambda grades: grades,
 }
-"""Gain of a document of grade y, added to DCG; ≥ 0, and 0 for grade 0."""
+"""Gain of a document of grade y, added to DCG; ≥ 0, and 0 for grade 0. Own ones: `Definition.gain`."""
 
 DISCOUNTS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "1/log2(max(rank, 2))": lambda ranks: 1.0 / np.log2(np.maximum(ranks, 2.0)),
     "1/log2(rank + 1)": lambda ranks: 1.0 / np.log2(ranks + 1.0),
 }
-"""Factor of a gain at a rank (1, 2, …). The first gives ranks 1 and 2 the same weight."""
+"""Factor of a gain at a rank (1, 2, …). The first gives ranks 1 and 2 the same weight. Own ones:
+`Definition.discount`."""
 
 SHORT_QUERIES: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
     "zero": lambda size, k: np.zeros(np.broadcast(size, k).shape),
@@ -39,6 +41,33 @@ SHORT_QUERIES: Mapping[str, Callable[[IntArray, IntArray], FloatArray]] = {
 """
 
 
+TIES: Mapping[str, str] = {
+    "order": "in the order of the file",
+    "mean": "at the mean over their orders",
+    "worst": "in their worst order",
+    "best": "in their best order",
+}
+"""How documents with equal scores count, in words."""
+
+
+def _numbers(values: tuple[object, ...]) -> bool:
+    return all(isinstance(one, int | float) and math.isfinite(one) for one in values)
+
+
+def _check_gains(gains: tuple[float, ...]) -> None:
+    if not (_numbers(gains) and len(gains) > 1 and gains[0] == 0 and (np.diff(gains) >= 0).all()):
+        raise SettingError(f"gains {gains} must begin with 0 for grade 0 and never fall as grades rise")
+
+
+def _check_discounts(factors: tuple[float, ...]) -> None:
+    if not (_numbers(factors) and factors and factors[0] > 0 and (np.diff([*factors, 0.0]) <= 0).all()):
+        raise SettingError(f"discounts {factors} must begin above 0, and never rise or fall below 0")
+
+
+_OWN: Mapping[str, Callable[[tuple[float, ...]], None]] = {"gain": _check_gains, "discount": _check_discounts}
+"""Checks of own values."""
+
+
 @dataclass(frozen=True)
 class Definition:
     """One way to compute NDCG@k, MeanNDCG, P@k and MAP.
@@ -47,10 +76,10 @@ class Definition:
     ----------
     name, label, description : str
         Key in `DEFINITIONS`, words for captions, and one or two sentences for a help text.
-    gain : str
-        Key in `GAINS`.
-    discount : str
-        Key in `DISCOUNTS`.
+    gain : str or tuple of float
+        Key in `GAINS`, or own gains of the grades 0, 1, 2, …: the first is 0, and they never fall.
+    discount : str or tuple of float
+        Key in `DISCOUNTS`, or own factors of the ranks 1, 2, …, 0 after the last: they never rise.
     relevant_from : int
         Lowest grade (≥ 1) that P@k and MAP count as relevant.
     relevant_to : int or None
@@ -71,13 +100,16 @@ class Definition:
         True if the definition has MeanNDCG, the mean of NDCG@1…@n_q.
     averaged_to : int or None
         K in he2009's AvgNDCG and AvgPrec, the means of NDCG@1…@K and P@1…@K; None without them.
+    ties : str
+        Key in `TIES`: how documents of one query with equal scores count. "order" keeps the order of the
+        file, as the scripts do; "mean" is the exact mean over all their orders (mcsherry2008).
     """
 
     name: str
     label: str
     description: str
-    gain: str = "2^y - 1"
-    discount: str = "1/log2(max(rank, 2))"
+    gain: str | tuple[float, ...] = "2^y - 1"
+    discount: str | tuple[float, ...] = "1/log2(max(rank, 2))"
     relevant_from: int = 1
     relevant_to: int | None = None
     known_to: int | None = None
@@ -88,6 +120,7 @@ class Definition:
     empty_value: float = 0.0
     mean_ndcg: bool = True
     averaged_to: int | None = None
+    ties: str = "order"
 
     def __post_init__(self) -> None:
         """Raise ValueError for unknown names as soon as the definition is made."""
@@ -96,8 +129,12 @@ class Definition:
             ("discount", DISCOUNTS),
             ("short_ndcg", SHORT_QUERIES),
             ("short_precision", SHORT_QUERIES),
+            ("ties", TIES),
         ):
-            if getattr(self, field) not in known:
+            value = getattr(self, field)
+            if isinstance(value, tuple) and field in _OWN:
+                _OWN[field](value)
+            elif value not in known:
                 raise ValueError(
                     f"{field}={getattr(self, field)!r} is not one of {', '.join(map(repr, known))}."
                 )
@@ -108,11 +145,25 @@ class Definition:
         if not 0 <= self.empty_value <= 1:
             raise ValueError(f"empty_value={self.empty_value}: NDCG and MAP are from 0 to 1.")
 
-    def check_rank(self, k: object) -> None:
-        """Raise `SettingError` for a k of "@k" that is no whole number from 1 to `largest_k`."""
+    def gains(self, grades: FloatArray) -> FloatArray:
+        """Return the gains of grades; `SettingError` for a grade to which own gains give none."""
+        if isinstance(self.gain, str):
+            return GAINS[self.gain](grades)
+        if (highest := int(grades.max(initial=0))) >= len(self.gain):
+            raise SettingError(f"grade {highest} has no gain: give gains of the grades 1 to {highest}")
+        return np.array(self.gain)[grades.astype(np.int64)]
+
+    def discounts(self, n: int) -> FloatArray:
+        """Return the factors of the ranks 1, 2, …, n."""
+        if isinstance(self.discount, str):
+            return DISCOUNTS[self.discount](np.arange(1.0, n + 1))
+        return np.array([*self.discount[:n], *[0.0] * (n - len(self.discount))])
+
+    def check_rank(self, k: object, *, limited: bool = True) -> None:
+        """Raise `SettingError` for a k that is no whole number from 1, or beyond the `limited` k."""
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
             raise SettingError(f"@{k} is not a cut-off: k counts documents from the top, 1, 2, …")
-        if self.largest_k is not None and k > self.largest_k:
+        if limited and self.largest_k is not None and k > self.largest_k:
             raise SettingError(
                 f"@{k} is beyond the {self.label} definition, whose largest k is {self.largest_k}"
             )
@@ -164,12 +215,14 @@ _ALL = (
         "textbook",
         "textbook",
         "Gain 2^y − 1, discount 1/log2(rank + 1); for a query with fewer than k documents @k means its whole "
-        "list; queries without a relevant document are left out.",
+        "list; queries without a relevant document are left out; equal scores count at the mean over their "
+        "orders.",
         discount="1/log2(rank + 1)",
         largest_k=None,
         short_ndcg="capped",
         short_precision="capped",
         leaves_out_empty=True,
+        ties="mean",
     ),
     Definition(
         "he2009",
@@ -200,11 +253,13 @@ _ALL = (
     Definition(
         "sklearn",
         "scikit-learn",
-        "ndcg_score: as trec_eval. scikit-learn has no P@k.",
+        "ndcg_score: as trec_eval, but equal scores count at the mean over their orders. scikit-learn has no "
+        "P@k.",
         gain="y",
         discount="1/log2(rank + 1)",
         largest_k=None,
         short_ndcg="capped",
+        ties="mean",
         mean_ndcg=False,
     ),
     Definition(
@@ -239,6 +294,9 @@ DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definit
 
 Those of tools: "trec_eval", "sklearn", "lightgbm", "xgboost".
 """
+
+COMPARED = replace(DEFINITIONS["letor"], ties="mean")
+"""The definition of runs and comparisons: LETOR's, but no model gains by the order of the file."""
 
 
 def definition_of(definition: str | Definition) -> Definition:

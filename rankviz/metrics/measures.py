@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,11 +18,12 @@ from rankviz.common.errors import DataError, DataWarning, SettingError
 from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.parts import query_weights, take_queries
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.definitions import Definition, definition_of
-from rankviz.metrics.evaluation import MANY, evaluate, matched, tied_shares, worst_and_best
+from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
+from rankviz.metrics.evaluation import ROUNDING, Evaluation, evaluate, matched
+from rankviz.metrics.formulas import FORMULAS, PERSISTENCE, Formula, check, column_of
 
 USUAL = "textbook"
-"""The default definition: it counts queries with few documents too."""
+"""The default definition: it counts queries with few documents too, and takes the mean over equal scores."""
 
 FEW = 50
 """Number of queries to try first for a value that depends on the ranking; usually the first one does."""
@@ -29,33 +32,45 @@ FEW = 50
 class Measure:
     """A metric with a definition: returns the mean over queries for scores of documents.
 
-    Measures with the same name and definition are equal; `measure` parses their `repr`.
+    Measures with the same name and definition are equal. `repr` names them as ir_measures does, and `measure`
+    parses it. `formula` has the formula, its source and range.
     """
 
     definition: str | Definition
 
     @property
-    def name(self) -> str:
-        """Return the name without the definition: "NDCG@10"."""
-        return "@".join(map(str, (type(self).__name__, *self.ranks)))
+    def formula(self) -> Formula:
+        """Return formula, source and range."""
+        return FORMULAS[type(self).__name__]
 
     @property
-    def ranks(self) -> list[int]:
-        """Return the k of "@k"; empty for metrics without k."""
-        return [self.k] if hasattr(self, "k") else []
+    def parameters(self) -> list[float]:
+        """Return the k of "@k", or the p of RBP; empty for metrics without."""
+        return [getattr(self, self.formula.takes)] if self.formula.takes else []
+
+    @property
+    def name(self) -> str:
+        """Return the name of its column in `evaluate`, without the definition: "NDCG@10"."""
+        return self.formula.columns(self.parameters)[0]
+
+    @property
+    def label(self) -> str:
+        """Return the name with the definition, unless it is the usual one: "NDCG@10 (letor)"."""
+        name = definition_of(self.definition).name
+        return self.name if name == USUAL else f"{self.name} ({name})"
 
     def __post_init__(self) -> None:
         """Look up the definition, and raise SettingError if it lacks this metric."""
-        chosen = definition_of(self.definition)
-        object.__setattr__(self, "definition", chosen)
-        for k in self.ranks:
-            chosen.check_rank(k)
-        if self.name == "MeanNDCG" and not chosen.mean_ndcg:
-            raise SettingError(f"the {chosen.label} definition has no MeanNDCG")
+        object.__setattr__(self, "definition", definition_of(self.definition))
+        check(self.formula, self.parameters, definition_of(self.definition))
 
     def __repr__(self) -> str:
-        name = definition_of(self.definition).name
-        return self.name if name == USUAL else f"{self.name} ({name})"
+        chosen = definition_of(self.definition)
+        given = [f"p={p:g}" for p in self.parameters if self.formula.takes == "p"] + _options(chosen)
+        cut = "".join(f"@{k}" for k in self.parameters if self.formula.takes == "k")
+        options = f"({', '.join(given)})" if given else ""
+        of = "" if chosen.name == USUAL else f" ({chosen.name})"
+        return f"{self.formula.alias or self.formula.name}{options}{cut}{of}"
 
     def __call__(
         self,
@@ -86,7 +101,8 @@ class Measure:
     def mean(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> float:
         """Return the mean over queries of `data`, weighted by weights (Q,).
 
-        Warns with `DataWarning` if every ranking has this mean, and if ties decide it (see `ties`).
+        Warns with `DataWarning` if every ranking has this mean, and if the order of equal scores in the file
+        decides it (see `ties`), unless the definition takes the mean over their orders.
         """
         ours = scores
         if weights is not None:
@@ -96,41 +112,47 @@ class Measure:
             data, weights = take_queries(data, np.flatnonzero(counted)), weights[counted]
         values = self._values(ours, data).to_numpy()
         if not self._tells_apart(data):
-            text = f"{self!r} is the same for every ranking of these {data.n_queries:,} queries: {_WHY}"
+            text = f"{self.label} is the same for every ranking of these {data.n_queries:,} queries: {_WHY}"
             warnings.warn(text, DataWarning, stacklevel=3)
-        if text := self.ties(ours, data, weights):
+        if definition_of(self.definition).ties != "mean" and (text := self.ties(ours, data, weights)):
             warnings.warn(text, DataWarning, stacklevel=3)
         return _average(values, weights)
 
     def ties(self, scores: ArrayLike, data: RankingData, weights: FloatArray | None = None) -> str:
-        """Describe how far the mean depends on the order of tied documents; "" if hardly.
+        """Say what mean and order of the file make of documents that share a score; "" if the same.
 
-        The text appears if ties change the mean, and if in some query more than a tenth of the documents
-        share a score with a document of another grade. The extremes are exact.
+        The text appears if the two differ by more than `ROUNDING`. It also has the extremes. All are exact.
         """
-        checked = score_array(scores, data.n_documents, data.name, data.query_of)
-        many = int((tied_shares(checked, data) > MANY).sum())
-        if many == 0:
+
+        def by(rule: str) -> Evaluation:
+            return evaluate(scores, data, self.definition, ties=rule, measures=[self.name])
+
+        n_tied = by("order").n_tied
+        if n_tied == 0:
             return ""
-        relevant_to = definition_of(self.definition).relevant_to
-        orders = (checked, *worst_and_best(checked, data, relevant_to))
-        value, low, high = (_average(self._values(one, data).to_numpy(), weights) for one in orders)
-        if not high - low > 1e-12:
+        order, mean, worst, best = (
+            _average(by(rule).per_query[self.name].to_numpy(), weights)
+            for rule in ("order", "mean", "worst", "best")
+        )
+        if not abs(order - mean) > ROUNDING:
             return ""
         return (
-            f"{self!r} depends on the order of documents that share a score: it is {value:.3f} in the order "
-            f"given, and {low:.3f} to {high:.3f} in others. In {many:,} of {data.n_queries:,} queries more "
-            "than a tenth of the documents have the score of a document of another grade."
+            f"{self.label} depends on the order of documents that share a score: it is {mean:.3f} as the "
+            f"mean over all orders, {order:.3f} in the order given, and {worst:.3f} to {best:.3f} in others. "
+            f"In {n_tied:,} of {data.n_queries:,} queries documents of different grades share a score."
         )
 
     def scorer(self) -> Any:
         """Return a scorer for `scoring=` of `GridSearchCV` and similar; metadata routing passes qid to it.
 
-        Raises RuntimeError without a prior call of `sklearn.set_config(enable_metadata_routing=True)`.
+        It is negative for a metric of which less is better, as in scikit-learn. Raises RuntimeError without a
+        prior call of `sklearn.set_config(enable_metadata_routing=True)`.
         """
         from sklearn.metrics import make_scorer  # here: the import is slow, and pages do not need it
 
-        return make_scorer(self.of_grades, response_method="predict").set_score_request(qid=True)
+        more = self.formula.more_is_better
+        made = make_scorer(self.of_grades, response_method="predict", greater_is_better=more)
+        return made.set_score_request(qid=True)
 
     def of_grades(
         self, y: ArrayLike, scores: ArrayLike, *, qid: ArrayLike, sample_weight: ArrayLike | None = None
@@ -139,7 +161,7 @@ class Measure:
         return self(scores, y, qid, sample_weight=sample_weight)
 
     def _values(self, scores: ArrayLike, data: RankingData) -> pd.Series[float]:
-        table = evaluate(scores, data, self.definition, at=self.ranks or [1]).per_query
+        table = evaluate(scores, data, self.definition, measures=[self.name]).per_query
         return cast("pd.Series[float]", table[self.name])
 
     def _tells_apart(self, data: RankingData) -> bool:
@@ -148,7 +170,7 @@ class Measure:
         for queries in (paired[:FEW], paired[FEW:]):
             part = take_queries(data, queries)
             best, worst = (self._values(sign * part.y, part).to_numpy() for sign in (1.0, -1.0))
-            if np.any(best > worst):
+            if np.any((best > worst) | (best < worst)):
                 return True
         return False
 
@@ -175,19 +197,33 @@ class _Cut(type):
 
 
 @dataclass(frozen=True, repr=False)
-class NDCG(Measure, metaclass=_Cut):
+class _FirstK(Measure, metaclass=_Cut):
+    """A metric of the first k documents."""
+
+    k: int
+    definition: str | Definition = USUAL
+
+
+@dataclass(frozen=True, repr=False)
+class _Whole(Measure):
+    """A metric of the whole list."""
+
+    definition: str | Definition = USUAL
+
+
+class NDCG(_FirstK):
     """Normalised discounted cumulative gain of the first k documents.
 
     DCG@k = Σ_{i≤k} gain(y_i)·discount(i), divided by that of the best order. In the usual definition
-    ("textbook") the gain is 2^y − 1 and the discount 1/log2(i + 1). For a shorter list, @k means the whole
-    list. Queries without a relevant document are left out; `rankviz.metrics.DEFINITIONS` has other
-    definitions.
+    ("textbook") the gain is 2^y − 1 and the discount 1/log2(i + 1); the gain of ir_measures' nDCG is y. For a
+    shorter list, @k means the whole list. Queries without a relevant document are left out;
+    `rankviz.metrics.DEFINITIONS` has other definitions.
 
     Examples
     --------
     >>> from rankviz import NDCG
     >>> NDCG(10), NDCG @ 10 == NDCG(10), NDCG(10, "letor")
-    (NDCG@10, True, NDCG@10 (letor))
+    (nDCG@10, True, nDCG@10 (letor))
     >>> scores, grades, queries = [0.3, 0.9, 0.1, 0.2], [2, 0, 1, 0], [1, 1, 2, 2]
     >>> round(NDCG(10)(scores, grades, queries), 4)
     0.6309
@@ -195,12 +231,8 @@ class NDCG(Measure, metaclass=_Cut):
     {1: 0.6309, 2: 0.6309}
     """
 
-    k: int
-    definition: str | Definition = USUAL
 
-
-@dataclass(frozen=True, repr=False)
-class P(Measure, metaclass=_Cut):
+class P(_FirstK):
     """Precision of the first k documents: the share of relevant ones.
 
     Examples
@@ -210,12 +242,8 @@ class P(Measure, metaclass=_Cut):
     0.5
     """
 
-    k: int
-    definition: str | Definition = USUAL
 
-
-@dataclass(frozen=True, repr=False)
-class MAP(Measure):
+class MAP(_Whole):
     """Mean average precision: the mean of P@i over the ranks i of a query's relevant documents.
 
     Examples
@@ -225,11 +253,8 @@ class MAP(Measure):
     0.5833
     """
 
-    definition: str | Definition = USUAL
 
-
-@dataclass(frozen=True, repr=False)
-class MeanNDCG(Measure):
+class MeanNDCG(_Whole):
     """The mean of NDCG@1 … NDCG@n of a query of n documents.
 
     Examples
@@ -239,37 +264,143 @@ class MeanNDCG(Measure):
     0.3934
     """
 
+
+class ERR(_FirstK):
+    """Expected reciprocal rank: 1/rank of the document at which a reader stops, 0 after k (chapelle2009).
+
+    She stops at a document of grade y with probability (2^min(y, 4) − 1)/16, as in gdeval.pl.
+    """
+
+
+@dataclass(frozen=True, repr=False)
+class RBP(Measure):
+    """Rank-biased precision: (1 − p) Σ p^(i − 1) over the ranks i of relevant documents (moffat2008).
+
+    Examples
+    --------
+    >>> from rankviz.metrics import RBP
+    >>> RBP(0.5), RBP(0.5)([3, 2, 1], [1, 0, 1], [1, 1, 1])
+    (RBP(p=0.5), 0.625)
+    """
+
+    p: float = PERSISTENCE
     definition: str | Definition = USUAL
 
 
-_KINDS: dict[str, type[NDCG] | type[P] | type[MAP] | type[MeanNDCG]] = {
-    kind.__name__: kind for kind in (NDCG, P, MAP, MeanNDCG)
+class RR(_Whole):
+    """Reciprocal rank of the first relevant document; its mean over queries is MRR (voorhees1999)."""
+
+
+class R(_FirstK):
+    """Recall of the first k documents: the share of the relevant documents that are among them."""
+
+
+class Rprec(_Whole):
+    """R-precision: the precision of the first R documents of a query with R relevant ones (manning2008)."""
+
+
+class Bpref(_Whole):
+    """Binary preference: how few irrelevant documents stand above relevant ones (buckley2004).
+
+    The mean over relevant documents of 1 − min(irrelevant ones above, B)/B, where B is the smaller number of
+    relevant and irrelevant documents. All documents count as judged.
+    """
+
+
+class PairAccuracy(_Whole):
+    """The share of pairs of different grades in the right order; tied pairs count one half in the mean.
+
+    Examples
+    --------
+    >>> from rankviz.metrics import PairAccuracy
+    >>> PairAccuracy()([3, 2, 2], [1, 2, 0], [1, 1, 1])
+    0.5
+    """
+
+
+class MeanRank(_Whole):
+    """The mean rank of relevant documents: less is better. Queries without one are left out."""
+
+
+_KINDS: Mapping[str, type[Measure]] = {
+    kind.__name__: kind
+    for kind in (NDCG, P, MAP, MeanNDCG, ERR, RBP, RR, R, Rprec, Bpref, PairAccuracy, MeanRank)
 }
-_WRITTEN = re.compile(r"\s*(\w+?)\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
+_WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*?=.*?)\))?\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
+_DCG = {"log2": "y", "exp-log2": "2^y - 1"}
+"""Gains of ir_measures' `dcg=`; both have the discount 1/log2(rank + 1)."""
+_FIELDS = {"gain": "gain", "gains": "gain", "discount": "discount", "rel": "relevant_from", "ties": "ties"}
+"""Fields of a definition that the name of a metric can change."""
 
 
 def measure(name: str | Measure) -> Measure:
     """Return the metric with a name like "NDCG@10", "MAP" or "P@5 (letor)"; return a `Measure` unchanged.
+
+    Names of ir_measures work too: "nDCG@10", "AP", "RBP(p=0.8)". Brackets may change the definition: `gains`
+    by grade, `discount` by rank, `rel` (the lowest relevant grade), and the rule for `ties`.
 
     Raises `SettingError` for an unknown metric, ValueError for an unknown definition.
 
     Examples
     --------
     >>> from rankviz import NDCG, measure
-    >>> measure("NDCG@10") == NDCG(10), measure("MAP (letor)")
-    (True, MAP (letor))
+    >>> measure("nDCG@10") == measure("NDCG@10") == NDCG(10), measure("MAP (letor)")
+    (True, AP (letor))
+    >>> measure("nDCG(gains={1: 1, 2: 10}, discount=(1, 0.5))@2")([2, 1], [1, 2], qid=[1, 1])
+    0.5714285714285714
+    >>> measure("P(rel=2)@5 (letor)"), measure("AP(ties='worst')")
+    (P(rel=2)@5 (letor), AP(ties='worst'))
     """
     if isinstance(name, Measure):
         return name
     read = _WRITTEN.fullmatch(name) if isinstance(name, str) else None
-    kind = None if read is None else _KINDS.get(read[1])
-    if read is None or kind is None or isinstance(kind, _Cut) != (read[2] is not None):
-        raise SettingError(
-            f"{name!r} is not a metric; the metrics are NDCG@k, P@k, MAP and MeanNDCG, optionally with a "
-            "definition: NDCG@10 (letor)"
-        )
-    cut = {} if read[2] is None else {"k": int(read[2])}
-    return cast(Measure, kind(**cut, definition=read[3] or USUAL))
+    if read is None:
+        column_of(name)  # raises
+        raise AssertionError(name)
+    options = _read_options(name, read[2] or "")
+    p = f"(p={options.pop('p')})" if "p" in options else ""
+    formula, parameters = column_of(f"{read[1]}{p}{'@' * bool(read[3])}{read[3] or ''}")
+    if formula.name not in _KINDS:
+        raise SettingError(f"{name!r}: only evaluate has {formula.name}, by its definitions")
+    definition = replace(definition_of(read[4] or USUAL), **options)
+    return cast(Any, _KINDS[formula.name])(*parameters, definition=definition)
+
+
+def _read_options(name: str, text: str) -> dict[str, Any]:
+    """Return p and the changed fields of the definition in the brackets of a metric's name."""
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+        given = {str(one.arg): ast.literal_eval(one.value) for one in cast(ast.Call, call).keywords}
+    except (SyntaxError, ValueError):
+        given = {"": None}
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if key == "p":
+            found["p"] = value
+        elif key == "dcg" and value in _DCG:
+            found |= {"gain": _DCG[value], "discount": "1/log2(rank + 1)"}
+        elif key == "gains" and isinstance(value, dict) and {0, *value} == set(range(len({0, *value}))):
+            found["gain"] = tuple(value.get(grade, 0) for grade in range(len({0, *value})))
+        elif key in _FIELDS and not isinstance(value, dict) and (key != "rel" or isinstance(value, int)):
+            found[_FIELDS[key]] = tuple(value) if isinstance(value, list) else value
+        else:
+            known = "p, rel, gain, gains, discount, dcg and ties"
+            raise SettingError(
+                f"{text!r} in {name!r} cannot be read: brackets may have {known}, as in gains={{1: 3}}"
+            )
+    return found
+
+
+def _options(definition: Definition) -> list[str]:
+    """Return what differs from the definition of the same name, as `measure` reads it."""
+    base, found = DEFINITIONS.get(definition.name, definition), []
+    for key, field in _FIELDS.items():
+        value = getattr(definition, field)
+        written = isinstance(value, {"gain": str, "gains": tuple}.get(key, object))
+        if written and value != getattr(base, field):
+            shown = dict(enumerate(value)) if key == "gains" else value
+            found.append(f"{key}={shown!r}")
+    return found
 
 
 def _paired(

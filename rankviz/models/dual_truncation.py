@@ -19,6 +19,7 @@ from rankviz.common.settings import instance
 from rankviz.datasets.types import RankingData
 from rankviz.features.maps import FittedMap
 from rankviz.metrics import evaluate
+from rankviz.metrics.definitions import COMPARED
 from rankviz.models.dual_variables import DualBlock, Duals, sides
 
 KS = (1, 2, 3, 5, 10, 20)
@@ -94,8 +95,8 @@ class Truncation:
         return _scores(self.feature_map, X, self.weights)
 
     def ranked(self, part: RankingData) -> pd.DataFrame:
-        """Return the table with mean NDCG@10 and MAP over the queries of a part, LETOR's definition."""
-        means = [evaluate(f, part, at=[10]).mean[["NDCG@10", "MAP"]] for f in self.scores(part.X).T]
+        """Return the table with mean NDCG@10 and MAP over the queries of a part, as runs have them."""
+        means = [evaluate(f, part, COMPARED, at=[10]).mean[["NDCG@10", "MAP"]] for f in self.scores(part.X).T]
         return self.table.assign(**pd.DataFrame(means, columns=["NDCG@10", "MAP"]).reset_index(drop=True))
 
 

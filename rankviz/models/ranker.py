@@ -401,8 +401,9 @@ class Ranker(BaseEstimator):
         For a query with fewer documents @10 means its whole list; queries without a relevant document are
         left out. `definition` and `at` choose another metric: LETOR 4.0's, "letor", counts queries with fewer
         than 10 documents as 0. `sample_weight` (n,), equal within a query, weights the mean. Warns with
-        `DataWarning` if every model would have the same score (NaN if no query counts), and if many documents
-        share a score, so that their order in the file decides the mean (`NDCG.ties`).
+        `DataWarning` if every model would have the same score (NaN if no query counts). Equal scores count at
+        the mean over their orders. With a definition that keeps the order of the file instead, it warns if
+        that order changes the mean (`NDCG.ties`).
         """
         data = RankingData.from_arrays(
             self._checked(X), grades_of(y), query_ids_of(qid), regroup=True, copy=False

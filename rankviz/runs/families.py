@@ -21,7 +21,7 @@ from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.training import FamilyFeatures
-from rankviz.metrics import evaluate
+from rankviz.metrics.evaluation import compared
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.runs.spec import RunSpec
@@ -71,7 +71,7 @@ def shares(spec: RunSpec) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """Scores and metrics per query of one model, by part, and the seconds they took.
+    """Scores and metrics per query of one model, by part, and the seconds they took; see `RunRecord`.
 
     `training` has the seconds of training seen from outside, for rankers that report none. `n_pairs` are the
     pairs of a sample; None stands for all pairs of the training part.
@@ -79,6 +79,7 @@ class Evaluated:
 
     scores: dict[str, FloatArray]
     metrics: dict[str, pd.DataFrame]
+    by_order: dict[str, dict[str, float]]
     seconds: float
     training: dict[str, float] = field(default_factory=dict)
     n_pairs: int | None = None
@@ -93,16 +94,17 @@ def _evaluate(
     """
     scores: dict[str, FloatArray] = {}
     metrics: dict[str, pd.DataFrame] = {}
+    by_order: dict[str, dict[str, float]] = {}
     seconds = 0.0
     for part, data in fold.parts.items():
         tell = _within(report, len(scores), len(fold.parts))
         tell(Progress("evaluate", 0.0))
         clock = Stopwatch()
         scores[part], more = scores_of(part, data, tell)
-        metrics[part] = evaluate(scores[part], data).per_query
+        metrics[part], by_order[part] = compared(scores[part], data)
         clock.lap("evaluate")
         seconds += clock.laps["evaluate"] + more
-    return Evaluated(scores, metrics, seconds)
+    return Evaluated(scores, metrics, by_order, seconds)
 
 
 def _within(report: Report, part: int, parts: int) -> Report:

@@ -15,7 +15,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.runs.spec import RunSpec
 
-FORMAT = 2
+FORMAT = 3
 NOT_TRAINING = ("data", "evaluate")
 """Stages of a run outside its training."""
 NOT_MADE_HERE = "imported, not made here"
@@ -41,7 +41,8 @@ class RunRecord:
     n_pairs : int
         Preference pairs of the training part.
     metrics : dict of DataFrame
-        Part -> metrics per query, as `rankviz.evaluate` gives them in LETOR's definition.
+        Part -> metrics per query by `rankviz.metrics.definitions.COMPARED`: LETOR's definition, but equal
+        scores count at the mean over their orders.
     scores : dict of (n,) float64
         Part -> scores in the order of the part's documents; its `rows` are their rows in the file.
     weights : (m,) float64
@@ -61,6 +62,9 @@ class RunRecord:
         The start of training, in words: "zero", or "the weights for m = 200".
     solution : dict of float64 arrays
         A low-rank model's results beside its weights (see `LowRankRanker.solution`); empty for others.
+    by_order : dict of dict
+        Part -> metric -> its mean with equal scores in the order of the file, where that changes it by more
+        than rounding (see `rankviz.metrics.evaluation.compared`).
 
     Examples
     --------
@@ -92,6 +96,7 @@ class RunRecord:
     start: str = "zero"
     stopped: bool = False
     solution: dict[str, FloatArray] = field(default_factory=dict)
+    by_order: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
@@ -104,7 +109,7 @@ class RunRecord:
     def _content(self) -> tuple[dict[str, Any], Arrays]:
         """Return its description and arrays."""
         meta = {"format": FORMAT, "spec": self.spec.to_dict()}
-        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped")}
+        meta |= {name: getattr(self, name) for name in (*_PLAIN, "start", "stopped", "by_order")}
         for name in _PERHAPS:  # JSON has no NaN
             meta[name] = None if math.isnan(getattr(self, name)) else getattr(self, name)
         meta["columns"] = {part: list(frame.columns) for part, frame in self.metrics.items()}
@@ -144,6 +149,7 @@ class RunRecord:
                 start=str(meta["start"]),
                 stopped=bool(meta["stopped"]),
                 solution=_solution(arrays),
+                by_order=meta["by_order"],
                 objective=_perhaps(meta["objective"]),
                 peak_memory=_perhaps(meta["peak_memory"]),
                 **{name: meta[name] for name in _PLAIN},
@@ -229,6 +235,11 @@ def check_record(record: RunRecord) -> None:
         raise ValueError(f"parts {', '.join(map(str, record.metrics))}; a run has {', '.join(PARTS)}")
     for part, table in record.metrics.items():
         _part(part, table, record.scores[part])
+    for part, means in _mapping("by_order", record.by_order).items():
+        for name, value in _mapping(f"by_order of {str(part)[:40]}", means).items():
+            if part not in PARTS or name not in record.metrics[part]:
+                raise ValueError(f"by_order has no metric {str(name)[:40]!r} of {str(part)[:40]!r}")
+            _number(f"by_order of {name}", value)
     n = len(record.scores["train"])
     if record.n_pairs > n * (n - 1) // 2:
         raise ValueError(f"{record.n_pairs} preference pairs of {n} training documents")

@@ -115,6 +115,7 @@ def _family(
                 n_components=outcome.n_components,
                 n_pairs=n_pairs if result.n_pairs is None else result.n_pairs,
                 metrics=result.metrics,
+                by_order=result.by_order,
                 scores=result.scores,
                 weights=outcome.weights,
                 trace=outcome.trace,

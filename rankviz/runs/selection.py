@@ -12,7 +12,7 @@ import pandas as pd
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import one_of
-from rankviz.metrics.evaluation import evaluate
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.axes import Cell
 from rankviz.runs.designs import CHOICE, Design
 from rankviz.runs.sweep_table import TEST, by_fold, metric_column, results, wide
@@ -185,7 +185,7 @@ class Choice:
 
     def check(self, design: Design) -> None:
         """Raise `SettingError` for an unknown metric or rule, and for a rule that needs more folds."""
-        one_of("metric", self.metric, map(str, evaluate([0.0], [0], qid=[0]).per_query))
+        one_of("metric", self.metric, COLUMNS)
         one_of("rule", self.rule, RULES)
         folds, least = 1 if self.per_fold else len(design.folds), RULES[self.rule].least_folds
         if folds < least:

@@ -30,8 +30,8 @@ from rankviz.store.study import QUEUED, StoreOutOfReach
 MOST_BYTES = (1 << 31) - 1
 """Most bytes of a record, and of PostgreSQL's integers: a larger size is a damaged one."""
 LOG = logging.getLogger("rankviz.store")
-VERSION = 2
-"""Version of the schema; a change of the tables raises it."""
+VERSION = 3
+"""Version of the schema; a change of the tables, or of what the metrics in them mean, raises it."""
 
 metadata = sa.MetaData(
     naming_convention={

@@ -16,6 +16,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Callback, Stopwatch, silent
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.metrics import evaluate
+from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.significance import Comparison, compare, differences_of
 from rankviz.models.ranker import Ranker
 from rankviz.whatif.changes import Change, GradeSet, QueryOut, SomeQueries, WrongGrades, changed
@@ -75,8 +76,8 @@ class Outcome:
 
 
 def by_query(scores: FloatArray, data: RankingData, metric: str) -> pd.Series[float]:
-    """Return a metric such as "NDCG@10" of scores (n,), by query."""
-    return evaluate(scores, data, at=[int(metric.partition("@")[2] or 10)]).per_query[metric]
+    """Return a metric such as "NDCG@10" of scores (n,), by query, as runs have it."""
+    return evaluate(scores, data, COMPARED, measures=[metric]).per_query[metric]
 
 
 class WhatIf:

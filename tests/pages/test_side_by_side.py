@@ -15,9 +15,11 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.metrics.evaluation import compared
 from rankviz.metrics.significance import compare
 from ui.compare.side_by_side_words import CAUTION, Pair, marked_document, query_reading, reading, tau_text
 from ui.shell.figures import report_ties
+from ui.shell.texts import plain
 
 Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
@@ -204,10 +206,11 @@ def test_ties_that_decide_are_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) 
     data = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
     told: list[str] = []
     monkeypatch.setattr("streamlit.caption", told.append)
-    report_ties([pair.left, pair.right], data, "vali")
+    report_ties([pair.left, pair.right], "vali", [METRIC])
     assert told == []
-    constant = replace(pair.right, scores={"vali": np.zeros(data.n_documents)})
-    report_ties([pair.left, constant], data, "vali")
+    metrics, by_order = compared(np.zeros(data.n_documents), data)
+    constant = replace(pair.right, metrics={"vali": metrics}, by_order={"vali": by_order})
+    report_ties([pair.left, constant], "vali", [METRIC])
     assert len(told) == 1
     assert "random Fourier" in told[0]
-    assert "depends on the order of documents that share a score" in told[0]
+    assert f"in the order of the file {METRIC} would be {by_order[METRIC]:.3f} instead of" in plain(told[0])

@@ -67,7 +67,7 @@ class Shown:
     def groups(self) -> list[tuple[list[Definition], pd.DataFrame]]:
         """The definitions with equal terms, the chosen one's first."""
         scores, data = self.own
-        return tables.same_terms(scores, data.y, tables.in_order(self.definition), self.k)
+        return tables.same_terms(scores, data, tables.in_order(self.definition), self.k)
 
 
 def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGenerator) -> Shown:

@@ -187,7 +187,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> words.Pair:
 def linked(pair: words.Pair, data: RankingData, part: str, metric: str) -> None:
     """Draw all views of the page, with a shared selection of queries and a shown query."""
     report_untrained(pair.learned)
-    report_ties([pair.left, pair.right], data, part)
+    report_ties([pair.left, pair.right], part, [metric])
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = words.Compared(pair, data, part, metric, table)

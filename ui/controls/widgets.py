@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.settings import Powers, Steps
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
 from ui.shell.page import TITLE, head
@@ -174,7 +175,7 @@ assert isinstance(LOSS_WEIGHT.offer, Powers)
 assert isinstance(N_COMPONENTS.offer, Steps)
 C_EXPONENTS = (LOSS_WEIGHT.offer.low, LOSS_WEIGHT.offer.high)
 COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
-METRICS = (*(f"NDCG@{k}" for k in range(1, 11)), "MeanNDCG", "MAP", *(f"P@{k}" for k in range(1, 11)))
+METRICS = COLUMNS
 """The metrics that pages offer: all pages the same."""
 USUAL_METRIC = "NDCG@10"
 _METRIC, _METRIC_OF, _AGAIN = "metric-of-all-pages", "metric-of-page", "metric-again"

@@ -93,10 +93,10 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[curve]}.",
     )
-    report_ties(records, data, part)
+    names = list(dict.fromkeys([metric, *TILES]))
+    report_ties(records, part, names)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
-    names = list(dict.fromkeys([metric, *TILES]))
     for name, column in zip(names, tiles(len(names)), strict=True):
         change = f"{with_minus(means[name] - others[name], '+.3f')} against {against}"
         delta = change if len(records) > 1 else None

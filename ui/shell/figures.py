@@ -13,7 +13,7 @@ import json
 import re
 import textwrap
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -34,7 +34,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import as_csv, unbroken, with_minus
 from rankviz.datasets import RankingData
-from rankviz.metrics import NDCG, evaluate
+from rankviz.metrics import evaluate
+from rankviz.metrics.definitions import COMPARED
+from rankviz.metrics.evaluation import ties_in_words
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 from rankviz.runs.record import RunRecord
 from ui.shell import words
@@ -290,7 +292,7 @@ def capital(text: str) -> str:
 def definition_caption(data: RankingData) -> str:
     """Describe the definition of the metrics, the number of queries, and the treatment of empty ones."""
     if data not in _CAPTIONS:
-        _CAPTIONS[data] = evaluate(np.zeros(data.n_documents), data, at=[10]).caption
+        _CAPTIONS[data] = evaluate(np.zeros(data.n_documents), data, COMPARED, at=[10]).caption
     return _CAPTIONS[data]
 
 
@@ -304,12 +306,13 @@ def zero_by_definition(metric: str, n: int) -> str:
     return words.SHORT_QUERY.format(metric=metric, k=k, n=n) if short else ""
 
 
-def report_ties(records: Sequence[RunRecord], data: RankingData, part: str) -> None:
-    """Say how far NDCG@10 of models on a part depends on the order of tied documents, if it does."""
+def report_ties(records: Iterable[RunRecord], part: str, metrics: Iterable[str]) -> None:
+    """Say of each model with equal scores how the order of the file would change its metrics, if it would."""
     for record in records:
-        text = NDCG(10, "letor").ties(record.scores[part], data)
+        means = {metric: float(record.metrics[part][metric].mean()) for metric in metrics}
+        text = ties_in_words(str(describe(record.spec, part)), means, record.by_order.get(part, {}))
         if text:
-            st.caption(f"{escaped(describe(record.spec, part))}: {escaped(text)}")
+            st.caption(escaped(text))
 
 
 def report_untrained(record: RunRecord) -> None:

@@ -61,6 +61,21 @@ TERMS = {
         "qin2010",
     ),
     "P@k": Term(r"\bP@\d", "Share of relevant documents in the first k.", "qin2010"),
+    "ERR@k": Term(
+        r"\bERR@\d", "1/rank at which a reader stops: the better a document, the likelier.", "chapelle2009"
+    ),
+    "RBP": Term(
+        r"\bRBP\b", "Relevant documents, each rank with p times the weight of the one before.", "moffat2008"
+    ),
+    "RR": Term(r"\bRR\b", "1/rank of the first relevant document.", "voorhees1999"),
+    "R@k": Term(r"\bR@\d", "Share of the relevant documents that are in the first k.", "manning2008"),
+    "Rprec": Term(
+        r"\bRprec\b", "Precision of the first R of a query with R relevant documents.", "manning2008"
+    ),
+    "Bpref": Term(r"\bBpref\b", "How few irrelevant documents stand above relevant ones.", "buckley2004"),
+    "PairAccuracy": Term(
+        r"\bPairAccuracy\b", "Share of pairs of different grades in the right order.", "joachims2002"
+    ),
     "95 % interval": Term(
         r"\b95 % interval",
         "No significant difference if it contains 0.",

@@ -10,6 +10,7 @@ from rankviz.common.numbers import percent
 from rankviz.datasets import Fold, RankingData
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.metrics import evaluate
+from rankviz.metrics.definitions import COMPARED
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import margins as plot
 from rankviz.runs.description import look_of
@@ -103,4 +104,4 @@ def _query(train: RankingData) -> int:
 def _ndcg(scores: FloatArray, train: RankingData, query: int) -> float:
     rows = train.query_slice(query)
     one = RankingData.from_arrays(train.X[rows, :1], train.y[rows], np.ones(rows.stop - rows.start, int))
-    return float(evaluate(scores[rows], one, at=[10]).per_query["NDCG@10"].iloc[0])
+    return float(evaluate(scores[rows], one, COMPARED, at=[10]).per_query["NDCG@10"].iloc[0])

@@ -12,6 +12,7 @@ from rankviz.analysis.model_duals import run_duals
 from rankviz.analysis.spectra import RANK_TOLERANCE, Spectra, spectra_of
 from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
+from rankviz.metrics.definitions import COMPARED
 from rankviz.models.dual_truncation import Truncation, Truncator
 from rankviz.models.dual_variables import ShuffledDuals
 from rankviz.plots import dual_energy, dual_matrices
@@ -161,7 +162,7 @@ class _Ranked:
         scores = cut.scores(part.X).T
         metric = pd.DataFrame(
             {
-                k: evaluate(f, part, at=[10]).per_query[dual_matrices.METRIC]
+                k: evaluate(f, part, COMPARED, at=[10]).per_query[dual_matrices.METRIC]
                 for k, f in zip(cut.table["k"], scores, strict=True)
             }
         )

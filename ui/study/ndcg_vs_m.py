@@ -42,6 +42,7 @@ from ui.shell.figures import (
     Figures,
     capital,
     definition_caption,
+    report_ties,
     report_untrained,
     sentence,
     show_answer,
@@ -202,6 +203,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         definition=definition,
         seconds=texts.CAPTIONS["seconds"] if chosen.x == "seconds" else "",
     )
+    report_ties(found, part, chosen.metrics)
     _open_selected(event, found)
     _say_levels(found, part)
     for words in parts:

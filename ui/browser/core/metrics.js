@@ -1,4 +1,5 @@
-// Metrics of one ranked list, by definition (rankviz/metrics/definitions.py has the same names and rules).
+// Metrics of one ranked list, by definition (rankviz/metrics/definitions.py has the same names and rules). Documents
+// with equal scores keep their order, whatever the definition's rule for them.
 
 import { pairs } from "./ranking.js";
 
