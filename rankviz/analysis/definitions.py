@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -42,8 +41,8 @@ def _empty(definition: Definition) -> str:
 
 
 RULES = (
-    Rule("gain", ("gain",), lambda one: one.gain),
-    Rule("discount", ("discount",), lambda one: one.discount),
+    Rule("gain", ("gain",), lambda one: str(one.gain)),
+    Rule("discount", ("discount",), lambda one: str(one.discount)),
     Rule("equal scores", ("ties",), lambda one: TIES[one.ties]),
     Rule("fewer than k documents", ("short_ndcg",), lambda one: _SHORT[one.short_ndcg]),
     Rule("no relevant document", ("leaves_out_empty", "empty_value"), _empty),
@@ -129,7 +128,7 @@ def value(scores: FloatArray, data: RankingData, definition: Definition, metric:
     if definition.largest_k is not None and k > definition.largest_k:
         return float("nan")
     mean = evaluate(scores, data, definition, at=[k]).mean
-    return float(cast(float, mean.get(metric, np.nan)))
+    return float(mean.get(metric, np.nan))
 
 
 def means_data(scores: FloatArray, data: RankingData, k: int, chosen: Definition) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from rankviz.plots.style import SPARE_LINES, finished
 
 COLOURS = dict(zip(DEFINITIONS, (colour for colour, _ in 3 * SPARE_LINES), strict=False))
 COLOURS |= {"letor": "#56B4E9", "textbook": "#E69F00", "he2009": "#7B5EA7", "trec_eval": "#8C6D31"}
-COLOURS |= {"sklearn": "#CC79A7", "letor_script": "#009E73"}
+COLOURS |= {"sklearn": "#CC79A7", "lightgbm": "#009E73"}
 """A colour for each definition; no model is drawn beside them."""
 
 

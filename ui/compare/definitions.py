@@ -22,9 +22,10 @@ from rankviz.metrics.significance import queries_in_words
 from rankviz.plots import definitions as plot
 from rankviz.runs.spec import RunSpec
 from ui.compare import definitions_words as words
+from ui.controls.link import report_invalid
 from ui.controls.selection import QUERY
-from ui.controls.widgets import Bound
-from ui.shell.figures import show_figure, show_table
+from ui.controls.widgets import Bound, write_address
+from ui.shell.figures import AT, show_figure, show_table
 from ui.shell.texts import describe
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait
@@ -79,10 +80,7 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     choose = Bound(row.container(width=180)).menu
     definition = DEFINITIONS[choose("by", "Definition", labels, help=words.CHOSEN_HELP)]
     largest = definition.largest_k or LARGEST_K
-    asked = Bound(row.container(width=110)).optional_menu(
-        "at", "k", range(1, LARGEST_K + 1), str(USUAL_K), help=words.K_HELP
-    )
-    k = asked or USUAL_K
+    k = _cut(row.container(width=90))
     if k > largest:
         st.info(words.TOO_LARGE.format(k=k, largest=largest, definition=definition.label))
         k = largest
@@ -98,6 +96,18 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     position = _query(place, scores, data, k)
     name = f"query {data.query_ids[position]}"
     return Shown(scores, data, position, name, str(describe(spec, part)), definition, k, False)
+
+
+def _cut(place: Any) -> int:
+    """Draw the menu of k. It is not bound to the address: that would lose a value that a callback set."""
+    cuts, state, asked = range(1, LARGEST_K + 1), st.session_state, st.query_params.get(AT, "")
+    if AT not in state:
+        state[AT] = next((k for k in cuts if str(k) == asked), USUAL_K)
+        if asked not in ("", str(state[AT])):
+            report_invalid(AT, asked)
+    k = int(place.selectbox("k", cuts, key=AT, help=words.K_HELP))
+    write_address(AT, "" if k == USUAL_K else str(k))
+    return k
 
 
 def _query(place: Any, scores: FloatArray, data: RankingData, k: int) -> int:

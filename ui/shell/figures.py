@@ -169,7 +169,7 @@ def show_figure(
 
 
 _METRIC = re.compile(r"\b(?:NDCG@\d+|MeanNDCG|MAP|P@\d+)\b")
-DEFINITIONS = "Definitions"
+DEFINITIONS, AT = "Definitions", "at"
 
 
 def link_to_definitions(place: DeltaGenerator, key: str) -> None:
@@ -188,7 +188,7 @@ def _go_to_definitions() -> None:
         if state.get(name) is not None:
             state[name] = state[name]  # else it would end with this page
     if cut := str(state.get("metric", "")).partition("@")[2]:
-        state["at"] = int(cut)
+        state[AT] = int(cut)
     go_to("definitions")
 
 
