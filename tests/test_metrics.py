@@ -15,7 +15,7 @@ from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import RankingData
 from rankviz.metrics import DEFINITIONS, Definition, evaluate
-from rankviz.metrics.evaluation import compared, ties_in_words
+from rankviz.metrics.evaluation import COLUMNS, compared, ties_in_words
 from rankviz.metrics.lists import ranked
 
 # --- data -------------------------------------------------------------------------------------------------
@@ -89,6 +89,8 @@ def test_other_measures_equal_the_plain_loops_by_every_rule_for_equal_scores() -
         rows = pd.DataFrame([one[rule] for one in expected])
         got = evaluate(scores, y, qid=qid, ties=rule, measures=list(rows)).per_query
         np.testing.assert_allclose(got[rows.columns], rows, rtol=0, atol=1e-12)
+        runs = evaluate(scores, y, qid=qid, ties=rule, measures=COLUMNS).per_query
+        assert ((runs >= 0) & (runs <= 1)).all(axis=None), "not even by rounding: records are refused then"
 
 
 def test_a_definition_has_a_rule_for_equal_scores() -> None:

@@ -23,6 +23,7 @@ from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.solvers import SOLVERS
+from rankviz.metrics.evaluation import compared
 from rankviz.runs import run as run_module
 from rankviz.runs.estimate import Shape
 from rankviz.runs.run import model_from, plan_in_shards, play, playable, reason_not_in_shards
@@ -52,9 +53,7 @@ def test_execute_is_training_and_evaluating_by_hand(fold: Fold, normalisation: s
     assert list(record.metrics) == list(record.scores) == ["train", "vali", "test"]
     for part, data in used.parts.items():
         np.testing.assert_allclose(record.scores[part], svm.predict(data.X), rtol=1e-11, atol=1e-13)
-        pd.testing.assert_frame_equal(
-            record.metrics[part], rankviz.evaluate(svm.predict(data.X), data).per_query
-        )
+        pd.testing.assert_frame_equal(record.metrics[part], compared(svm.predict(data.X), data)[0])
     assert (record.objective, record.n_pairs, record.n_components) == (
         svm.objective_,
         svm.n_pairs_,

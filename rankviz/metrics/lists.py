@@ -57,7 +57,7 @@ class Ties:
     @cached_property
     def inside(self) -> IntArray:
         """Return the place of each document in its group, 0, 1, …: (b, w)."""
-        return np.arange(self.length.size).reshape(self.shape) - self.of_each(self.starts)
+        return np.asarray(np.arange(self.length.size).reshape(self.shape) - self.of_each(self.starts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +138,14 @@ class Lists:
 
     @cached_property
     def hits(self) -> NDArray[Any]:
-        """Return the expected number of relevant documents up to each place, (b, w)."""
-        return np.asarray(np.cumsum(self.share, axis=1))
+        """Return the expected number of relevant documents up to each place, (b, w).
+
+        It is a whole number at the end of each group, so that no share of hits exceeds 1 by rounding.
+        """
+        if (ties := self.ties) is None:
+            return np.asarray(np.cumsum(self.relevant, axis=1))
+        inside = ties.total(self.relevant) * (ties.inside + 1) / ties.length
+        return np.asarray(ties.before(self.relevant) + inside)
 
     @cached_property
     def precision(self) -> FloatArray:

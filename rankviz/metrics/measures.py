@@ -363,7 +363,7 @@ def measure(name: str | Measure) -> Measure:
     if formula.name not in _KINDS:
         raise SettingError(f"{name!r}: only evaluate has {formula.name}, by its definitions")
     definition = replace(definition_of(read[4] or USUAL), **options)
-    return cast(Any, _KINDS[formula.name])(*parameters, definition=definition)
+    return cast(Measure, cast(Any, _KINDS[formula.name])(*parameters, definition=definition))
 
 
 def _read_options(name: str, text: str) -> dict[str, Any]:
