@@ -53,7 +53,7 @@ def test_the_terms_sum_to_ndcg(name: str) -> None:
 def test_equal_terms_share_a_table_and_a_colour() -> None:
     scores, data = parse_list("0 9\n2 8\n1 7\n1 6\n2 5")
     groups = same_terms(scores, data, in_order(LETOR), 5)
-    labels = [[one.label for one in members] for members, _ in groups]
+    labels = [[one.label for one in members] for members in (group.members for group in groups)]
     assert labels == [
         ["LETOR 4.0", "LETOR 4.0 script", "LETOR 3.0", "MSLR"],
         ["textbook", "LightGBM", "XGBoost"],
@@ -67,7 +67,7 @@ def test_equal_terms_share_a_table_and_a_colour() -> None:
     again = terms_figure(same_terms(scores, data, in_order(XGBOOST), 5), 5).data
     assert again[0].marker.color == COLOURS["textbook"], "a colour stays when another definition is chosen"
     tied, data = parse_list("0 9\n2 9\n1 7")
-    split = [[one.name for one in members] for members, _ in same_terms(tied, data, in_order(TREC), 3)]
+    split = [[one.name for one in group.members] for group in same_terms(tied, data, in_order(TREC), 3)]
     assert split[0] == ["trec_eval"], "scikit-learn takes the mean over equal scores"
 
 
@@ -151,3 +151,19 @@ def test_a_wrong_line_is_named(text: str, said: str) -> None:
     with pytest.raises(DataError, match="pasted list") as caught:
         parse_list(text)
     assert said in str(caught.value)
+
+
+def test_the_legend_has_the_value_and_the_sum_of_bars_where_a_rule_gives_another() -> None:
+    short, empty = parse_list("1 1\n1 2"), parse_list("0 1\n0 2")
+    drawn = [bar.name for bar in terms_figure(same_terms(*short, in_order(LETOR), 10), 10).data]
+    assert drawn == [
+        "LETOR 4.0, LETOR 4.0 script, LETOR 3.0, MSLR: 0.000 (sum of bars 1.000)",
+        "textbook, trec_eval, scikit-learn, LightGBM, XGBoost: 1.000",
+        "He et al. 2009: 1.000",
+    ]
+    drawn = [bar.name for bar in terms_figure(same_terms(*empty, in_order(XGBOOST), 2), 2).data]
+    assert drawn[0] == "XGBoost, LightGBM: 1.000 (sum of bars 0.000)"
+    assert "textbook: left out (sum of bars 0.000)" in drawn
+    assert "LETOR 4.0" not in "".join(
+        bar.name for bar in terms_figure(same_terms(*short, in_order(TREC), 12), 12).data
+    )

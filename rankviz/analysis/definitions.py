@@ -76,19 +76,34 @@ def terms(scores: FloatArray, data: RankingData, definition: Definition, k: int)
     return pd.DataFrame(columns)
 
 
+@dataclass(frozen=True, eq=False)
+class Agreeing:
+    """Definitions with equal shares at each rank and one value of NDCG@k; NaN if they leave the list out."""
+
+    members: list[Definition]
+    table: pd.DataFrame
+    value: float
+
+    def agrees(self, table: pd.DataFrame, value: float) -> bool:
+        """Return True for the same shares and value."""
+        same = np.allclose(table["share"], self.table["share"], rtol=0, atol=ROUNDING)
+        return bool(same and np.isclose(value, self.value, rtol=0, atol=ROUNDING, equal_nan=True))
+
+
 def same_terms(
     scores: FloatArray, data: RankingData, definitions: Iterable[Definition], k: int
-) -> list[tuple[list[Definition], pd.DataFrame]]:
-    """Return the terms of definitions; those with equal shares at each rank have one table."""
-    groups: list[tuple[list[Definition], pd.DataFrame]] = []
+) -> list[Agreeing]:
+    """Return the terms of one list by definitions; those that agree have one table."""
+    groups: list[Agreeing] = []
     for one in definitions:
-        table = terms(scores, data, one, k)
-        for members, shared in groups:
-            if np.allclose(table["share"], shared["share"], rtol=0, atol=ROUNDING):
-                members.append(one)
-                break
+        if one.largest_k is not None and k > one.largest_k:
+            continue
+        table, ndcg = terms(scores, data, one, k), value(scores, data, one, f"NDCG@{k}", k)
+        found = next((group for group in groups if group.agrees(table, ndcg)), None)
+        if found is None:
+            groups.append(Agreeing([one], table, ndcg))
         else:
-            groups.append(([one], table))
+            found.members.append(one)
     return groups
 
 
@@ -106,12 +121,12 @@ def rules_data(chosen: Definition) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
 
 
-def terms_data(groups: Sequence[tuple[list[Definition], pd.DataFrame]]) -> pd.DataFrame:
+def terms_data(groups: Sequence[Agreeing]) -> pd.DataFrame:
     """Return the terms in words, "3 × 0.631 = 1.893" at each rank, beside the ideal ones; then the sums."""
-    first = groups[0][1]
+    first = groups[0].table
     columns = {"rank": [*map(str, first["rank"]), "sum"], "grade": [*map(str, first["grade"]), ""]}
-    for members, table in groups:
-        name = members[0].label
+    for group in groups:
+        name, table = group.members[0].label, group.table
         for prefix, head in (("", name), ("ideal_", f"{name}, ideal")):
             products = zip(table[f"{prefix}gain"], table["discount"], table[f"{prefix}term"], strict=True)
             usual = zip(first[f"{prefix}gain"], first["discount"], strict=True)

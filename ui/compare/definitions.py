@@ -65,7 +65,7 @@ class Shown:
         return self.scores[self.data.query_slice(self.position)], take_queries(self.data, [self.position])
 
     @cached_property
-    def groups(self) -> list[tuple[list[Definition], pd.DataFrame]]:
+    def groups(self) -> list[tables.Agreeing]:
         """The definitions with equal terms, the chosen one's first."""
         scores, data = self.own
         return tables.same_terms(scores, data, tables.in_order(self.definition), self.k)
@@ -139,7 +139,7 @@ def headline(shown: Shown) -> None:
     }
     show_figure(
         plot.terms_figure(shown.groups, shown.k),
-        pd.concat([table.assign(definition=members[0].label) for members, table in shown.groups]),
+        pd.concat([one.table.assign(definition=one.members[0].label) for one in shown.groups]),
         answer=words.answer(values, shown.definition.label, shown.name, shown.k),
         key="terms",
         caption=words.TERMS.format(name=shown.name.capitalize(), about=f"{shown.about}."),

@@ -17,8 +17,9 @@ EXAMPLE = "0 2.9\n2 2.4\n1 2.4\n0 1.8\n2 1.1\n0 0.7\n1 0.3\n0 0.1\n0 -0.4\n1 -1.
 OWN_LIST = "your list"
 TERMS = (
     "{name}, by falling score. A bar is gain × discount of the document at a rank, divided by the sum of the "
-    "ideal order; the bars of a colour add up to the number in the legend. Definitions with equal bars share "
-    "a colour. Rules for short lists and for lists without a relevant document apply to the sum. {about}"
+    "ideal order. The bars of a colour add up to NDCG@k, unless the legend gives their sum: then a rule for "
+    "short lists, or for lists without a relevant document, gives the value. Definitions that agree share a "
+    "colour. {about}"
 )
 RULES = (
     "≠ marks what differs from {chosen}. The ideal order has the list's own documents, highest gain first; "
@@ -30,7 +31,6 @@ EFFECTS = (
     "starts from {chosen}."
 )
 MEANS = "Means over {queries}. A dash: not defined."
-ALONE = "These are the values of your list. For means over queries choose “{query}” above."
 
 
 def answer(values: Mapping[str, float], chosen: str, name: str, k: int) -> str:
@@ -50,5 +50,7 @@ def answer(values: Mapping[str, float], chosen: str, name: str, k: int) -> str:
 
 
 def largest_effect(rule: str, then: str, difference: str, k: int) -> str:
-    """Say which rule moves the mean most."""
+    """Say which rule moves the mean most, if one does."""
+    if not difference.strip("+−0."):
+        return f"No single rule moves mean NDCG@{k}"
     return f"The rule “{rule}” moves mean NDCG@{k} most: {difference} with “{then}”"
