@@ -12,12 +12,11 @@ from ui.controls.link import (
 )
 from ui.controls.navigation import configure, entry_of
 from ui.controls.sequence import lock, show_bar
-from ui.controls.settings import switch_if_requested
 from ui.controls.sidebar import show_link, sidebar
 from ui.defaults import prepare
 from ui.model import uploads
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import add_frame, switches
+from ui.shell.page import add_frame, switch_if_requested, switches
 from ui.shell.server import freeze_libraries
 from ui.shell.visitors import require_login, show_account
 from ui.work.folds import datasets

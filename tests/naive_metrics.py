@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,21 @@ def slow_he2009(grades: list[int], ranks: list[int]) -> dict[str, float]:
     }
 
 
+def slow_tool(grades: list[int], ranks: list[int], linear: bool, empty: float) -> dict[str, float]:
+    """Metrics of trec_eval and scikit-learn (linear gain), and of LightGBM and XGBoost (2^y − 1)."""
+
+    def dcg(order: list[int], k: int) -> float:
+        return sum((y if linear else 2**y - 1) / math.log2(i + 1) for i, y in enumerate(order[:k], start=1))
+
+    best, n = sorted(grades, reverse=True), len(grades)
+    nothing = max(grades) == 0
+    return {
+        **{f"NDCG@{k}": empty if nothing else dcg(grades, k) / dcg(best, k) for k in ranks},
+        **{f"P@{k}": hits(grades, k, 1) / (k if linear else min(k, n)) for k in ranks},
+        "MAP": empty if nothing else average_precision(grades, 1),
+    }
+
+
 SLOW = {
     "letor": slow_letor4,
     "letor_script": slow_letor_script,
@@ -120,6 +136,10 @@ SLOW = {
     "mslr": slow_mslr,
     "textbook": slow_textbook,
     "he2009": slow_he2009,
+    "trec_eval": partial(slow_tool, linear=True, empty=0.0),
+    "sklearn": partial(slow_tool, linear=True, empty=0.0),
+    "lightgbm": partial(slow_tool, linear=False, empty=1.0),
+    "xgboost": partial(slow_tool, linear=False, empty=1.0),
 }
 
 

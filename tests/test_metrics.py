@@ -95,7 +95,7 @@ def test_other_measures_equal_the_plain_loops_by_every_rule_for_equal_scores() -
 
 def test_a_definition_has_a_rule_for_equal_scores() -> None:
     rules = {name: definition.ties for name, definition in DEFINITIONS.items()}
-    assert rules == dict.fromkeys(DEFINITIONS, "order") | {"textbook": "mean"}
+    assert rules == dict.fromkeys(DEFINITIONS, "order") | dict.fromkeys(("textbook", "sklearn"), "mean")
     data = make([1, 0])
     assert evaluate([0, 0], data, "textbook", [1]).mean["P@1"] == 0.5
     assert evaluate([0, 0], data, "textbook", [1], ties="order").mean["P@1"] == 1
@@ -145,6 +145,7 @@ def test_every_definition_has_its_columns() -> None:
         "mslr": common,
         "textbook": common,
         "he2009": [*without, "AvgNDCG", "AvgPrec"],
+        **dict.fromkeys(("trec_eval", "sklearn", "lightgbm", "xgboost"), without),
     }
 
 
@@ -180,6 +181,7 @@ def test_short_queries_by_definition() -> None:
         "mslr": 0,
         "textbook": 1,
         "he2009": 1,
+        **dict.fromkeys(("trec_eval", "sklearn", "lightgbm", "xgboost"), 1),
     }
     assert values["letor"]["P@4"] == 0.5
     assert values["letor3"]["P@4"] == 0

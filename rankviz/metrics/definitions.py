@@ -93,7 +93,9 @@ class Definition:
         Keys in `SHORT_QUERIES`: NDCG@k and P@k of a query with fewer than k documents.
     leaves_out_empty : bool
         True: queries without a relevant document are left out of the means (NaN per query). False: they count
-        as 0.
+        as `empty_value`.
+    empty_value : float
+        NDCG of a query without gain, and MAP of one without a relevant document: 0/0 in the formulas.
     mean_ndcg : bool
         True if the definition has MeanNDCG, the mean of NDCG@1…@n_q.
     averaged_to : int or None
@@ -115,6 +117,7 @@ class Definition:
     short_ndcg: str = "zero"
     short_precision: str = "filled"
     leaves_out_empty: bool = False
+    empty_value: float = 0.0
     mean_ndcg: bool = True
     averaged_to: int | None = None
     ties: str = "order"
@@ -139,6 +142,8 @@ class Definition:
             raise ValueError(
                 f"relevant_from={self.relevant_from}: grade 0 is never relevant; give at least 1."
             )
+        if not 0 <= self.empty_value <= 1:
+            raise ValueError(f"empty_value={self.empty_value}: NDCG and MAP are from 0 to 1.")
 
     def gains(self, grades: FloatArray) -> FloatArray:
         """Return the gains of grades; `SettingError` for a grade to which own gains give none."""
@@ -231,10 +236,64 @@ _ALL = (
         mean_ndcg=False,
         averaged_to=20,
     ),
+    Definition(
+        "trec_eval",
+        "trec_eval",
+        "trec_eval's ndcg_cut, P and map: gain y, discount 1/log2(rank + 1); for a query with fewer than k "
+        "documents NDCG@k means its whole list, P@k is hits/k; queries without a relevant document count as "
+        "0. Three rules of trec_eval concern its files and cannot be stated here: equal scores go by "
+        "document id, the last one first; scores are rounded to single precision; the ideal order also has "
+        "judged documents that the run lacks.",
+        gain="y",
+        discount="1/log2(rank + 1)",
+        largest_k=None,
+        short_ndcg="capped",
+        mean_ndcg=False,
+    ),
+    Definition(
+        "sklearn",
+        "scikit-learn",
+        "ndcg_score: as trec_eval, but equal scores count at the mean over their orders. scikit-learn has no "
+        "P@k.",
+        gain="y",
+        discount="1/log2(rank + 1)",
+        largest_k=None,
+        short_ndcg="capped",
+        ties="mean",
+        mean_ndcg=False,
+    ),
+    Definition(
+        "lightgbm",
+        "LightGBM",
+        "LightGBM's ndcg and map: gain 2^y − 1, discount 1/log2(rank + 1); for a query with fewer than k "
+        "documents @k means its whole list; queries without a relevant document count as 1; equal scores "
+        "stay in the order of the file. LightGBM has no P@k, and its map is cut at k.",
+        discount="1/log2(rank + 1)",
+        largest_k=None,
+        short_ndcg="capped",
+        short_precision="capped",
+        empty_value=1.0,
+        mean_ndcg=False,
+    ),
+    Definition(
+        "xgboost",
+        "XGBoost",
+        "XGBoost's ndcg, map and pre: as LightGBM, of scores in single precision. With a minus after the "
+        "name, ndcg@10-, queries without a relevant document count as 0. map and pre need grades 0 and 1.",
+        discount="1/log2(rank + 1)",
+        largest_k=None,
+        short_ndcg="capped",
+        short_precision="capped",
+        empty_value=1.0,
+        mean_ndcg=False,
+    ),
 )
 
 DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definition in _ALL}
-"""The definitions by name: "letor" (the default), "letor_script", "letor3", "mslr", "textbook", "he2009"."""
+"""The definitions by name: "letor" (the default), "letor_script", "letor3", "mslr", "textbook", "he2009".
+
+Those of tools: "trec_eval", "sklearn", "lightgbm", "xgboost".
+"""
 
 COMPARED = replace(DEFINITIONS["letor"], ties="mean")
 """The definition of runs and comparisons: LETOR's, but no model gains by the order of the file."""

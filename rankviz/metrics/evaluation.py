@@ -98,14 +98,16 @@ class Evaluation:
     @property
     def _empty(self) -> str:
         """Number of queries without a relevant document, and their treatment, in words."""
+        value = f"counted as {self.definition.empty_value:g}"
         if self.definition.leaves_out_empty:
             return some_of(self.n_empty, "without a relevant document", "left out")
         if self.definition.relevant_from == 1:
-            return some_of(self.n_empty, "without a relevant document", "counted as 0")
+            where = " in NDCG and MAP" if self.definition.empty_value else ""
+            return some_of(self.n_empty, "without a relevant document", f"{value}{where}")
         least = self.definition.relevant_from
         return (
-            f"{some_of(self.n_gainless, 'without a document graded above 0', 'counted as 0')}, "
-            f"{some_of(self.n_empty, f'without one of grade {least} or more', 'counted as 0 in P and MAP')}"
+            f"{some_of(self.n_gainless, 'without a document graded above 0', value)}, "
+            f"{some_of(self.n_empty, f'without one of grade {least} or more', f'{value} in P and MAP')}"
         )
 
 

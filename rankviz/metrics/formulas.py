@@ -101,7 +101,7 @@ def _up_to_limit(values: Callable[[Lists, Sequence[float]], FloatArray]) -> Call
 
 
 def _average_precision(lists: Lists, _: Sequence[float]) -> FloatArray:
-    """Return AP, (b, 1); 0 for lists without a relevant document.
+    """Return AP, (b, 1); the definition's `empty_value` for lists without a relevant document.
 
     A group of t equal scores, r of them relevant, follows a documents, h of them relevant. On average over
     its orders, its places add Σ_{i≤t} r/t · (h + 1 + (i − 1)(r − 1)/(t − 1)) / (a + i) (mcsherry2008).
@@ -110,7 +110,8 @@ def _average_precision(lists: Lists, _: Sequence[float]) -> FloatArray:
     if (ties := lists.ties) is not None:
         others = ties.inside * (ties.total(lists.relevant) - 1) / np.maximum(ties.length - 1, 1)
         precision = (ties.before(lists.relevant) + 1 + others) / lists.places
-    return _per_relevant(lists, np.sum(precision * lists.share, axis=1, keepdims=True))
+    found = _per_relevant(lists, np.sum(precision * lists.share, axis=1, keepdims=True))
+    return np.where(lists.n_relevant > 0, found, lists.definition.empty_value)
 
 
 def _recall(lists: Lists, ranks: Sequence[float]) -> FloatArray:

@@ -154,12 +154,12 @@ class Lists:
 
     @cached_property
     def ndcg(self) -> FloatArray:
-        """Return NDCG@1, @2, …, @w, (b, w); 0 for lists without gain."""
+        """Return NDCG@1, @2, …, @w, (b, w); the definition's `empty_value` for lists without gain."""
         gains = self.definition.gains(self.known)
         discounts = self.definition.discounts(self.grades.shape[1])
         found = np.cumsum(self.expected(gains) * discounts, axis=1)
         best = np.cumsum(np.sort(gains, axis=1)[:, ::-1] * discounts, axis=1)
-        return np.divide(found, best, out=np.zeros_like(found), where=best > 0)
+        return np.divide(found, best, out=np.full_like(found, self.definition.empty_value), where=best > 0)
 
 
 def not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:

@@ -34,10 +34,11 @@ from ui.compare.chosen_runs import ChosenRuns, by_runs
 from ui.compare.compare_controls import Asked
 from ui.controls.models import Option, menu
 from ui.controls.selection import QUERY
-from ui.controls.settings import SET_FOR, go_to, state_of
+from ui.controls.settings import SET_FOR, state_of
 from ui.controls.widgets import Bound, by_rank
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import sentence, show_figure, show_table
+from ui.shell.page import go_to
 from ui.shell.terms import meaning
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of

@@ -34,11 +34,11 @@ from ui.controls.compared import (
 )
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
-from ui.controls.settings import data_from_state, go_to, spec_from_state
+from ui.controls.settings import data_from_state, spec_from_state
 from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds, metric_menu
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
-from ui.shell.page import KEPT_ALONE
+from ui.shell.page import KEPT_ALONE, go_to
 from ui.shell.texts import describe, escaped
 from ui.shell.visitors import visitor
 from ui.work.jobs import run_or_submit

@@ -18,10 +18,11 @@ from rankviz.common.settings import SEED
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE
 from ui.controls.link import report_invalid
-from ui.controls.settings import baseline, go_to, spec_from_state
+from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
+from ui.shell.page import go_to
 from ui.shell.visitors import visitor
 from ui.work.folds import digest_of
 from ui.work.run_store import keeper, run_store

@@ -25,6 +25,7 @@ from rankviz.models.methods import METHODS, USUAL
 from rankviz.runs.spec import DataSpec, RunSpec
 from ui.controls.setting_controls import initial_value, value_from, widget_values
 from ui.shell import words
+from ui.shell.page import go_to
 
 METHOD = Setting(
     name="method",
@@ -167,20 +168,5 @@ def open_run(spec: RunSpec) -> None:
     go_to("train")
 
 
-def go_to(page: str) -> None:
-    """Go to a page, by the name of its script (a callback; `switch_if_requested` then switches)."""
-    st.session_state[_DESTINATION] = f"pages/{page}.py"
-
-
-def switch_if_requested() -> None:
-    """Switch to the page chosen by a callback, with the sidebar's settings.
-
-    Fragments with such callbacks call this too, because they run without the router.
-    """
-    if _DESTINATION in st.session_state:
-        st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
-
-
-_DESTINATION = "go-to"
 SET_FOR = "set-for"
 """Session key of the data set that the settings belong to: another one has its own."""

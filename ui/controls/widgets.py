@@ -121,6 +121,10 @@ class Bound:
         """Draw a field for a line of text; return it."""
         return str(self.place.text_input(label, start, **self._common(key, how)))
 
+    def lines(self, key: str, label: str, start: str = "", **how: Any) -> str:
+        """Draw a field for several lines of text; return it."""
+        return str(self.place.text_area(label, start, **self._common(key, how)))
+
     def _common(self, key: str, how: Mapping[str, Any], options: Options = ()) -> dict[str, Any]:
         """Return the keyword arguments of a widget; labels of options follow from a mapping."""
         labels = {"format_func": options.__getitem__} if isinstance(options, Mapping) else {}

@@ -42,6 +42,7 @@ from ui.shell.figures import (
     capital,
     definition_caption,
     folded,
+    link_to_definitions,
     report_ties,
     report_untrained,
     sentence,
@@ -101,6 +102,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         delta = change if len(records) > 1 else None
         value = f"{means[name]:.3f}"
         column.metric(name, value, delta, delta_color="off", delta_arrow="off", help=meaning(name))
+    link_to_definitions(st.container(), "tiles")
 
 
 def _two(other: RunRecord, record: RunRecord) -> Two:

@@ -26,7 +26,6 @@ from rankviz.whatif.lookup import index_of_document, index_of_query
 from rankviz.whatif.outcomes import Outcome
 from ui.controls.feature_names import names_of
 from ui.controls.models import supports
-from ui.controls.settings import go_to
 from ui.model import what_if_change_list as change_list
 from ui.model import why_computations as computations
 from ui.model import why_words as words
@@ -38,6 +37,7 @@ from ui.model.why_choices import Pair, choose, in_address
 from ui.model.why_words import NEEDS, WHAT_IT_IS, answer
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import folded, sentence, show_figure, show_table
+from ui.shell.page import go_to
 from ui.shell.texts import describe, escaped
 from ui.work.folds import normalised
 

@@ -19,11 +19,11 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names
 from ui.controls.models import Option, menu, pinned_models, sidebar_models, supports
-from ui.controls.settings import go_to, switch_if_requested
 from ui.controls.widgets import Bound
 from ui.model import why_words as words
 from ui.model.why_words import CHOOSE_BY_NAME, LINK, button_help
 from ui.shell.errors import end_page
+from ui.shell.page import go_to, switch_if_requested
 from ui.shell.texts import describe, escaped
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait

@@ -42,7 +42,7 @@ from rankviz.runs.record import RunRecord
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
-from ui.shell.page import ALONE, LARGE, is_on
+from ui.shell.page import ALONE, LARGE, TITLE, go_to, is_on, switch_if_requested
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import describe, escaped, plain
 
@@ -161,9 +161,35 @@ def show_figure(
             file, widget = f"{key}.{kind}", {"key": f"{key}-{kind}", "on_click": "ignore", "width": "stretch"}
             st.download_button(label, made, file, f"text/{kind}", **widget)
         picture_menu(figure, key, caption)
+    if _METRIC.search(" ".join((answer, caption))):
+        link_to_definitions(row, key)
     if is_on(ALONE):
         end_page()
     return event
+
+
+_METRIC = re.compile(r"\b(?:NDCG@\d+|MeanNDCG|MAP|P@\d+)\b")
+DEFINITIONS, AT = "Definitions", "at"
+
+
+def link_to_definitions(place: DeltaGenerator, key: str) -> None:
+    """Draw a button to the page that explains why definitions of metrics disagree; it keeps what is shown."""
+    switch_if_requested()
+    if st.session_state.get(TITLE) == DEFINITIONS:
+        return
+    key, icon = f"{key}-why-different", ":material/balance:"
+    place.button(words.WHY_DIFFERENT, key=key, icon=icon, type="tertiary", on_click=_go_to_definitions)
+
+
+def _go_to_definitions() -> None:
+    """Open the page with the query, the part and the cut-off of this one (a callback)."""
+    state = st.session_state
+    for name in ("query", "test"):
+        if state.get(name) is not None:
+            state[name] = state[name]  # else it would end with this page
+    if cut := str(state.get("metric", "")).partition("@")[2]:
+        state[AT] = int(cut)
+    go_to("definitions")
 
 
 def alt_of(figure: go.Figure) -> str:

@@ -63,6 +63,23 @@ def close_other_tab() -> None:
     st.session_state[_OF] = here
 
 
+def go_to(page: str) -> None:
+    """Go to a page, by the name of its script (a callback; `switch_if_requested` then switches)."""
+    st.session_state[_DESTINATION] = f"pages/{page}.py"
+
+
+def switch_if_requested() -> None:
+    """Switch to the page chosen by a callback, with the sidebar's settings.
+
+    Fragments with such callbacks call this too, because they run without the router.
+    """
+    if _DESTINATION in st.session_state:
+        st.switch_page(st.session_state.pop(_DESTINATION), query_params={})
+
+
+_DESTINATION = "go-to"
+
+
 KEPT_ALONE = "ways"
 """Key prefix of containers that a page without results needs, even when only its figure is shown."""
 LARGE, ALONE = "large", "alone"

@@ -46,6 +46,7 @@ PIN = "Keep in the figure (up to {most})."
 # test results, selected queries, features, figures
 REVEAL = "Looks are counted: test results must not guide choices."
 QUERY = "Default: the largest difference."
+WHY_DIFFERENT = "Why do the numbers differ?"
 NOTHING_LEARNED = "No preference pairs: nothing to learn. Documents keep file order."
 PICTURES = (
     "SVG has lines and letters, with their font; PNG and PDF have pixels, 300 per inch on paper. For a "
