@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
+from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of as look_of
 
@@ -102,7 +104,12 @@ def style_of(look: str) -> MethodStyle:
     if look in STYLES:
         return STYLES[look]
     known = {name: kind.label for name, kind in FEATURE_MAPS.items()}
-    known |= {name: method.label for name, method in METHODS.items() if not method.named_by_map}
+    known |= {
+        name: method.label for name, method in METHODS.items() if not (method.named_by_map or method.named_by)
+    }
+    if look not in known:  # a system that was given by its scores
+        colour, symbol = SPARE[crc32(look.encode()) % len(SPARE)]
+        return MethodStyle(SYSTEM.format(look), colour, "dashdot", symbol)
     others = [name for name in known if name not in STYLES]
     colour, symbol = SPARE[others.index(look) % len(SPARE)]
     return MethodStyle(known[look], colour, "solid", symbol)

@@ -32,7 +32,7 @@ from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.controls import selection
-from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports
+from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports, system_options
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound, by_rank, metric_menu
@@ -64,7 +64,8 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     """Draw the controls; return the model for comparison (linear or pinned), the metric, and the place."""
     usual = style_of(LINEAR).name
-    options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
+    options = {usual: Option("the linear model", lambda: baseline(state))}
+    options |= system_options(state) | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
