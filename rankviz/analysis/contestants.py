@@ -48,7 +48,7 @@ class Run:
     @classmethod
     def of(cls, record: RunRecord, part: str, imported: str = "") -> Self:
         """Return the run of a record on a part; `SettingError` if the record lacks it."""
-        if part not in record.metrics:
+        if part not in record.metrics and record.spec.kind.trains:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
         seconds = training_seconds(record) or math.nan
         return cls(record.spec, record.metrics[part], seconds, record.stopped, imported)

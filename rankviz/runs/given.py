@@ -26,33 +26,41 @@ from rankviz.runs.spec import RunSpec
 
 def records_of(given: Given, dataset: str, folds: Opened) -> list[RunRecord]:
     """Return the runs of a system that was given by its scores, one for each fold and seed."""
-    h = hashlib.blake2b(digest_size=8)
-    for place, parts in sorted(given.scores.items()):
-        for part, scores in sorted(parts.items()):
-            h.update(repr((place, part, len(scores))).encode() + scores.tobytes())
-    system, found = f"{given.name}@{h.hexdigest()}", []
-    for (name, seed), own_scores in given.scores.items():
+    every = [(repr((at, part)), own) for at, parts in given.scores.items() for part, own in parts.items()]
+    system, found = system_named(given.name, dict(every)), []
+    for (name, seed), scores in given.scores.items():
         fold = folds[name]()
         spec = RunSpec(dataset, name, fold.digest, method="given", system=system, seed=seed)
-        own = {part: data for part, data in fold.parts.items() if part in own_scores}
-        result = evaluated(own, silent, lambda part, data, _, of=own_scores: (of[part], 0.0))  # type: ignore[misc]
-        found.append(
-            RunRecord(
-                spec=spec,
-                status="Its scores were read from files.",
-                objective=math.nan,
-                n_components=0,
-                n_pairs=0,
-                metrics=result.metrics,
-                scores=result.scores,
-                weights=np.zeros(0),
-                trace=pd.DataFrame(),
-                seconds={},
-                peak_memory=math.nan,
-                versions=dict(versions()),
-            )
-        )
+        own = {part: data for part, data in fold.parts.items() if part in scores}
+        found.append(record_of(spec, own, scores))
     return found
+
+
+def system_named(name: str, scores: Mapping[str, FloatArray]) -> str:
+    """Return the value of the setting `system`: the name with a digest of the scores."""
+    h = hashlib.blake2b(digest_size=8)
+    for place, values in sorted(scores.items()):
+        h.update(f"{place} {len(values)}".encode() + np.ascontiguousarray(values).tobytes())
+    return f"{safe_name(name)}@{h.hexdigest()}"
+
+
+def record_of(spec: RunSpec, parts: Mapping[str, RankingData], scores: Mapping[str, FloatArray]) -> RunRecord:
+    """Return the run of given scores on parts, with the metrics of every other run."""
+    result = evaluated(parts, silent, lambda part, data, _: (scores[part], 0.0))
+    return RunRecord(
+        spec=spec,
+        status="Its scores were read from files.",
+        objective=math.nan,
+        n_components=0,
+        n_pairs=0,
+        metrics=result.metrics,
+        scores=result.scores,
+        weights=np.zeros(0),
+        trace=pd.DataFrame(),
+        seconds={},
+        peak_memory=math.nan,
+        versions=dict(versions()),
+    )
 
 
 def write_run(record: RunRecord, part: str, data: RankingData, stream: IO[bytes]) -> None:

@@ -174,7 +174,7 @@ class _Parts(dict[str, Any]):
         there = " and ".join(PART_NAMES.get(name, name) for name in self)
         raise SettingError(
             f"{self._label} has no scores of the {PART_NAMES.get(part, part)} part, only of {there}: show "
-            "that part, or add the missing scores on the Data page"
+            "that part (“Reveal test” on pages), or add the missing scores on the Data page"
         )
 
 

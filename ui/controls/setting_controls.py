@@ -156,8 +156,10 @@ class Menu(Control):
         """The names; methods of given scores only if this visitor has some, or has chosen one."""
         state, options = st.session_state, self.setting.options
         needed = {name for name, option in options.items() if getattr(option, "named_by", None) is SYSTEM}
-        left_out = needed - {state.get(self.setting.key)} if needed and not systems(state["data"]) else ()
-        return [name for name in options if name not in left_out]
+        asked = {state.get(self.setting.key), st.query_params.get(self.setting.key)}
+        if not needed or systems(state["data"]):
+            return list(options)
+        return [name for name in options if name not in needed or {name, self.label("", name)} & asked]
 
     def label(self, key: str, raw: Any) -> str:
         """Return the label of the option."""
