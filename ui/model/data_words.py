@@ -35,6 +35,7 @@ SCORES_FORMATS = (
     "Names of files and folders tell fold, part and seed: Fold1/test.txt, seed2. "
     f"At most {LIMITS.upload_bytes // MB} MB."
 )
+SCORES_KEPT = "They are kept as runs, which only you see unless you share them."
 BY_NAME = "as the files say"
 OF_FOLD = "A file without a fold is of the folds that test its queries."
 OF_PART = "A file without fold and part is of test parts."

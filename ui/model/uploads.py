@@ -87,11 +87,13 @@ def add_data(dataset: str) -> None:
         upload, generate, scores = st.tabs(["Upload", "Generate", "Scores of a system"])
         with upload:
             _upload_form()
+            st.caption(words.PRIVATE)
         with generate:
             _generator()
+            st.caption(words.PRIVATE)
         with scores:
             scores_form(dataset, _CHECKING)
-        st.caption(words.PRIVATE)
+            st.caption(words.SCORES_KEPT)
 
 
 def own_data(dataset: str) -> None:
