@@ -210,8 +210,13 @@ def rounded(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
 
 def each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Return the work's result for each item, on all cores with one thread of BLAS each."""
+    return list(in_order(work, items))
+
+
+def in_order(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """Yield the work's result for each item in turn, from all cores with one thread of BLAS each."""
     with single_blas():
-        return list(_shared_out(work, items))
+        yield from _shared_out(work, items)
 
 
 def norm_bound(X: FloatArray) -> float:

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.parallel import each
+from rankviz.common.parallel import in_order
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
 PANEL_ROWS = 512  # panels are multiplied from both sides; fewer rows cost calls, more waste the diagonal
 SINGLE = 1e-20, 1e30  # range of kernel values whose digits and differences float32 holds
-TILE_COLUMNS = 256  # 1 MB of float64: a tile stays in the cache for both of its products
-TOGETHER = 4  # panels between two sums and reports; fixed, so that results do not depend on threads
+TILE_COLUMNS = 256  # 1 MB of float64: a tile stays in the cache for both of its products; divides PANEL_ROWS
+TILES = 4  # in one call of NumPy: many threads with shorter calls wait for Python's lock
 
 
 class KernelMatrix(Protocol):
@@ -113,13 +113,18 @@ class StoredKernel:
     @classmethod
     def of(cls, panels: KernelPanels, dtype: type[np.floating], report: Report = silent) -> StoredKernel:
         """Compute and store all panels; an exception from `report` stops the computation."""
-        stored, offset = [], 0.0 if dtype is np.float64 else panels.kernel.offset
-        for start in panels.starts:
+        offset = 0.0 if dtype is np.float64 else panels.kernel.offset
+
+        def computed(start: int) -> NDArray[np.floating]:
             panel = panels.panel(start)
             if offset:
                 panel -= offset
-            stored.append(panel.astype(dtype, copy=False))
-            report(Progress("features", min(1.0, (start + len(panel)) / len(panels)) ** 2))
+            return panel.astype(dtype, copy=False)
+
+        stored = []
+        for panel in in_order(computed, panels.starts):
+            stored.append(panel)
+            report(Progress("features", (panel.shape[1] / len(panels)) ** 2))
         return cls(tuple(stored), offset)
 
     @property
@@ -138,12 +143,10 @@ class StoredKernel:
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
         """Return K v: (n,) -> (n,)."""
         out = np.full(len(self), self.offset * v.sum())
-        for first in range(0, len(self.stored), TOGETHER):
-            panels = self.stored[first : first + TOGETHER]
-            starts = [PANEL_ROWS * (first + k) for k in range(len(panels))]
-            work = list(zip(panels, starts, strict=True))
-            for start, found in zip(starts, each(lambda own: _products(*own, v), work), strict=True):
-                _add(out, start, *found)
+        starts = range(0, len(self), PANEL_ROWS)
+        products = in_order(lambda start: _products(self.stored[start // PANEL_ROWS], start, v), starts)
+        for start, found in zip(starts, products, strict=True):
+            _add(out, start, *found)
             report(Progress("newton"))
         return out
 
@@ -177,13 +180,15 @@ def stored_bytes(n: int, itemsize: int) -> int:
 
 
 def _products(panel: NDArray[np.floating], start: int, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return K v of a panel's rows, and of the rows above it by symmetry; each tile is read once."""
-    own, above, mine = np.zeros(len(panel)), np.zeros(start), v[start : start + len(panel)]
-    for first in range(0, start, TILE_COLUMNS):
-        columns = slice(first, min(first + TILE_COLUMNS, start))
-        tile = panel[:, columns].astype(np.float64, copy=False)
-        own += tile @ v[columns]
-        above[columns] = mine @ tile
+    """Return K v of a panel's rows, and of the rows above it by symmetry; tiles are read once."""
+    rows = len(panel)
+    own, above, mine = np.zeros(rows), np.empty(start), v[start : start + rows]
+    for first in range(0, start, TILES * TILE_COLUMNS):
+        columns = slice(first, min(first + TILES * TILE_COLUMNS, start))
+        block = panel[:, columns].astype(np.float64, copy=False)
+        tiles = block.reshape(rows, -1, TILE_COLUMNS).transpose(1, 0, 2)
+        own += (tiles @ v[columns].reshape(-1, TILE_COLUMNS, 1)).sum(axis=0)[:, 0]
+        above[columns] = (mine @ tiles).ravel()
     # the diagonal block is complete; transposing it too would count it twice
     own += panel[:, start:].astype(np.float64, copy=False) @ mine
     return own, above
