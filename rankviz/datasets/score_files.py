@@ -74,7 +74,7 @@ class Given:
 
 def safe_name(name: str) -> str:
     """Reduce a name to signs that mean nothing in Markdown, HTML and addresses, 60 at most."""
-    plain = re.sub(r"[^\w.+()= -]+|(?<!\w)_+|_+(?!\w)", "-", unicodedata.normalize("NFC", name))
+    plain = re.sub(r" *[^\w.+()= -]+ *|(?<!\w)_+|_+(?!\w)", "-", unicodedata.normalize("NFC", name))
     return re.sub(r"(?i)\bwww\.", "www-", plain).strip(" -._+=")[:60].strip() or "system"
 
 

@@ -52,8 +52,8 @@ def test_every_page_shows_it_or_says_why_not(page: str, kept: list[RunSpec], ope
     said = words(app)
     assert "nan" not in said.lower().split()
     if page not in {"data", "home", "weights", "kernel_approximation"}:
-        assert "my -system" in said + str(figures(app))
-    assert systems(DATA) == {kept[0].system: "my -system"}
+        assert "my-system" in said + str(figures(app))
+    assert systems(DATA) == {kept[0].system: "my-system"}
 
 
 @pytest.mark.parametrize("page", READING)

@@ -40,13 +40,14 @@ def scores_form(dataset: str, checking: Turns) -> None:
     )
     if len(files) < len(chosen):  # the browser shows files that are not here
         _start_over(upload_memory.reason_missing())
-    row = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
-    name = row[0].text_input("Name", key=f"scores-name-{version}", placeholder=words.UNNAMED)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    name = row.text_input("Name", key=f"scores-name-{version}", placeholder=words.UNNAMED, width=300)
     folds = {"": words.BY_NAME} | {fold: fold_title(fold) for fold in datasets()[dataset].folds}
     parts = {"": words.BY_NAME} | PART_NAMES
-    fold = row[1].selectbox("Fold", folds, format_func=folds.get, key="scores-fold", help=words.OF_FOLD)
-    part = row[2].selectbox("Part", parts, format_func=parts.get, key="scores-part", help=words.OF_PART)
-    if row[3].button("Check and add", type="primary", disabled=not files, width="stretch", key="scores-add"):
+    of_fold, of_part = {"help": words.OF_FOLD, "width": 200}, {"help": words.OF_PART, "width": 200}
+    fold = row.selectbox("Fold", folds, format_func=folds.get, key="scores-fold", **of_fold)
+    part = row.selectbox("Part", parts, format_func=parts.get, key="scores-part", **of_part)
+    if row.button("Check and add", type="primary", disabled=not files, key="scores-add"):
         _add([file.file_id for file in files], dataset, name, fold, part, checking)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
