@@ -440,7 +440,7 @@ def _at_once(body: bytes, mark: str, columns: Sequence[str], shown: str, first: 
         raise ValueError("quotes or an empty field")
     texts = table.pop("score").tolist()
     scores = np.fromiter(map(_number, texts), np.float64, len(texts))
-    return _of_columns(shown, first, scores, {name: table[name].array for name in table})
+    return _of_columns(shown, first, scores, {name: table[name].array for name in columns if name != "score"})
 
 
 def _number(text: str) -> float:
@@ -475,6 +475,6 @@ def _one_by_one(body: bytes, mark: str, columns: Sequence[str], shown: str, firs
 
 
 def _of_columns(shown: str, first: int, scores: FloatArray, given: Mapping[str, Any]) -> _Lines:
-    tags = pd.unique(pd.Series(given["tag"])) if "tag" in given else ()
+    tags: Any = pd.unique(pd.Series(given["tag"])) if "tag" in given else ()
     query, document = (pd.Categorical(given[name]) if name in given else None for name in _PLAIN[:2])
     return _Lines(shown, first, scores, query, document, str(tags[0]) if len(tags) == 1 else "")

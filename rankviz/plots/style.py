@@ -17,7 +17,6 @@ from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
-from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of as look_of
 
@@ -109,7 +108,8 @@ def style_of(look: str) -> MethodStyle:
     }
     if look not in known:  # a system that was given by its scores
         colour, symbol = SPARE[crc32(look.encode()) % len(SPARE)]
-        return MethodStyle(SYSTEM.format(look), colour, "dashdot", symbol)
+        named = next(method.named_by for method in METHODS.values() if method.named_by is not None)
+        return MethodStyle(named.format(look), colour, "dashdot", symbol)
     others = [name for name in known if name not in STYLES]
     colour, symbol = SPARE[others.index(look) % len(SPARE)]
     return MethodStyle(known[look], colour, "solid", symbol)

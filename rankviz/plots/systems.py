@@ -44,7 +44,9 @@ def figures(
         for name, stem in (("ndcg", "NDCG"), ("precision", "P"))
     }
     if len(found) == 1:
-        one = Contestant(*systems, tuple(Run.of(record, PART) for record in next(iter(found.values()))))
+        one = Contestant(
+            str(next(iter(systems))), tuple(Run.of(record, PART) for record in next(iter(found.values())))
+        )
         return drawn | {
             "metrics": model_comparison.metrics_figure(model_comparison.single_data(one, metrics))
         }
