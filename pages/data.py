@@ -12,7 +12,7 @@ spec = experiment(data_from_state)
 row = head("Data")
 with row:
     part = views.part_chosen(spec)
-uploads.add_data()
+uploads.add_data(spec.dataset)
 with errors_as_sentences():
     fold = fold_of(spec)
 

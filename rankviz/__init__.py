@@ -12,6 +12,7 @@ from rankviz.common import submodules
 
 if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.analysis.model_duals import duals
+    from rankviz.analysis.systems import compare
     from rankviz.common.errors import DataError, DataWarning, SettingError, SettingWarning
     from rankviz.common.progress import Progress, StopRequested
     from rankviz.datasets.folds import load_demo, load_fold
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.storage import load, save
+    from rankviz.plots.systems import figures
     from rankviz.runs.record import RunRecord
     from rankviz.runs.run import execute, execute_all
     from rankviz.runs.spec import RunSpec
@@ -54,12 +56,14 @@ __all__ = [
     "SettingError",
     "SettingWarning",
     "StopRequested",
+    "compare",
     "crossings",
     "duals",
     "evaluate",
     "execute",
     "execute_all",
     "explain_margin",
+    "figures",
     "fit_curve",
     "load",
     "load_binary",
@@ -90,6 +94,8 @@ _HOMES = {
     "rankviz.models.low_rank": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),
+    "rankviz.analysis.systems": ("compare",),
+    "rankviz.plots.systems": ("figures",),
     "rankviz.common.errors": ("DataError", "DataWarning", "SettingError", "SettingWarning"),
     "rankviz.common.progress": ("Progress", "StopRequested"),
     "rankviz.models.storage": ("load", "save"),

@@ -29,10 +29,11 @@ NO_DATA_SETS = (
 HELP = {
     "app": "start the app in the browser; so does rankviz alone",
     "train": "train one model, on one fold or several, and say its metrics",
+    "score": "read the scores of your own system from files, and say its metrics",
     "sweep": "train a design of runs in worker processes, and choose among them",
     "runs": "list runs that were made, here or in the app",
     "compare": "compare runs or studies, with tests",
-    "export": "write runs to one file, to take along or to send",
+    "export": "write runs to one file, to take along or to send, or for other tools",
     "import": "read runs from a file that export has written",
 }
 """Help texts of the commands, in the order of --help."""
@@ -109,11 +110,21 @@ def _parser() -> ArgumentParser:
             )
     _add_app(commands["app"])
     _add_train(commands["train"])
+    _add_score(commands["score"])
     _add_sweep(commands["sweep"])
     _add_runs(commands["runs"])
     _add_compare(commands["compare"])
     _add_named_runs(commands["export"])
     commands["export"].add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
+    commands["export"].add_argument(
+        "--format",
+        default="rankviz",
+        help="rankviz (all results), or of one run: trec (a run), scores (LETOR's) or qrels (its grades)",
+    )
+    commands["export"].add_argument("--part", default="test", help="for other tools; default test")
+    commands["export"].add_argument(
+        "--data-dir", action="append", default=[], metavar="FOLDER", help="a folder that holds data sets"
+    )
     commands["import"].add_argument("file", help="a file that export has written")
     return parser
 
@@ -185,6 +196,21 @@ def _add_train(parser: ArgumentParser) -> None:
         type=int,
         help="parts of whole queries, at most one for each query; by default as many as suit",
     )
+
+
+def _add_score(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="+", help="LETOR scores, TREC runs or CSV; or folders and zip archives of them"
+    )
+    parser.add_argument("--data", required=True, metavar="NAME", help="the data set that they belong to")
+    parser.add_argument(
+        "--data-dir", action="append", default=[], metavar="FOLDER", help="a folder of data sets"
+    )
+    parser.add_argument("--name", help="the name of the system; default by the files")
+    parser.add_argument(
+        "--fold", help="such as Fold2; default by the names of the files, or by their queries"
+    )
+    parser.add_argument("--part", help="train, vali or test; default by the names of the files")
 
 
 def _add_sweep(parser: ArgumentParser) -> None:

@@ -52,7 +52,7 @@ class Run:
     @classmethod
     def of(cls, record: RunRecord, part: str, imported: str = "") -> Self:
         """Return the run of a record on a part; `SettingError` if the record lacks it."""
-        if part not in record.metrics:
+        if part not in record.metrics and record.spec.kind.trains:
             raise SettingError(f"the run has no part {part!r}; it has {', '.join(record.metrics)}")
         seconds = training_seconds(record) or math.nan
         by_order = record.by_order.get(part, {})

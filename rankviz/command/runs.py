@@ -9,10 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from rankviz.command.output import OWNER, note, print_json, print_table, print_text, rows
-from rankviz.command.values import parse_number, parse_pair
+from rankviz.command.values import chosen_roots, parse_number, parse_pair
 from rankviz.common.errors import SettingError
+from rankviz.common.files import write_whole
 from rankviz.common.numbers import counted
+from rankviz.common.settings import one_of
+from rankviz.datasets.folds import PARTS
+from rankviz.runs.given import WRITERS
 from rankviz.runs.record import NOT_MADE_HERE
+from rankviz.runs.run import open_named
 from rankviz.store import RunStore
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.listing import ABOUT, DATA
@@ -135,8 +140,26 @@ def _export(store: RunStore, chosen: Namespace) -> None:
     if not chosen.output:
         raise SettingError("-o is empty: name the file to write")
     digests = named_runs(store, chosen)
+    one_of("format", chosen.format, ["rankviz", *WRITERS])
+    if chosen.format != "rankviz":
+        _export_scores(store, chosen, digests)
+        return
     store.records.claim(digests, OWNER)  # an export also marks the runs as the command line's
     _print_moved(chosen.output, export_runs(store, digests, OWNER, chosen.output), as_json=chosen.json)
+
+
+def _export_scores(store: RunStore, chosen: Namespace, digests: list[str]) -> None:
+    """Write the scores of a run, or the grades of its part, for other tools."""
+    specs = store.listing.specs(digests)
+    found = store.records.find(specs)
+    if len(found) != 1:
+        raise SettingError(f"{len(found)} runs with a record: the formats of other tools hold one run each")
+    ((spec, record),) = found.items()
+    one_of("part", chosen.part, PARTS)
+    data = open_named(spec, [str(root) for root in chosen_roots(chosen)]).parts[chosen.part]
+    with write_whole(chosen.output) as stream:
+        WRITERS[chosen.format](record, chosen.part, data, stream)
+    _print_moved(chosen.output, 1, as_json=chosen.json)
 
 
 def _import(store: RunStore, chosen: Namespace) -> None:

@@ -30,7 +30,7 @@ def run(chosen: Namespace) -> int:
     store = RunStore()
     made = store.records.find(specs)
     bar = Bar(len(specs))
-    with _place(chosen) as where:
+    with _where(chosen) as where:
         for number, spec in enumerate(specs):
             if spec in made:
                 note(f"{spec.fold}: this run was made before; nothing is trained.")
@@ -44,12 +44,12 @@ def run(chosen: Namespace) -> int:
     store.marks.share(OWNER, digests)
     for verdict in store.imports.compare(OWNER):
         note(f"{verdict.digest}: {verdict.sentence}")
-    _print_metrics([made[spec] for spec in specs], as_json=chosen.json)
+    print_metrics([made[spec] for spec in specs], as_json=chosen.json)
     store.close()
     return 0
 
 
-def _place(chosen: Namespace) -> AbstractContextManager[Backend | None]:
+def _where(chosen: Namespace) -> AbstractContextManager[Backend | None]:
     """Give the backend to train on, None for training without shards."""
     if chosen.where is None and chosen.shards is None:
         return nullcontext()
@@ -85,11 +85,18 @@ def _means(records: list[RunRecord]) -> pd.DataFrame:
             for name in METRICS
             if name in frame
         }
-        found[record.spec.fold] = parts
+        found[_place(record)] = parts
     return pd.DataFrame(found).T.rename_axis("fold")
 
 
-def _print_metrics(records: list[RunRecord], *, as_json: bool) -> None:
+def _place(record: RunRecord) -> str:
+    """Name the fold, with the seed of a further run on it."""
+    seed = record.spec.get("seed", 0)
+    return f"{record.spec.fold}, seed {seed}" if seed else record.spec.fold
+
+
+def print_metrics(records: list[RunRecord], *, as_json: bool) -> None:
+    """Print the means of the metrics of runs of one model."""
     table = _means(records)
     if as_json:
         print_json(
@@ -99,7 +106,7 @@ def _print_metrics(records: list[RunRecord], *, as_json: bool) -> None:
                     "spec": record.spec.to_dict(),
                     "status": record.status,
                     "seconds": record.seconds,
-                    "metrics": table.loc[record.spec.fold].to_dict(),
+                    "metrics": table.loc[_place(record)].to_dict(),
                 }
                 for record in records
             ]

@@ -230,9 +230,13 @@ def write_scores(path: StrPath, data: RankingData, scores: ArrayLike) -> None:
     """
     require_data(data, "Call write_scores(path, data, scores).")
     values = score_array(scores, data.n_documents, os.fspath(path), data.query_of)
-    in_file_order = values[np.argsort(data.rows, kind="stable")]
     with write_whole(path) as stream:
-        stream.writelines(b"%r\n" % score for score in in_file_order.tolist())
+        stream.writelines(score_lines(values, data))
+
+
+def score_lines(scores: FloatArray, data: RankingData) -> Iterator[bytes]:
+    """Yield the lines of a file of scores."""
+    return (b"%r\n" % score for score in scores[np.argsort(data.rows, kind="stable")].tolist())
 
 
 def _score(line: bytes, path: str, number: int) -> float:

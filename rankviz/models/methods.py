@@ -27,6 +27,7 @@ from rankviz.learning.solvers import (
     check_solver,
     guessed,
 )
+from rankviz.models.given import SYSTEM, GivenScores
 from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
 from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranker import Ranker
@@ -128,6 +129,10 @@ class Method:
         Settings that its choices would add, but that it does not read.
     named_by_map : bool
         True if captions and colours name its runs by their feature map, not by the method.
+    named_by : Setting or None
+        The setting that names its runs in place of the label.
+    trains : bool
+        False if its scores are given: it reads no features, and its runs may lack parts.
     """
 
     label: str
@@ -140,6 +145,8 @@ class Method:
     work: Callable[[Values, Sizes], Work] = lambda values, sizes: guessed()
     left_out: tuple[Setting, ...] = ()
     named_by_map: bool = False
+    named_by: Setting | None = None
+    trains: bool = True
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
         """Return the settings that it reads with these values, in the order of captions."""
@@ -263,6 +270,14 @@ METHODS: dict[str, Method] = {
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
         work=_regularized_work,
         left_out=RegularizedRankSVM.left_out,
+    ),
+    "given": Method(
+        "scores from files",
+        GivenScores,
+        (SYSTEM, SEED),
+        work=lambda values, sizes: Work(),
+        named_by=SYSTEM,
+        trains=False,
     ),
 }
 """Methods by name; the first is the default."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -102,7 +103,13 @@ def style_of(look: str) -> MethodStyle:
     if look in STYLES:
         return STYLES[look]
     known = {name: kind.label for name, kind in FEATURE_MAPS.items()}
-    known |= {name: method.label for name, method in METHODS.items() if not method.named_by_map}
+    known |= {
+        name: method.label for name, method in METHODS.items() if not (method.named_by_map or method.named_by)
+    }
+    if look not in known:  # a system that was given by its scores
+        colour, symbol = SPARE[crc32(look.encode()) % len(SPARE)]
+        named = next(method.named_by for method in METHODS.values() if method.named_by is not None)
+        return MethodStyle(named.format(look), colour, "dashdot", symbol)
     others = [name for name in known if name not in STYLES]
     colour, symbol = SPARE[others.index(look) % len(SPARE)]
     return MethodStyle(known[look], colour, "solid", symbol)

@@ -64,10 +64,10 @@ def describe(spec: RunSpec, part: str | None = None) -> Description:
     """Describe a run: data, model, settings, and the scored part if given."""
     words = {name: setting.words(spec.get(name)) for name, setting in spec.declared().items()}
     of_map, of_method = _beside_map(spec), _beside_method(spec)
-    beside = {MAP, *of_map, *of_method}
+    beside = {MAP, *of_map, *of_method, *([spec.kind.named_by.name] if spec.kind.named_by else [])}
     return Description(
         data=data_words(spec),
-        method="" if spec.kind.named_by_map else _joined(spec.kind.label, words, of_method),
+        method="" if spec.kind.named_by_map else _joined(_label(spec), words, of_method),
         model=_model(spec, words, of_map),
         settings=tuple((name, text) for name, text in words.items() if text and name not in beside),
         normalisation=_normalisation(spec),
@@ -89,7 +89,14 @@ def _beside_method(spec: RunSpec) -> list[str]:
     """Return the names of settings shown beside the method; none for the usual one."""
     others = {MAP, *_beside_map(spec)}
     named = [name for name, s in spec.declared().items() if s.named and name not in others]
-    return [] if spec.kind.named_by_map else named
+    own = spec.kind.named_by
+    return [] if spec.kind.named_by_map else [name for name in named if own is None or name != own.name]
+
+
+def _label(spec: RunSpec) -> str:
+    """Return the name of a run's method, or of its system."""
+    named = spec.kind.named_by
+    return spec.kind.label if named is None else named.format(spec.get(named.name))
 
 
 def _joined(name: str, words: Mapping[str, str], beside: Iterable[str]) -> str:
@@ -140,14 +147,20 @@ def method_label(spec: RunSpec) -> str:
 
 def in_a_sentence(spec: RunSpec) -> str:
     """Format a run's model for use in a sentence: "the linear model", "the exact kernel", "Nyström"."""
-    return FEATURE_MAPS[spec.feature_map].in_a_sentence if spec.kind.named_by_map else spec.kind.label
+    return FEATURE_MAPS[spec.feature_map].in_a_sentence if spec.kind.named_by_map else _label(spec)
 
 
 _FIRST = ("feature_map", "n_components", "loss", "costs", "solver", "C")
 
 
 def look_of(spec: RunSpec) -> str:
-    """Return the name of a run's look: one colour per method on all pages, for RankSVM per feature map."""
+    """Return the name of a run's look: one colour per method on all pages, for RankSVM per feature map.
+
+    Each system that was given by its scores has its own.
+    """
+    named = spec.kind.named_by
+    if named is not None:
+        return str(spec.get(named.name)) or spec.method
     return str(spec.feature_map) if spec.kind.named_by_map else spec.method
 
 

@@ -5,7 +5,7 @@ See docs/decisions/0013-a-run-is-a-value.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -85,10 +85,12 @@ class Evaluated:
     n_pairs: int | None = None
 
 
-def _evaluate(
-    fold: Fold, report: Report, scores_of: Callable[[str, RankingData, Report], tuple[FloatArray, float]]
+def evaluated(
+    parts: Mapping[str, RankingData],
+    report: Report,
+    scores_of: Callable[[str, RankingData, Report], tuple[FloatArray, float]],
 ) -> Evaluated:
-    """Evaluate a model on every part.
+    """Evaluate a model on these parts.
 
     `scores_of` returns the scores of a part, and seconds to add: for features that other models also use.
     """
@@ -96,8 +98,8 @@ def _evaluate(
     metrics: dict[str, pd.DataFrame] = {}
     by_order: dict[str, dict[str, float]] = {}
     seconds = 0.0
-    for part, data in fold.parts.items():
-        tell = _within(report, len(scores), len(fold.parts))
+    for part, data in parts.items():
+        tell = _within(report, len(scores), len(parts))
         tell(Progress("evaluate", 0.0))
         clock = Stopwatch()
         scores[part], more = scores_of(part, data, tell)
@@ -160,7 +162,7 @@ class SharedRuns:
             clock.lap("shared")  # each model of the family is charged for its own columns
             return operator.product(model.coef_), features.seconds(fit.map) - clock.laps["shared"]
 
-        return _evaluate(self._fold, silent if model.outcome().stopped else report, scores_of)
+        return evaluated(self._fold.parts, silent if model.outcome().stopped else report, scores_of)
 
 
 class _Room:
@@ -189,7 +191,7 @@ def single_run(model: Ranker, fold: Fold, report: Report, sample: Sample) -> Eva
     model.fit_data(train, callback=report)
     clock.lap("newton")
     report = silent if model.outcome().stopped else report
-    found = _evaluate(fold, report, lambda part, data, tell: (model.predict(data.X), 0.0))
+    found = evaluated(fold.parts, report, lambda part, data, tell: (model.predict(data.X), 0.0))
     n_pairs = int(count_pairs(train.y, train.ptr).sum())
     return replace(found, training={"newton": clock.laps["newton"]}, n_pairs=n_pairs)
 
@@ -241,8 +243,10 @@ class SampledRuns:
         if model.status_ in (Status.CONVERGED, Status.CERTIFIED, Status.STALLED):
             spent = model.seconds_["newton"] + model.seconds_.get("start", 0.0)
             self._end = _End(sample, model.coef_, spent)
-        found = _evaluate(
-            self._fold, report, lambda part, data, tell: (self._retraining.scores(model, data, tell), 0.0)
+        found = evaluated(
+            self._fold.parts,
+            report,
+            lambda part, data, tell: (self._retraining.scores(model, data, tell), 0.0),
         )
         return model, replace(found, n_pairs=model.n_pairs_)
 

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.common.settings import is_text
+from rankviz.runs.description import PART_NAMES, method_label
 from rankviz.runs.spec import RunSpec
 
 FORMAT = 3
@@ -43,7 +45,8 @@ class RunRecord:
         Preference pairs of the training part.
     metrics : dict of DataFrame
         Part -> metrics per query by `rankviz.metrics.definitions.COMPARED`: LETOR's definition, but equal
-        scores count at the mean over their orders.
+        scores count at the mean over their orders. A system given by its scores may lack parts;
+        `SettingError` for a missing one.
     scores : dict of (n,) float64
         Part -> scores in the order of the part's documents; its `rows` are their rows in the file.
     weights : (m,) float64
@@ -98,6 +101,11 @@ class RunRecord:
     stopped: bool = False
     solution: dict[str, FloatArray] = field(default_factory=dict)
     by_order: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Have missing parts explained."""
+        for name in ("metrics", "scores"):
+            object.__setattr__(self, name, _Parts(getattr(self, name), method_label(self.spec)))
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file (npz and JSON), complete or not at all."""
@@ -160,6 +168,21 @@ class RunRecord:
             return found
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise unreadable(path, RECORD, error) from error
+
+
+class _Parts(dict[str, Any]):
+    """Values by part; `SettingError` for a part that the run lacks."""
+
+    def __init__(self, values: Mapping[str, Any], label: str) -> None:
+        super().__init__(values)
+        self._label = label
+
+    def __missing__(self, part: str) -> Any:
+        there = " and ".join(PART_NAMES.get(name, name) for name in self)
+        raise SettingError(
+            f"{self._label} has no scores of the {PART_NAMES.get(part, part)} part, only of {there}: show "
+            "that part (“Reveal test” on pages), or add the missing scores on the Data page"
+        )
 
 
 def training_seconds(record: RunRecord) -> float:
@@ -232,16 +255,17 @@ def check_record(record: RunRecord) -> None:
         raise ValueError("objective is infinite")
     for name in ("n_components", "n_pairs"):
         _whole(name, getattr(record, name))
-    if tuple(record.metrics) != PARTS:
+    own = tuple(record.metrics)
+    if own != PARTS if record.spec.kind.trains else not own or own != tuple(p for p in PARTS if p in own):
         raise ValueError(f"parts {', '.join(map(str, record.metrics))}; a run has {', '.join(PARTS)}")
     for part, table in record.metrics.items():
         _part(part, table, record.scores[part])
     for part, means in _mapping("by_order", record.by_order).items():
         for name, value in _mapping(f"by_order of {str(part)[:40]}", means).items():
-            if part not in PARTS or name not in record.metrics[part]:
+            if part not in record.metrics or name not in record.metrics[part]:
                 raise ValueError(f"by_order has no metric {str(name)[:40]!r} of {str(part)[:40]!r}")
             _number(f"by_order of {name}", value)
-    n = len(record.scores["train"])
+    n = len(record.scores.get("train", ()))
     if record.n_pairs > n * (n - 1) // 2:
         raise ValueError(f"{record.n_pairs} preference pairs of {n} training documents")
     _finite("weights", record.weights, 1)

@@ -121,7 +121,7 @@ def _family(
                 trace=outcome.trace,
                 seconds=(outcome.seconds or result.training) | clock.laps | {"evaluate": result.seconds},
                 peak_memory=peak_memory(),
-                versions=dict(_versions()),
+                versions=dict(versions()),
                 start=outcome.start,
                 solution=outcome.solution,
             ),
@@ -206,7 +206,8 @@ def _check_digest(spec: RunSpec, fold: Fold) -> None:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that decide results."""
     packages = ("numpy", "scipy", "pandas", "scikit-learn")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 

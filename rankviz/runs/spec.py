@@ -70,6 +70,13 @@ class DataSpec:
         return {name: getattr(self, name) for name in _NAMES} | self.sample.values
 
 
+def _read_data(data: DataSpec, method: str) -> DataSpec:
+    """Return the data that a method reads: given scores depend on neither normalisation nor sample."""
+    if METHODS[method].trains:
+        return data
+    return replace(data.whole, normalisation=DataSpec.normalisation)
+
+
 _SAMPLE = tuple(f.name for f in fields(Sample))
 _DATA = tuple(f.name for f in fields(DataSpec))
 _NAMES = tuple(name for name in _DATA if name not in _SAMPLE)
@@ -126,7 +133,7 @@ class RunSpec:
     def _set(self, data: DataSpec, method: str, given: Mapping[str, Any]) -> None:
         one_of("method", method, METHODS)
         values = METHODS[method].resolve(given)
-        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "data", _read_data(data, method))
         object.__setattr__(self, "method", method)
         object.__setattr__(self, "settings", tuple(sorted(values.items())))
         object.__setattr__(self, "_values", values)
@@ -187,7 +194,9 @@ class RunSpec:
         one_of("method", method, METHODS)
         other, moved = object.__new__(type(self)), replace(self.data, **data)
         if method == self.method and not changes:  # the settings stay as they are
-            other.__dict__.update(data=moved, method=method, settings=self.settings, _values=self._values)
+            other.__dict__.update(
+                data=_read_data(moved, method), method=method, settings=self.settings, _values=self._values
+            )
             return other
         before = self.declared()
 

@@ -374,3 +374,27 @@ def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rankviz.shards.backend.find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r"rankviz\[dask\]"), place_of("tcp://127.0.0.1:1"):
         pass
+
+
+def test_a_run_goes_out_and_comes_in_again_as_a_system(
+    command: Command, store: RunStore, root: Path, tmp_path: Path
+) -> None:
+    (made,) = as_json(command("train", *MODEL, "--json"))
+    data = ["--data-dir", str(root)]
+    for form, file in (("trec", "test.run"), ("scores", "test.txt")):
+        out = tmp_path / file
+        command("export", made["run"], "--format", form, "-o", str(out), *data)
+        status, _, err = command("score", str(out), "--data", MODEL[0], "--name", form, "--json", *data)
+        assert (status, "scores: Fold1; test." in err) == (0, True)
+    table = store.listing.every()
+    given = table[table["method"] == "given"]
+    assert sorted(name.partition("@")[0] for name in given["system"]) == ["scores", "trec"]
+    assert given["test:MAP"].tolist() == [made["metrics"]["test:MAP"]] * 2
+    status, out, _ = command("compare", made["run"], *given.index, "--metric", "MAP", "--format", "latex")
+    assert status == 0
+    assert "trec & MAP" in out
+    refused = tmp_path / "bad.run"
+    refused.write_text("1 Q0 nobody 1 0.5 t\n")
+    status, _, err = command("score", str(refused), "--data", MODEL[0], *data)
+    assert (status, "line 1" in err) == (2, True)
+    assert len(store.listing.every()) == len(table), "nothing of it is kept"

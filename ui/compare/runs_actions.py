@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -14,13 +16,22 @@ from rankviz.common.memory import return_freed_memory
 from rankviz.common.numbers import as_csv, counted
 from rankviz.datasets.archives import MB, Upload
 from rankviz.datasets.uploads import LIMITS
+from rankviz.runs.given import write_run
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
 from rankviz.store.exchange import export_runs, import_runs
 from rankviz.store.records import NOTE_LENGTH
 from rankviz.store.study import DONE, IMPORTED, StoreError
 from ui.compare import runs_words as words
-from ui.compare.runs_words import ALL_DELETED, EXPORT_HELP, FROM_FILE, NO_DATA, NOT_ON_TRAIN, OTHER_DATA
+from ui.compare.runs_words import (
+    ALL_DELETED,
+    EXPORT_HELP,
+    FROM_FILE,
+    NO_DATA,
+    NOT_ON_TRAIN,
+    OTHER_DATA,
+    TREC_HELP,
+)
 from ui.controls.imported import train_again
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of
@@ -28,7 +39,7 @@ from ui.model import upload_memory
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
-from ui.work.folds import datasets, digest_of
+from ui.work.folds import datasets, digest_of, fold_later
 from ui.work.run_store import run_store
 
 _GONE = "runs-gone"
@@ -222,6 +233,17 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN),
         )
         st.download_button(
+            "Scores as TREC runs (zip)",
+            _trec_runs(made),
+            "trec-runs.zip",
+            "application/zip",
+            key="runs-trec",
+            on_click="ignore",
+            disabled=not made or many,
+            width="stretch",
+            help=TREC_HELP,
+        )
+        st.download_button(
             "Table (CSV)",
             lambda: as_csv(flat(table.loc[list(chosen)])),
             "runs.csv",
@@ -231,6 +253,24 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             width="stretch",
             help="Settings and metrics.",
         )
+
+
+def _trec_runs(digests: Sequence[str]) -> Callable[[], bytes]:
+    """Return a function that writes the scores of runs made here, as files that `score_files` reads again."""
+    specs = [spec for spec in run_store().listing.specs(digests) if spec.dataset in datasets()]
+    folds = {spec: fold_later(spec) for spec in specs if spec.fold in datasets()[spec.dataset].folds}
+
+    def made() -> bytes:
+        with zipfile.ZipFile(content := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+            for spec, record in run_store().records.find(list(folds)).items():
+                parts, seed = folds[spec]().parts, spec.get("seed", 0)
+                for part in record.scores:
+                    write_run(record, part, parts[part], text := io.BytesIO())
+                    name = f"{spec.hash}/seed{seed}/{spec.fold}/{part}.run"
+                    archive.writestr(name, text.getvalue())
+        return content.getvalue()
+
+    return made
 
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:

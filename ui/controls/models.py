@@ -14,9 +14,10 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
+from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS, USUAL, WORDS
 from rankviz.plots.style import style_of
-from rankviz.runs.description import distinct_labels, in_a_sentence, look_of, short_labels
+from rankviz.runs.description import distinct_labels, in_a_sentence, look_of, method_label, short_labels
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
 from ui.controls.compared import choose, chosen
@@ -30,6 +31,7 @@ from ui.shell.figures import capital
 from ui.work.folds import digest_of
 from ui.work.run_store import keeper, run_store
 from ui.work.runs import twins
+from ui.work.systems import GIVEN, systems
 
 Options = dict[str, "Option"]
 """Models by their texts in the address."""
@@ -53,9 +55,24 @@ def sidebar_models(state: Any) -> Options:
     specs = {style_of(name).name: partial(spec_from_state, state, name) for name in maps}
     specs[style_of(LINEAR).name] = partial(baseline, state)
     for name, method in METHODS.items():
-        if name != USUAL:
+        if name == GIVEN:
+            specs |= _systems(state)
+        elif name != USUAL:
             specs[method.label] = partial(spec_from_state, ChainMap({METHOD.key: name}, state))
     return {label: Option(label, spec) for label, spec in specs.items()}
+
+
+def _systems(state: Any) -> dict[str, Callable[[], RunSpec]]:
+    """Return the visitor's own systems on the chosen data set, by name."""
+    return {
+        label: partial(spec_from_state, ChainMap({METHOD.key: GIVEN, SYSTEM.key: value}, state))
+        for value, label in systems(state["data"]).items()
+    }
+
+
+def system_options(state: Any) -> Options:
+    """Return them as options of a menu."""
+    return {label: Option(label, spec) for label, spec in _systems(state).items()}
 
 
 def default_two(state: Any) -> tuple[str, str]:
@@ -67,6 +84,8 @@ def default_two(state: Any) -> tuple[str, str]:
     own = state.get(METHOD.key, USUAL)
     maps = [look_of(spec) for spec in approximate_specs(state)[0]]
     first, second, *_ = (style_of(name).name for name in (*maps, EXACT, LINEAR))
+    if own == GIVEN:
+        return first, method_label(spec_from_state(state))
     return first, second if own == USUAL else METHODS[own].label
 
 

@@ -19,9 +19,11 @@ from rankviz.common.numbers import exact
 from rankviz.common.settings import Powers, Setting, Steps, Typed
 from rankviz.datasets import DataError
 from rankviz.learning.pairs import COSTS, RULES, Costs, triangle
+from rankviz.models.given import SYSTEM
 from ui.controls.widgets import Bound
 from ui.shell import words
 from ui.shell.figures import capital
+from ui.work.systems import systems
 
 PLAIN, TABLE, TABLE_QUERY = "none", "table", "table_query"
 TABLES = (TABLE, TABLE_QUERY)
@@ -147,7 +149,17 @@ class Menu(Control):
 
     def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
         """Draw a menu of the options' labels."""
-        Bound().menu(key, label, {name: self.label(key, name) for name in self.setting.options}, start, **how)
+        Bound().menu(key, label, {name: self.label(key, name) for name in self._offered}, start, **how)
+
+    @property
+    def _offered(self) -> list[str]:
+        """The names; methods of given scores only if this visitor has some, or has chosen one."""
+        state, options = st.session_state, self.setting.options
+        needed = {name for name, option in options.items() if getattr(option, "named_by", None) is SYSTEM}
+        asked = {state.get(self.setting.key), st.query_params.get(self.setting.key)}
+        if not needed or systems(state["data"]):
+            return list(options)
+        return [name for name in options if name not in needed or {name, self.label("", name)} & asked]
 
     def label(self, key: str, raw: Any) -> str:
         """Return the label of the option."""
@@ -251,8 +263,27 @@ class CostsOfPairs(Control):
         return str(raw) if key == TABLE_KEY else choices()[raw]
 
 
+class Systems(Control):
+    """The visitor's own systems on the chosen data set; a link has their names."""
+
+    def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:
+        """Draw a menu of their names."""
+        Bound().menu(key, label, systems(st.session_state["data"]) or {"": self.setting.format("")}, **how)
+
+    def value(self, state: Mapping[str, Any]) -> Any:
+        """Return the chosen system, or the latest; "" without one."""
+        there = systems(st.session_state["data"])
+        chosen = state.get(self.setting.key, "")
+        return chosen if chosen in there else next(iter(there), "")
+
+    def label(self, key: str, raw: Any) -> str:
+        """Return the name of the system."""
+        return systems(st.session_state["data"]).get(raw, self.setting.format(raw))
+
+
 KINDS: tuple[tuple[Callable[[Setting], bool], type[Control]], ...] = (
     (lambda setting: setting is COSTS, CostsOfPairs),
+    (lambda setting: setting is SYSTEM, Systems),
     (lambda setting: bool(setting.options), Menu),
     (lambda setting: isinstance(setting.offer, Powers), Exponents),
     (lambda setting: isinstance(setting.offer, Steps), Listed),

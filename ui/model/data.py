@@ -19,6 +19,7 @@ from rankviz.datasets import (
 from rankviz.datasets.statistics import CORRELATION
 from rankviz.plots import data_overview
 from rankviz.runs.description import PART_NAMES
+from rankviz.runs.given import write_qrels
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import Bound, part_shown
 from ui.model import data_words as words
@@ -156,8 +157,8 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     show_table(
         pd.DataFrame({name: words.rows(summary) for name, summary in summaries.items()}), height="content"
     )
-    later = fold_later(spec)
-    st.download_button(
+    later, row = fold_later(spec), st.container(horizontal=True)
+    row.download_button(
         f"The {PART_NAMES[part]} part as LETOR text",
         lambda: _letor_text(later().parts[part]),
         f"{spec.dataset.replace('/', '-')}-{spec.fold}-{part}.txt",
@@ -167,11 +168,26 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
         on_click="ignore",
         help=words.DOWNLOAD,
     )
+    row.download_button(
+        "Its grades as TREC's qrels",
+        lambda: _qrels(later().parts[part]),
+        f"{spec.dataset.replace('/', '-')}-{spec.fold}-{part}.qrels",
+        "text/plain",
+        key="download-qrels",
+        icon=":material/download:",
+        on_click="ignore",
+    )
 
 
 def _letor_text(data: RankingData) -> bytes:
     text = io.BytesIO()
     write_letor(data, text)
+    return text.getvalue()
+
+
+def _qrels(data: RankingData) -> bytes:
+    text = io.BytesIO()
+    write_qrels(data, text)
     return text.getvalue()
 
 

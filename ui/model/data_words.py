@@ -17,7 +17,7 @@ from rankviz.runs.description import PART_NAMES
 from rankviz.runs.spec import RunSpec
 from ui.shell.texts import data_words
 
-ADD = "Bring your own data"
+ADD = "Bring your own data or scores"
 PRIVATE = f"Your data are private, and deleted {KEEP_DAYS} days after your last visit."
 FILES = "train.txt, vali.txt and test.txt of a fold, one file, or a zip archive of folds"
 FORMATS = (
@@ -28,6 +28,17 @@ FORMATS = (
 UNNAMED = "default: the file name"
 NAME = "Name in the menu."
 NOTHING_ADDED = "Nothing was added."
+SCORES_FILES = "Scores of your system on {dataset}"
+SCORES_FORMATS = (
+    "LETOR scores (one number a line, in the order of a part), TREC runs, or CSV with query, document and "
+    "score; several files, or a zip archive. A document's name is its id, or its row in the part's file. "
+    "Names of files and folders tell fold, part and seed: Fold1/test.txt, seed2. "
+    f"At most {LIMITS.upload_bytes // MB} MB."
+)
+SCORES_KEPT = "They are kept as runs, which only you see unless you share them."
+BY_NAME = "as the files say"
+OF_FOLD = "A file without a fold is of the folds that test its queries."
+OF_PART = "A file without fold and part is of test parts."
 READING = "Reading …"
 UNPACKING = "Unpacking …"
 WAITING = "Waiting for another visitor's data set"

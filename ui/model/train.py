@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import tempfile
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import streamlit as st
 
 from rankviz import save
 from rankviz.common.numbers import as_csv, percent, with_minus
-from rankviz.datasets import Fold, RankingData, normalise, write_scores
+from rankviz.datasets import Fold, RankingData, normalise
 from rankviz.features import LINEAR
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
@@ -27,12 +28,13 @@ from rankviz.plots import margins as margins_plot
 from rankviz.plots import model_comparison, ranked_list
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
+from rankviz.runs.given import WRITERS
 from rankviz.runs.record import RunRecord, training_seconds
 from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.controls import selection
-from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports
+from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports, system_options
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
 from ui.controls.widgets import Bound, by_rank, metric_menu
@@ -65,7 +67,8 @@ NEWTON_COLUMNS = {"decrement", "cg_iterations", "step"}
 def controls(state: Any, spec: RunSpec) -> tuple[RunSpec, str, str]:
     """Draw the controls; return the model for comparison (linear or pinned), the metric, and the place."""
     usual = style_of(LINEAR).name
-    options = {usual: Option("the linear model", lambda: baseline(state))} | pinned_models(spec)
+    options = {usual: Option("the linear model", lambda: baseline(state))}
+    options |= system_options(state) | pinned_models(spec)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     chosen = menu(row.container(width=360), "Beside", options, usual, "beside", words.BESIDE)
     with row:
@@ -282,7 +285,11 @@ def downloads(record: RunRecord, part: str) -> None:
         name = f"{stem}{name}"
         row.download_button(label, made, name, key=f"save-{label}", on_click="ignore", help=about)
 
-    button(f"Scores, {named} part", lambda: _scores(record, fold().parts[part], part), f"-{part}-scores.txt")
+    button(f"Scores, {named} part", lambda: _written(record, fold(), part, "scores"), f"-{part}-scores.txt")
+    button(
+        f"TREC run, {named} part", lambda: _written(record, fold(), part, "trec"), f"-{part}.run", words.TREC
+    )
+    button(f"qrels, {named} part", lambda: _written(record, fold(), part, "qrels"), f"-{part}.qrels")
     button(
         f"Margins, {named} part",
         lambda: margins_csv(record, fold().parts[part], part),
@@ -319,8 +326,10 @@ def weights_csv(record: RunRecord, data: RankingData) -> str:
     return as_csv(pd.DataFrame({"feature": names, "weight": record.weights}))
 
 
-def _scores(record: RunRecord, data: RankingData, part: str) -> bytes:
-    return _file(lambda path: write_scores(path, data, record.scores[part]), "scores.txt")
+def _written(record: RunRecord, fold: Fold, part: str, form: str) -> bytes:
+    """Return a part's scores, or its grades, in the form of another tool."""
+    WRITERS[form](record, part, fold.parts[part], stream := io.BytesIO())
+    return stream.getvalue()
 
 
 def can_be_rebuilt(spec: RunSpec) -> bool:

@@ -16,6 +16,7 @@ from rankviz.datasets.uploads import Accepted, accept, keep_fold
 from ui.controls.widgets import Bound
 from ui.model import data_words as words
 from ui.model import upload_memory
+from ui.model.systems import scores_form
 from ui.shell.texts import escaped
 from ui.shell.visitors import address, keep_visitor
 from ui.work.folds import FOLDS, datasets, own_root, search_again
@@ -77,18 +78,22 @@ def _expire() -> int:
     return remove_expired()
 
 
-def add_data() -> None:
-    """Draw the form to add data: upload files, or generate them."""
+def add_data(dataset: str) -> None:
+    """Draw the form to add data, uploaded or generated, and scores of a system on the chosen data set."""
     if own_root().is_dir():
         keep_visitor()
     failed = _FAILED in st.session_state
     with st.expander(words.ADD, icon=":material/upload:", expanded=failed):
-        upload, generate = st.tabs(["Upload", "Generate"])
+        upload, generate, scores = st.tabs(["Upload", "Generate", "Scores of a system"])
         with upload:
             _upload_form()
+            st.caption(words.PRIVATE)
         with generate:
             _generator()
-        st.caption(words.PRIVATE)
+            st.caption(words.PRIVATE)
+        with scores:
+            scores_form(dataset, _CHECKING)
+            st.caption(words.SCORES_KEPT)
 
 
 def own_data(dataset: str) -> None:

@@ -38,7 +38,7 @@ from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, show_figure, show_table, zero_by_definition
 from ui.shell.page import ALONE, is_on
-from ui.shell.texts import describe, plain
+from ui.shell.texts import describe, escaped, plain
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import LIVE_BYTES, predicted
 from ui.work.runs import recall, take_turns
@@ -152,6 +152,10 @@ class Page:
 
 def answers_at_once(spec: RunSpec) -> bool:
     """Return True if the model retrains fast enough to wait; otherwise explain why not."""
+    if not spec.kind.trains:
+        model = escaped(in_a_sentence(spec))
+        st.info(words.SCORES_ONLY.format(model=model), icon=":material/info:")
+        return False
     cost, seconds = predicted(spec), MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH
     if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True

@@ -47,7 +47,7 @@ def plain(markdown: str) -> str:
 def describe(spec: RunSpec, part: str | None = None) -> Description:
     """Describe a run, for Markdown; see `rankviz.runs.description.describe`."""
     found = description.describe(spec, part)
-    return replace(found, data=escaped(found.data))
+    return replace(found, data=escaped(found.data), method=escaped(found.method))
 
 
 def data_words(spec: RunSpec) -> str:

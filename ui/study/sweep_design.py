@@ -16,7 +16,7 @@ from rankviz.common.settings import Powers, Setting, Steps
 from rankviz.learning.pairs import COSTS
 from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.axes import KINDS, Axis, Range, Values, powers, usual_axes
-from rankviz.runs.description import fold_title
+from rankviz.runs.description import fold_title, in_a_sentence
 from rankviz.runs.designs import Cost, Design, cost
 from rankviz.runs.presets import PRESETS
 from rankviz.runs.selection import Choice
@@ -52,7 +52,8 @@ def may_vary(base: RunSpec) -> dict[str, Setting]:
     Seeds have their own control, and tables of costs have no line of values.
     """
     found = base.declared().values()
-    return {setting_name(one): one for one in found if one.key and not one.draws and one is not COSTS}
+    left_out = (COSTS, base.kind.named_by)
+    return {setting_name(one): one for one in found if one.key and not one.draws and one not in left_out}
 
 
 def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
@@ -60,7 +61,7 @@ def axes(base: RunSpec, drawn: bool) -> tuple[Axis, ...]:
     offered = may_vary(base)
     if not offered:
         st.info(
-            words.NO_SETTING.format(method=escaped(base.kind.label)),
+            words.NO_SETTING.format(method=escaped(in_a_sentence(base))),
             icon=":material/info:",
         )
         end_page()

@@ -1,0 +1,109 @@
+"""The form that adds scores of a visitor's own system to the chosen data set."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rankviz.common.errors import DataError
+from rankviz.common.memory import return_freed_memory
+from rankviz.datasets.archives import list_members
+from rankviz.datasets.score_files import LIMITS
+from rankviz.models.given import SYSTEM
+from rankviz.runs.description import PART_NAMES, fold_title
+from rankviz.runs.spec import RunSpec
+from rankviz.store import StoreError
+from ui.controls.compared import RUNS, add
+from ui.controls.settings import METHOD, go_to
+from ui.model import data_words as words
+from ui.model import upload_memory
+from ui.shell.texts import escaped
+from ui.shell.visitors import keep_visitor
+from ui.work.folds import datasets
+from ui.work.runs import Turns, turn
+from ui.work.systems import GIVEN, keep_system
+
+_VERSION, _ERROR, _DONE = "scores-version", "scores-error", "scores-done"
+
+
+def scores_form(dataset: str, checking: Turns) -> None:
+    """Draw the form; visitors take turns in `checking`."""
+    version = st.session_state.setdefault(_VERSION, 0)
+    key = f"scores-files-{version}"
+    chosen = st.session_state.get(key, [])
+    upload_memory.truncate(chosen)  # before the widget copies them
+    files = st.file_uploader(
+        words.SCORES_FILES.format(dataset=escaped(dataset)),
+        accept_multiple_files=True,
+        key=key,
+        on_change=_forget,
+        help=words.SCORES_FORMATS,
+    )
+    if len(files) < len(chosen):  # the browser shows files that are not here
+        _start_over(upload_memory.reason_missing())
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    name = row.text_input("Name", key=f"scores-name-{version}", placeholder=words.UNNAMED, width=300)
+    folds = {"": words.BY_NAME} | {fold: fold_title(fold) for fold in datasets()[dataset].folds}
+    parts = {"": words.BY_NAME} | PART_NAMES
+    of_fold, of_part = {"help": words.OF_FOLD, "width": 200}, {"help": words.OF_PART, "width": 200}
+    fold = row.selectbox("Fold", folds, format_func=folds.get, key="scores-fold", **of_fold)
+    part = row.selectbox("Part", parts, format_func=parts.get, key="scores-part", **of_part)
+    if st.button("Check and add", type="primary", disabled=not files, key="scores-add"):
+        _add([file.file_id for file in files], dataset, name, fold, part, checking)
+    if _ERROR in st.session_state:
+        st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
+        st.caption(words.NOTHING_ADDED)
+    _added(dataset)
+
+
+def _add(ids: list[str], dataset: str, name: str, fold: str, part: str, checking: Turns) -> None:
+    _forget()
+    line, why = st.empty(), ""
+    with turn(checking, line, words.WAITING), st.spinner(words.READING):
+        try:
+            files = list_members(upload_memory.uploads(ids), LIMITS)
+            given, specs = keep_system(files, dataset, name=name, fold=fold, part=part)
+            keep_visitor()
+            said = " ".join((f"**{escaped(given.name)}**", *map(escaped, given.notes)))
+            st.session_state[_DONE] = specs, said
+        except (DataError, StoreError) as error:
+            why = str(error)
+        finally:
+            return_freed_memory()
+    _start_over(why)
+
+
+def _added(dataset: str) -> None:
+    """Say what was added last, with buttons to show it."""
+    specs, said = st.session_state.get(_DONE, ([], ""))
+    if not specs or specs[0].dataset != dataset:
+        return
+    st.success(said, icon=":material/check:")
+    row = st.container(horizontal=True)
+    row.button("Show on Train", key="scores-train", on_click=_show, args=(specs[0],))
+    row.button("Compare with other models", key="scores-compare", on_click=_compare, args=(specs,))
+
+
+def _show(spec: RunSpec) -> None:
+    """Make it the sidebar's model, and open Train (a callback)."""
+    st.session_state.update({METHOD.key: GIVEN, SYSTEM.key: spec.system})
+    go_to("train")
+
+
+def _compare(specs: list[RunSpec]) -> None:
+    """Add its runs to the comparison, and open it (a callback)."""
+    add(RUNS, [spec.hash for spec in specs])
+    go_to("compare")
+
+
+def _start_over(why: str) -> None:
+    """Run again with an empty form, and a sentence if the files were refused."""
+    upload_memory.release_files()
+    st.session_state[_VERSION] += 1
+    if why:
+        st.session_state[_ERROR] = why
+    st.rerun()
+
+
+def _forget() -> None:
+    for key in (_ERROR, _DONE):
+        st.session_state.pop(key, None)
