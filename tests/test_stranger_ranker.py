@@ -16,6 +16,8 @@ from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_al
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
 from rankviz.datasets import find_datasets, make_fold, open_fold
+from rankviz.metrics.definitions import COMPARED
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.models.methods import METHODS, Capabilities
 from rankviz.runs.description import describe, in_a_sentence, method_label
 from rankviz.runs.estimate import LAPTOP, check_budget, estimate, total_in_words, total_seconds
@@ -71,7 +73,7 @@ def test_a_run_is_training_and_evaluating_by_hand(spec: RunSpec, fold: Fold) -> 
     record, model = execute(spec, fold=fold), ScaledMean(2.0).fit_data(fold.train)
     for part, data in fold.parts.items():
         np.testing.assert_array_equal(record.scores[part], model.predict(data.X))
-        by_hand = rankviz.evaluate(model.predict(data.X), data).per_query
+        by_hand = rankviz.evaluate(model.predict(data.X), data, COMPARED, measures=COLUMNS).per_query
         pd.testing.assert_frame_equal(record.metrics[part], by_hand)
     assert math.isnan(record.objective)
     assert len(record.trace) == len(record.trace.columns) == len(record.weights) == 0

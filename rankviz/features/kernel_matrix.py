@@ -113,18 +113,13 @@ class StoredKernel:
     @classmethod
     def of(cls, panels: KernelPanels, dtype: type[np.floating], report: Report = silent) -> StoredKernel:
         """Compute and store all panels; an exception from `report` stops the computation."""
-        offset = 0.0 if dtype is np.float64 else panels.kernel.offset
-
-        def computed(start: int) -> NDArray[np.floating]:
+        stored, offset = [], 0.0 if dtype is np.float64 else panels.kernel.offset
+        for start in panels.starts:
             panel = panels.panel(start)
             if offset:
                 panel -= offset
-            return panel.astype(dtype, copy=False)
-
-        stored = []
-        for panel in in_order(computed, panels.starts):
-            stored.append(panel)
-            report(Progress("features", (panel.shape[1] / len(panels)) ** 2))
+            stored.append(panel.astype(dtype, copy=False))
+            report(Progress("features", min(1.0, (start + len(panel)) / len(panels)) ** 2))
         return cls(tuple(stored), offset)
 
     @property

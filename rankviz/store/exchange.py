@@ -23,7 +23,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.files import write_whole
 from rankviz.common.npz import MAX_BYTES
 from rankviz.common.settings import is_text
-from rankviz.metrics.evaluation import evaluate
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -350,17 +350,19 @@ def _read_run(
     if record.spec.hash != about["digest"] or not record.spec.digest:
         raise _unreadable(path, f"{name} is another run")
     data, own = record.spec.digest, _Shape.of(record)
-    known = list(evaluate([0.0], [0], qid=[0]).per_query)  # sets of names stay when their runs go
     if data not in shapes:
         here = store.records.of_data(data)
         shapes[data] = own if here is None else _Shape.of(here)
     for part, documents in own.documents.items():
-        if documents != shapes[data].documents[part]:
-            expected = f"{shapes[data].documents[part]:,} documents"
-            raise _unreadable(path, f"{name} has {documents:,} scores of {part}, which has {expected}")
-        if list(record.metrics[part]) != known:
+        # a system given by its scores may lack parts
+        expected = shapes[data].documents.setdefault(part, documents)
+        if documents != expected:
+            raise _unreadable(
+                path, f"{name} has {documents:,} scores of {part}, which has {expected:,} documents"
+            )
+        if tuple(record.metrics[part]) != COLUMNS:  # sets of names stay when their runs go
             raise _unreadable(path, f"{name} has other metrics in {part} than runs that are made here")
-        if own.queries[part] != shapes[data].queries[part]:
+        if own.queries[part] != shapes[data].queries.setdefault(part, own.queries[part]):
             raise _unreadable(path, f"{name} has other queries in {part} than other runs of its data")
     return ImportedRun.of(record, lambda: archive.read(name), sizes[name], about)
 
