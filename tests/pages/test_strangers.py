@@ -129,7 +129,7 @@ def test_influence_says_why_another_model_is_shown(
     [
         ({}, "3 models"),
         ({"domain": Whole(), "default": 1, "offer": Typed(1, 8)}, "3 models"),
-        ({"domain": Whole(most=3), "default": 2, "offer": Typed(1, 3)}, "1 model "),
+        ({"domain": Whole(most=3), "default": 2, "offer": Typed(1, 3)}, "1 model:"),
     ],
 )
 def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(

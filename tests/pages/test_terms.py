@@ -33,6 +33,11 @@ TYPED = {
     "Nyström",
     "MAP",
     "MeanNDCG",
+    "RBP",
+    "RR",
+    "Rprec",
+    "Bpref",
+    "PairAccuracy",
     "C",
     "CG iteration",
     "Newton step",
@@ -70,7 +75,14 @@ def test_references_are_those_of_the_documentation(key: str) -> None:
 
 
 def test_terms_and_papers_are_found_where_they_stand() -> None:
-    for name in {name for name, term in TERMS.items() if term.seen} - {"P@k", "NDCG@k", "Product", "Rank"}:
+    for name in {name for name, term in TERMS.items() if term.seen} - {
+        "P@k",
+        "NDCG@k",
+        "ERR@k",
+        "R@k",
+        "Product",
+        "Rank",
+    }:
         assert f"**{name}**" in str(
             terms_in(f"The {name if name in TYPED else name[0].lower() + name[1:]} is")
         )

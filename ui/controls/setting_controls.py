@@ -272,7 +272,7 @@ class Systems(Control):
 
     def value(self, state: Mapping[str, Any]) -> Any:
         """Return the chosen system, or the latest; "" without one."""
-        there = systems(st.session_state["data"])
+        there = systems(state["data"]) if "data" in state else {}
         chosen = state.get(self.setting.key, "")
         return chosen if chosen in there else next(iter(there), "")
 

@@ -236,6 +236,8 @@ _LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in name
 PAPERS = {
     "benjamini1995": "Controlling the False Discovery Rate.",
     "breiman1984": "Classification and Regression Trees. Wadsworth.",
+    "buckley2004": "Retrieval Evaluation with Incomplete Information. doi:10.1145/1008992.1009000.",
+    "chapelle2009": "Expected Reciprocal Rank for Graded Relevance. doi:10.1145/1645953.1646033.",
     "chapelle2010": "Efficient algorithms for ranking with SVMs.",
     "chen2017": "Ranking Support Vector Machine with Kernel Approximation. doi:10.1155/2017/4629534.",
     "he2009": "Smooth Ranking Support Vector Machine Adapting to Web Retrieval (in Chinese).",
@@ -243,11 +245,14 @@ PAPERS = {
     "holm1979": "A Simple Sequentially Rejective Multiple Test Procedure.",
     "jarvelin2002": "Cumulated Gain-Based Evaluation of IR Techniques. doi:10.1145/582415.582418.",
     "joachims2002": "Optimizing Search Engines Using Clickthrough Data. doi:10.1145/775047.775067.",
+    "manning2008": "Introduction to Information Retrieval. Cambridge University Press.",
+    "moffat2008": "Rank-Biased Precision for Measurement of Retrieval Effectiveness.",
     "qin2010": "LETOR: A Benchmark Collection for Research on Learning to "
     "Rank. doi:10.1007/s10791-009-9123-y.",
     "rahimi2007": "Random Features for Large-Scale Kernel Machines.",
     "shapley1953": "A Value for n-Person Games.",
     "smucker2007": "A Comparison of Statistical Significance Tests for Information Retrieval Evaluation.",
+    "voorhees1999": "The TREC-8 Question Answering Track Report.",
     "westfall1993": "Resampling-Based Multiple Testing. Wiley.",
     "williams2001": "Using the Nyström Method to Speed Up Kernel Machines.",
     "xu2019": "Modeling the Parameter Interactions in Ranking SVM with "
