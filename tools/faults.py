@@ -274,7 +274,7 @@ def upload(page: Page, server: Server, text: str = ROWS) -> None:
     form = page.get_by_test_id("stExpander").filter(has_text="Bring your own data")
     form.locator("summary").click()
     file = {"name": "mine.txt", "mimeType": "text/plain", "buffer": text.encode()}
-    form.locator('input[type="file"]').set_input_files(file)
+    form.locator('input[type="file"]').first.set_input_files(file)
     add = form.get_by_role("button", name="Check and add")
     expect(add).to_be_enabled()
     wait_settled(page)

@@ -148,7 +148,7 @@ def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
         file.truncate(LIMIT + 1)
     form = visitor.get_by_test_id("stExpander").filter(has_text="Bring your own data")
     form.locator("summary").click()
-    form.locator('input[type="file"]').set_input_files(tmp_path / "huge.txt")
+    form.locator('input[type="file"]').first.set_input_files(tmp_path / "huge.txt")
     expect(form).to_contain_text("File must be 200.0MB or smaller.")
 
 

@@ -106,7 +106,7 @@ def test_page_on_ohsumed_comes_back(letor_server: Server, page: Page, name: str)
     open_page(page, link(letor_server, name, state))
     finish_training(page)
     assert_no_errors_shown(page)
-    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED").first).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED").filter(visible=True).first).to_be_visible()
     assert query_of(page).items() >= state.items()
     assert_reload_changes_nothing(page)
 

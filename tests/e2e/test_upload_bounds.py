@@ -44,7 +44,7 @@ def hand_over(page: Page, name: str) -> None:
     if not button(page).is_visible():
         form(page).locator("summary").click()
     expect(button(page)).to_be_visible()
-    form(page).locator('input[type="file"]').set_input_files(
+    form(page).locator('input[type="file"]').first.set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": PADDED.encode()}
     )
 

@@ -19,7 +19,7 @@ GOOD = "".join(
 def upload(page: Page, name: str, content: str | bytes) -> None:
     """Open the form if it is closed, give it a file, and press the button."""
     form = page.get_by_test_id("stExpander").filter(has_text="Bring your own data")
-    chooser = form.locator('input[type="file"]')
+    chooser = form.locator('input[type="file"]').first
     if not chooser.count() or not form.get_by_role("button", name="Check and add").is_visible():
         form.locator("summary").click()
     sent = content.encode() if isinstance(content, str) else content

@@ -47,7 +47,7 @@ def scores_form(dataset: str, checking: Turns) -> None:
     of_fold, of_part = {"help": words.OF_FOLD, "width": 200}, {"help": words.OF_PART, "width": 200}
     fold = row.selectbox("Fold", folds, format_func=folds.get, key="scores-fold", **of_fold)
     part = row.selectbox("Part", parts, format_func=parts.get, key="scores-part", **of_part)
-    if st.button("Check and add", type="primary", disabled=not files, key="scores-add"):
+    if st.button("Add scores", type="primary", disabled=not files, key="scores-add"):
         _add([file.file_id for file in files], dataset, name, fold, part, checking)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
