@@ -206,7 +206,7 @@ def disks(browser: Browser, scratch: Path) -> Iterator[Moment]:
             begin(other, server, store, f"{LONG}&c=-6")
             other.context.close()
             upload(page, server)
-            yield Moment("space-again", page, "Only you see")
+            yield Moment("space-again", page, "Only you see mine")
             page.goto("about:blank")
         disk.mount_again("ro")  # which needs that nobody writes there
         with app(scratch, runs, **own) as server:
