@@ -41,7 +41,7 @@ def _empty(definition: Definition) -> str:
 
 
 RULES = (
-    Rule("gain", ("gain",), lambda one: str(one.gain)),
+    Rule("gain", ("gain",), lambda one: str(one.gain).replace(" - ", " − ")),
     Rule("discount", ("discount",), lambda one: str(one.discount)),
     Rule("equal scores", ("ties",), lambda one: TIES[one.ties]),
     Rule("fewer than k documents", ("short_ndcg",), lambda one: _SHORT[one.short_ndcg]),
