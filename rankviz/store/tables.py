@@ -231,20 +231,16 @@ def prepare(engine: sa.Engine, file: Path | None) -> str:
     and for tables of another program.
     """
     # Do not read the file by other means than SQLite: closing it would drop this process's locks on it.
-    with engine.connect().execution_options(reads=True) as connection:
-        if _version(connection) == VERSION:
-            return ""
-    if file is None:
-        if _create_tables(engine):
-            return ""
-        raise StoreOutOfReach(
-            f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that version."
-        )
-    engine.dispose()  # an open connection would keep others from setting the file aside
+    # Lock before the first connection: SQLite reports an I/O error if the file moves while it is opened.
     with _locked(file):
         if _create_tables(engine):
             return ""
-        engine.dispose()
+        if file is None:
+            raise StoreOutOfReach(
+                f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that "
+                "version."
+            )
+        engine.dispose()  # an open connection keeps the write-ahead log
         if _in_use(file):
             raise StoreOutOfReach(
                 f"{_OTHER}, and another process still uses it. End that process, then start again."
@@ -272,6 +268,9 @@ _OURS = {"runs", "records", "studies", "members"}
 
 def _create_tables(engine: sa.Engine) -> bool:
     """Create the tables if there are none; return True if they have this version."""
+    with engine.connect().execution_options(reads=True) as connection:
+        if _version(connection) == VERSION:  # needs no right to write
+            return True
     with engine.begin() as connection:
         one_at_a_time(connection)
         found = _version(connection)
@@ -322,11 +321,12 @@ def _in_use(file: Path) -> bool:
 
 
 @contextmanager
-def _locked(file: Path) -> Iterator[None]:
+def _locked(file: Path | None) -> Iterator[None]:
     """Lock the file against other processes of this version; if that fails, SQLite reports why."""
     with ExitStack() as stack:
-        with suppress(OSError):
-            stack.enter_context(locked(file.with_name(f".{file.name}.lock")))
+        if file is not None:
+            with suppress(OSError):
+                stack.enter_context(locked(file.with_name(f".{file.name}.lock")))
         yield
 
 
