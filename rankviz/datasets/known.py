@@ -74,8 +74,8 @@ _OHSUMED_2_FEATURES = FeatureList(
         *_named(_TERMS, "abstract"),
         *_named((*_BM25, "LMIR (1st)", "LMIR (2nd)", "LMIR (3rd)"), "title + abstract"),
     ),
-    "Names of features: found by comparing the raw numbers of LETOR 2.0 with those of LETOR 3.0; which of "
-    "the last three language models is which could not be told.",
+    "Names of features: found by comparing the raw numbers of LETOR 2.0 with those of LETOR 3.0. "
+    "The order of the last three language models is unknown.",
 )
 
 FEATURE_LISTS: Mapping[tuple[str, str], FeatureList] = {

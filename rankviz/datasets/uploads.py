@@ -84,8 +84,8 @@ def accept(
         cells = _Cells(limits.cells_for(sum(upload.size for upload in uploads)))
         for number, (fold, parts) in enumerate(folds.items()):
             share = progress_within(reading, number / len(folds), 1 / len(folds))
-            told, tested[fold] = _checked(parts, files[fold], cells, share)
-            notes += told
+            said, tested[fold] = _checked(parts, files[fold], cells, share)
+            notes += said
             widths[fold] = cells.width
         counted = any(_split_group(part)[1] for parts in folds.values() for part in parts)
         notes += _folds_in_words({} if counted else tested, list(folds))

@@ -405,16 +405,16 @@ class Training:
         kernel = self.space.map(task).kernel
         if kernel is None or kernel.shift_invariant:
             return
-        told, w = result.point.value, self.space.coefficients(result.point.w)
+        reached, w = result.point.value, self.space.coefficients(result.point.w)
         with np.errstate(over="ignore", invalid="ignore"):
             again = certificate(objective, objective.at(self.space.vector(w))).value
-        if not abs(again - told) <= MOST_ROUNDING * told:
+        if not abs(again - reached) <= MOST_ROUNDING * reached:
             settings = ", ".join(f"{name}={value:g}" for name, value in vars(kernel).items())
             raise SettingError(
                 f"{kernel.label} kernel values up to {largest_value(kernel, self.space.X):.1e} ({settings}) "
-                f"are too large for double precision: the solver ends at the objective {told:.6g}, and the "
-                f"scores of its weights have {again:.6g}; scale the features to [0, 1], or choose a smaller "
-                "gamma, degree or coef0"
+                f"are too large for double precision: the solver ends at the objective {reached:.6g}, and "
+                f"the scores of its weights have {again:.6g}; scale the features to [0, 1], or choose a "
+                "smaller gamma, degree or coef0"
             )
 
     def _coarse(self, task: Task, risk: RiskFacts, report: Report) -> _End | None:

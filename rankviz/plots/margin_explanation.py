@@ -45,17 +45,17 @@ def waterfall_data(values: FloatArray, names: Sequence[str], a: FloatArray, b: F
 
 
 def waterfall_bars(table: pd.DataFrame, k: int = MOST) -> pd.DataFrame:
-    """Return bars: k features with a share, then all others summed; columns label, share, start, told."""
+    """Return bars: k features with a share, then all others summed; columns label, share, start, values."""
     said = table[table["share"] != 0.0]
     own = said.head(k if len(said) > k + 1 else k + 1)
     rest = said.iloc[len(own) :]
     bars = pd.DataFrame({"label": [verbatim(name) for name in own["name"]], "share": own["share"]})
-    bars["told"] = [
+    bars["values"] = [
         f"{with_minus(x, '.4g')} against {with_minus(z, '.4g')}"
         for x, z in own[["value_A", "value_B"]].to_numpy().tolist()
     ]
     if len(rest):
-        others = {"label": f"{len(rest)} others", "share": rest["share"].sum(), "told": "summed"}
+        others = {"label": f"{len(rest)} others", "share": rest["share"].sum(), "values": "summed"}
         bars = pd.concat((bars, pd.DataFrame([others])), ignore_index=True)
     bars["start"] = bars["share"].cumsum() - bars["share"]
     return bars.reset_index(drop=True)
@@ -72,7 +72,7 @@ def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Fi
         x=shares,
         base=[*bars["start"], 0.0],
         marker={"color": [*(_colour(share) for share in bars["share"]), EVEN_COLOUR], "line": {"width": 0}},
-        customdata=[[*pair] for pair in zip(bars["label"], bars["told"], strict=True)] + [["margin", ""]],
+        customdata=[[*pair] for pair in zip(bars["label"], bars["values"], strict=True)] + [["margin", ""]],
         hovertemplate="%{customdata[0]}: %{x:+.4g}<br>%{customdata[1]}<extra></extra>",
     )
     ends = [*(bars["start"] + bars["share"])]

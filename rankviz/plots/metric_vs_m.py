@@ -173,9 +173,9 @@ def _level(
 ) -> None:
     """Add a model's level across the panel, with a marker at its seconds or at the right end."""
     method, name, style = str(level["method"]), str(level["label"]), line_of(str(level["method"]))
-    told = level["seconds"] > 0
-    at = float(level["seconds"]) if x == "seconds" and told else ends[1]
-    style["marker"]["size"] = [0, 9 if told or x == "m" else 0, 0]
+    timed = level["seconds"] > 0
+    at = float(level["seconds"]) if x == "seconds" and timed else ends[1]
+    style["marker"]["size"] = [0, 9 if timed or x == "m" else 0, 0]
     about = [level["spec"], level["low"], level["high"], level["runs"], level["seconds"]]
     fig.add_scatter(
         x=[ends[0], at, ends[1]],
@@ -185,7 +185,7 @@ def _level(
         showlegend=legend,
         mode="lines+markers",
         customdata=[about] * 3,
-        hovertemplate=_hover(name, str(level["metric"]), timed=bool(told), several=level["runs"] > 1),
+        hovertemplate=_hover(name, str(level["metric"]), timed=bool(timed), several=level["runs"] > 1),
         **style,
         **place,
     )

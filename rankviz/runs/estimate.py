@@ -446,13 +446,13 @@ class Remaining:
         before, self._above = self._above, math.log(abs(decrement / objective) / self._tol)
         if before == math.inf:
             self._first = self._above
-        told, self._stepped = self.seconds(now), now
+        estimated, self._stepped = self.seconds(now), now
         gained = before - self._above
         if not 0 < gained < math.inf:
             return
         left = steps_left(self._above, gained) * row["seconds"] / (row["iteration"] + 1)
         # first steps are the cheapest: they may raise the estimate, but lower it only in the second half
-        if left > told * BELIEVED or (left < told / BELIEVED and self._above < self._first / 2):
+        if left > estimated * BELIEVED or (left < estimated / BELIEVED and self._above < self._first / 2):
             self._until = now + left
 
     def seconds(self, now: float) -> float:

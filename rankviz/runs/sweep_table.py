@@ -114,11 +114,11 @@ def _rows_of(design: Design, table: pd.DataFrame) -> np.ndarray:
     specs = [run.spec for run in design.plan.runs]
     data = [name for name in _DATA if name in table]
     names = list(dict.fromkeys(name for spec in specs for name in spec.values))
-    told = table.filter(regex=f"^{VALIDATION}").notna().any(axis=1).tolist()
+    measured = table.filter(regex=f"^{VALIDATION}").notna().any(axis=1).tolist()
     places: dict[tuple[Any, ...], int] = {}
     for row, key in enumerate(keys_of(_with_defaults(table, data), [*data, "method", *names])):
-        if key in places and not (told[row] and told[places[key]]):
-            row = row if told[row] else places[key]  # one of them failed and was repeated
+        if key in places and not (measured[row] and measured[places[key]]):
+            row = row if measured[row] else places[key]  # one of them failed and was repeated
         elif key in places:
             one, other = table.index[places[key]], table.index[row]
             raise DataError(

@@ -322,6 +322,6 @@ def worker_processes(store: RunStore) -> list[ProcessId]:
 
 def cluster_seen(store: RunStore, place: str) -> dict[str, object]:
     """Return the cluster as this machine's dispatcher of the place sees it; {} without one."""
-    asked = select(workers.c.told).where(workers.c.host == host(), workers.c.place == place)
+    asked = select(workers.c.report).where(workers.c.host == host(), workers.c.place == place)
     with store.database.reading() as connection:
         return parse_object(str(connection.execute(asked.limit(1)).scalar() or ""))

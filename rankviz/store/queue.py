@@ -155,7 +155,7 @@ class Queue:
         with self._database.writing() as connection:
             renew_presence(connection, worker)
             text = json.dumps(dict(report))
-            connection.execute(update(workers).where(workers.c.id == worker).values(told=text))
+            connection.execute(update(workers).where(workers.c.id == worker).values(report=text))
 
     def leave(self, worker: str) -> None:
         """Remove a worker that ends."""

@@ -213,7 +213,7 @@ workers = sa.Table(
         doc="of its studies",
     ),
     sa.Column(
-        "told",
+        "report",
         sa.Text,
         nullable=False,
         server_default="",
