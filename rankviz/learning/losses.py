@@ -21,6 +21,14 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import ChoiceOrObject, Positive, Powers, Setting
 
+FAMILIES = {
+    "pointwise": "each document alone",
+    "pairwise": "two documents of a query",
+    "listwise": "the whole list of a query",
+    "boosting": "trees, one after another",
+}
+"""Families of methods, with what one term of their objective sees."""
+
 
 class Loss(ABC):
     """A function of the margin, applied entrywise, with facts for solvers.
@@ -44,10 +52,16 @@ class Loss(ABC):
         True if it is the limit of smoothed hinges (see `rankviz.learning.hinge`).
     unlisted : str
         Name of the most similar loss that needs no list of pairs; "" without one.
+    family : str
+        The key of its family in `FAMILIES`.
+    method : str
+        The name of the method with this loss in papers; "" if it is RankSVM.
     """
 
     label: str
     formula: str
+    family: ClassVar[str] = "pairwise"
+    method: ClassVar[str] = ""
     curvature: float
     convex: ClassVar[bool]
     smooth: ClassVar[bool]
@@ -222,6 +236,7 @@ class Logistic(Loss):
     falling = True
     curvature = 0.25
     unlisted = "logistic_pwq"
+    method = "RankNet"
 
     def value(self, t: FloatArray) -> FloatArray:
         """Return ℓ(t) = log(1 + e^−t)."""

@@ -133,6 +133,8 @@ class Method:
         The setting that names its runs in place of the label.
     trains : bool
         False if its scores are given: it reads no features, and its runs may lack parts.
+    family : str
+        The key of its family in `FAMILIES`. If it has losses, the family of its loss counts.
     """
 
     label: str
@@ -147,6 +149,7 @@ class Method:
     named_by_map: bool = False
     named_by: Setting | None = None
     trains: bool = True
+    family: str = "pairwise"
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
         """Return the settings that it reads with these values, in the order of captions."""

@@ -22,7 +22,7 @@ from rankviz.store.tables import families
 from ui.shell.words import MORE_TO_COME
 from ui.work import jobs as page_jobs
 from ui.work import watching
-from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _found, _short, _slow
+from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _short, _slow, found_records
 from ui.work.run_store import run_store
 from ui.work.watching import jobs
 
@@ -63,13 +63,13 @@ def test_visitors_who_come_together_read_the_store_once(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("ui.work.run_store.find", find)
     with ThreadPoolExecutor(5) as visitors:
-        found = list(visitors.map(lambda _: _found([spec]), range(5)))
+        found = list(visitors.map(lambda _: found_records([spec]), range(5)))
     assert len(read) == 1
     assert all(one == {spec: record} for one in found)
     missing = spec.but(seed=1)
     monkeypatch.setattr("ui.work.jobs.FIND_PATIENCE", 0.01)
     with _FINDING:  # somebody reads slowly
-        assert _found([missing]) == {}
+        assert found_records([missing]) == {}
     assert len(read) == 2
 
 

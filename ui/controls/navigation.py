@@ -220,6 +220,7 @@ ENTRIES = (
         not_used,
         own=True,
     ),
+    Entry("Methods", "Compare", "account_tree", "methods", "Pairs, lists or trees?"),
     Entry("Definitions", "Compare", "balance", "definitions", "Why do the numbers differ?"),
     Entry("Runs", "Compare", "history", "runs", "What has been trained?", not_used, own=True),
 )

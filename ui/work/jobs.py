@@ -112,7 +112,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
     leave_unneeded(known)
     named = _named_job(title)  # before the search for records, so that runs finished by now are found
-    found = _found(known)
+    found = found_records(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
     job = _job_for(missing, named) if missing else None
     other, own = st.container(), st.container()  # both always, so that nothing below moves when a job ends
@@ -127,7 +127,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     return [found.get(spec) for spec in known]
 
 
-def _found(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
+def found_records(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:
     """Return records from memory or from earlier jobs, which are then stored in memory."""
     remembered = {spec: record for spec in specs if (record := recall(spec)) is not None}
     unknown = [spec for spec in specs if spec not in remembered]

@@ -1,0 +1,15 @@
+"""All methods on the same data and features: what they minimise, their metrics, and LETOR's results."""
+
+from ui.compare import methods as views
+from ui.controls.navigation import experiment
+from ui.controls.widgets import head_and_part
+from ui.shell.errors import errors_as_sentences
+from ui.shell.texts import describe
+
+spec = experiment()
+about, part = head_and_part("Methods", spec)
+with errors_as_sentences():
+    about.caption(str(describe(spec, part)), width="content")
+    shown = views.chosen(spec, part)
+    views.tree(shown)
+    views.table(shown)

@@ -1,0 +1,225 @@
+"""The views of the Methods page: families, and all methods beside a baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rankviz.analysis import methods as tables
+from rankviz.analysis.comparison import LEVEL, Comparison
+from rankviz.common.errors import SettingError
+from rankviz.common.numbers import counted, interval_in_words, with_minus
+from rankviz.datasets import recognise_fold
+from rankviz.plots import methods as plot
+from rankviz.runs.record import RunRecord
+from rankviz.runs.spec import RunSpec
+from ui.compare import methods_words as words
+from ui.controls.settings import state_of
+from ui.controls.widgets import ALL, Bound, chosen_folds
+from ui.shell.figures import show_figure, show_table
+from ui.shell.page import go_to
+from ui.shell.texts import describe, escaped
+from ui.work.folds import fold_of
+from ui.work.jobs import found_records, run_or_submit
+
+ASKED, PICKED = "methods-asked", "methods-picked"
+"""Session keys: methods to train, for the data and settings that they were asked for; the clicked method."""
+METRIC = tables.METRICS[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the page shows.
+
+    Attributes
+    ----------
+    spec : RunSpec
+        The sidebar's run.
+    part : str
+    folds : tuple of str
+    baseline : str
+        Key of a method.
+    specs : dict
+        Method -> fold -> its runs, one for each C to choose from. A method that cannot have the sidebar's
+        settings is in `refused`, with the reason.
+    refused : dict
+    records : dict
+        Method -> its record of each fold, for methods with all of them.
+    """
+
+    spec: RunSpec
+    part: str
+    folds: tuple[str, ...]
+    baseline: str
+    specs: dict[str, list[list[RunSpec]]]
+    refused: dict[str, str]
+    records: dict[str, list[RunRecord]]
+
+
+def chosen(spec: RunSpec, part: str) -> Shown:
+    """Draw the controls, make what was asked for, and return what the page shows."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    bound = Bound(row)
+    folds = chosen_folds(bound, spec, "folds", ALL)
+    way = bound.buttons("weights", "C", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
+    labels = {key: one.label for key, one in tables.catalogue().items()}
+    baseline = Bound(row.container(width=260)).menu("baseline", "Baseline", labels, help=words.BASELINE_HELP)
+    digests = {fold: fold_of(spec.but(fold=fold, digest="")).digest for fold in folds}
+    specs: dict[str, list[list[RunSpec]]] = {}
+    refused: dict[str, str] = {}
+    for key, one in tables.catalogue().items():
+        try:
+            own = [one.on(spec, fold, digests[fold]) for fold in folds]
+        except SettingError as error:
+            refused[key] = str(error)
+        else:
+            specs[key] = [tables.with_weights(run) if way == words.CHOSEN else [run] for run in own]
+    asked = [key for key in st.session_state.get(ASKED, ()) if key in specs]
+    if asked:
+        wanted = [run for key in asked for fold in specs[key] for run in fold]
+        run_or_submit(wanted, title=f"Methods, {spec.dataset}")
+    made = found_records([run for own in specs.values() for fold in own for run in fold])
+    records = {
+        key: [tables.best_on_validation([made[run] for run in fold]) for fold in own]
+        for key, own in specs.items()
+        if all(run in made for fold in own for run in fold)
+    }
+    return Shown(spec, part, folds, baseline, specs, refused, records)
+
+
+def compared(shown: Shown) -> tuple[Comparison | None, pd.DataFrame]:
+    """Return the comparison with the baseline, and its table; empty without the baseline."""
+    if shown.baseline not in shown.records:
+        return None, pd.DataFrame()
+    key = tuple(record.spec.hash for own in shown.records.values() for record in own)
+    return _compared(key, shown.part, shown.baseline, shown.records)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing …")
+def _compared(
+    key: tuple[str, ...], part: str, baseline: str, _records: dict[str, list[RunRecord]]
+) -> tuple[Comparison | None, pd.DataFrame]:
+    return tables.compared(_records, part, baseline)
+
+
+def tree(shown: Shown) -> None:
+    """Draw the families of methods; a click on one shows what it minimises."""
+    listed = tables.catalogue()
+    values = {
+        key: float(pd.concat([one.metrics[shown.part] for one in own])[METRIC].mean())
+        for key, own in shown.records.items()
+    }
+    best = max(values, key=lambda key: values[key], default="")
+    table = plot.tree_data(listed.values(), values, METRIC)
+    event = show_figure(
+        plot.tree_figure(table, METRIC, st.session_state.get(PICKED, "")),
+        table,
+        key="methods-tree",
+        caption=words.TREE.format(about=describe(shown.spec, shown.part)),
+        answer=words.answer(listed[best].label, values[best], METRIC, len(values), len(listed))
+        if best
+        else words.NOTHING,
+        on_select="rerun",
+    )
+    points = event["selection"]["points"] if event else []
+    if points:
+        st.session_state[PICKED] = points[0]["customdata"][0]
+    if (picked := st.session_state.get(PICKED)) in listed:
+        _card(shown, picked)
+
+
+def _card(shown: Shown, key: str) -> None:
+    """Draw what a method minimises, and a button that sets the sidebar to it."""
+    one = tables.catalogue()[key]
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{escaped(one.label)}** ({one.family}): {escaped(one.minimises)}")
+        if key in shown.refused:
+            st.caption(escaped(shown.refused[key]))
+            return
+        spec = shown.records[key][0].spec if key in shown.records else shown.specs[key][0][0]
+        st.button(words.USE, key="methods-use", help=words.USE_HELP, on_click=_use, args=(spec,))
+
+
+def _use(spec: RunSpec) -> None:
+    """Set the sidebar to a run and open Train (a callback)."""
+    st.session_state.update(state_of(spec))
+    go_to("train")
+
+
+def table(shown: Shown) -> None:
+    """Draw all methods with metrics, differences, printed results and seconds; ticked ones are trained."""
+    found, numbers = compared(shown)
+    recognition = recognise_fold(shown.spec.dataset, fold_of(shown.spec))
+    printed = tables.printed_means(recognition, shown.folds) if shown.part == "test" else pd.DataFrame()
+    listed = tables.catalogue()
+    rows = [_row(key, numbers, printed, found is not None) for key in listed]
+    st.caption(words.TICK)
+    event = show_table(
+        pd.DataFrame(rows).dropna(axis="columns", how="all"),
+        hide_index=True,
+        height="content",
+        key="methods-table",
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config=_columns(),
+        alt="One row for each method.",
+    )
+    keys = list(listed)
+    ticked = [keys[k] for k in event["selection"]["rows"]]
+    able = [key for key in ticked if key in shown.specs]
+    for key in ticked:
+        if key in shown.refused:
+            st.caption(f"{escaped(listed[key].label)}: {escaped(shown.refused[key])}")
+    label = words.TRAIN.format(methods=counted(len(able), "method")) if able else words.NONE_TICKED
+    st.button(
+        label,
+        key="methods-train",
+        type="primary",
+        disabled=not able,
+        on_click=lambda: st.session_state.update({ASKED: [*able, shown.baseline]}),
+    )
+    notes = [words.SIGNIFICANT, *(map(escaped, found.notes))] if found is not None else []
+    if shown.baseline not in shown.records:
+        notes.append(words.BASELINE_FIRST.format(label=escaped(listed[shown.baseline].label)))
+    if printed.empty:
+        notes.append(escaped(words.no_printed(recognition, shown.part, shown.folds)))
+    st.caption(" ".join(notes))
+
+
+def _row(key: str, numbers: pd.DataFrame, printed: pd.DataFrame, several: bool) -> dict[str, Any]:
+    one = tables.catalogue()[key]
+    row: dict[str, Any] = {"method": one.label, "family": one.family}
+    known = numbers.loc[key] if key in numbers.index else {}
+    for metric in tables.METRICS:
+        row[metric] = known.get(f"{metric} mean")
+        row[f"{metric} difference"] = _difference(known, metric) if several else None
+        row[f"{metric} printed"] = printed[metric].get(key) if metric in printed else None
+    return (
+        row | {name: known.get(name) for name in ("seconds", "features", "C")} | {"minimises": one.minimises}
+    )
+
+
+def _difference(known: Any, metric: str) -> str | None:
+    """Return a difference with its interval, and a mark if it is significant."""
+    value = known.get(f"{metric} difference")
+    if value is None or pd.isna(value):
+        return None
+    ends = (known[f"{metric} difference_{end}"] for end in ("low", "high"))
+    mark = " ●" if known[f"{metric} holm"] <= LEVEL else ""
+    return f"{with_minus(value, '+.3f')}, {interval_in_words(*ends)}{mark}"
+
+
+def _columns() -> dict[str, Any]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    columns: dict[str, Any] = {
+        "seconds": number("training, s", format="%.3g", help=words.SECONDS_HELP),
+        "C": text(help=words.C_HELP),
+    }
+    for metric in tables.METRICS:
+        columns[metric] = number(format="%.3f")
+        columns[f"{metric} difference"] = text(f"{metric}, difference", help=words.DIFFERENCE_HELP)
+        columns[f"{metric} printed"] = number(f"{metric}, LETOR", format="%.3f", help=words.PRINTED_HELP)
+    return columns

@@ -1,0 +1,48 @@
+"""Texts of the Methods page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankviz.common.numbers import counted
+from rankviz.datasets.known import Recognition
+
+SET, CHOSEN = "sidebar", "validation"
+WEIGHTS = {SET: "As in the sidebar", CHOSEN: "Chosen on validation"}
+WEIGHTS_HELP = (
+    "C is not comparable between objectives. On validation, the best of 2⁻¹⁴, 2⁻¹⁰ … 2⁶ by NDCG@10 counts, "
+    "for each fold by itself."
+)
+BASELINE_HELP = "Differences are to this method, query by query."
+TREE = (
+    "Families of methods by what one term of their objective sees. A filled circle is trained on {about}. "
+    "Its number is the mean NDCG@10. Click on a circle to see what the method minimises."
+)
+TICK = "Tick methods, then train them on the sidebar's data, with its features where they apply."
+TRAIN = "Train {methods}"
+NONE_TICKED = "Tick rows to train"
+NOTHING = "No method is trained on these data yet"
+DIFFERENCE_HELP = "Mean over queries, method minus baseline, with its 95 % interval."
+SIGNIFICANT = "● marks differences that are significant after Holm's correction over all methods and metrics."
+C_HELP = "C of each fold."
+SECONDS_HELP = "Training of one run, mean over folds."
+PRINTED_HELP = "LETOR's result of the linear method on the test part of the same folds."
+USE = "Use on Train"
+USE_HELP = "Sets the sidebar to this method."
+BASELINE_FIRST = "Train the baseline, {label}, to see differences."
+
+
+def answer(best: str, value: float, metric: str, trained: int, listed: int) -> str:
+    """Name the method with the highest mean, and say how many are trained."""
+    return (
+        f"{best} has the highest {metric}, {value:.3f}; {trained} of {counted(listed, 'method')} are trained"
+    )
+
+
+def no_printed(recognition: Recognition, part: str, folds: Sequence[str]) -> str:
+    """Say why no printed results are shown; "" if they are."""
+    if part != "test":
+        return "LETOR prints results of the test part: reveal it to see them beside ours."
+    if recognition.known is None or not recognition.complete:
+        return f"LETOR's printed results are not shown. {recognition.sentence}"
+    return f"LETOR prints no results of {', '.join(folds)} of {recognition.known.title}."
