@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.letor import load_binary, read_letor, write_letor
     from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
+    from rankviz.models.lambdamart import LambdaMART
     from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.storage import load, save
@@ -45,6 +46,7 @@ __all__ = [
     "DataWarning",
     "FactorizedRankSVM",
     "Fold",
+    "LambdaMART",
     "MeanNDCG",
     "P",
     "Progress",
@@ -91,6 +93,7 @@ _HOMES = {
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
+    "rankviz.models.lambdamart": ("LambdaMART",),
     "rankviz.models.low_rank": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),

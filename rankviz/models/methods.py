@@ -28,10 +28,12 @@ from rankviz.learning.solvers import (
     guessed,
 )
 from rankviz.models.given import SYSTEM, GivenScores
+from rankviz.models.lambdamart import LambdaMART
 from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
 from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
+from rankviz.models.rounds import work_of
 
 
 def _offer(words: str) -> Any:
@@ -65,6 +67,10 @@ class Capabilities:
         Dual variables ≥ 0; the weights then depend only on the pairs with positive ones.
     trace : bool
         A row for every iteration of its training.
+    rounds : bool
+        Rounds of training, with NDCG@10 on the training and the validation part after each in its trace.
+    importance : bool
+        Shares of features in what its trees gain.
     random : bool
         Random parts that depend on a seed.
     query_weights : bool
@@ -85,6 +91,8 @@ class Capabilities:
         "dual variables α ≥ 0 (its loss rises at some margins, where α is negative)"
     )
     trace: bool = _offer("trace of its iterations")
+    rounds: bool = _offer("rounds of training")
+    importance: bool = _offer("importance of features")
     random: bool = _offer("seed that decides anything")
     query_weights: bool = _offer("weights of queries in training")
     refits: bool = _offer("training that goes on from its weights")
@@ -242,6 +250,10 @@ def _nested(values: Values) -> frozenset[str]:
     return frozenset(shared & set(values))
 
 
+def _tree_offers(values: Values) -> Capabilities:
+    return Capabilities(trace=True, rounds=True, importance=True, random=SEED.name in values)
+
+
 METHODS: dict[str, Method] = {
     "ranksvm": Method(
         "RankSVM",
@@ -273,6 +285,14 @@ METHODS: dict[str, Method] = {
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
         work=_regularized_work,
         left_out=RegularizedRankSVM.left_out,
+    ),
+    "lambdamart": Method(
+        "LambdaMART",
+        LambdaMART,
+        LambdaMART.settings,
+        _tree_offers,
+        minimises="no fixed function: gradients λ of pairs, weighted by |ΔNDCG|",
+        work=work_of(4e-8, LambdaMART),
     ),
     "given": Method(
         "scores from files",

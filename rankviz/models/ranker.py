@@ -261,6 +261,12 @@ class Ranker(BaseEstimator):
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a checked `RankingData`; see `fit`."""
 
+    def fit_watching(
+        self, data: RankingData, validation: RankingData | None, callback: Callback | None = None
+    ) -> Self:
+        """Train as `fit_data`; rankers that stop early read the validation part too, others ignore it."""
+        return self.fit_data(data, callback=callback)
+
     @abstractmethod
     def scores(self, X: FloatArray, report: Report) -> FloatArray:
         """Return the scores of documents X (n, d), checked already -> (n,)."""

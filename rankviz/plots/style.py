@@ -56,6 +56,7 @@ STYLES = {
     "exact": MethodStyle("exact kernel", "#000000", "dash", "triangle-up"),
     "factorized": MethodStyle("factorised", "#E69F00", "solid", "triangle-down"),
     "regularized": MethodStyle("regularised", "#882255", "solid", "pentagon"),
+    "lambdamart": MethodStyle("LambdaMART", "#117733", "solid", "triangle-left"),
 }
 """Looks of models: of RankSVM by its feature map, of other methods by their own name (see `look_of`)."""
 

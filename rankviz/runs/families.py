@@ -188,7 +188,7 @@ def single_run(model: Ranker, fold: Fold, report: Report, sample: Sample) -> Eva
     """
     clock = Stopwatch()
     train = sample.of(fold.train)
-    model.fit_data(train, callback=report)
+    model.fit_watching(train, fold.vali, report)
     clock.lap("newton")
     report = silent if model.outcome().stopped else report
     found = evaluated(fold.parts, report, lambda part, data, tell: (model.predict(data.X), 0.0))

@@ -1,0 +1,288 @@
+"""Base class of rankers that grow by rounds, such as boosted trees: trace, early stopping, and Stop.
+
+See docs/decisions/0033-contracts-of-rankers-and-designs.md.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import DataError
+from rankviz.common.memory import megabytes
+from rankviz.common.numbers import counted
+from rankviz.common.progress import Callback, Progress, Report, StopRequested, reporter
+from rankviz.common.settings import Positive, Setting, Steps, Typed, Whole
+from rankviz.datasets.types import RankingData
+from rankviz.learning.memory import default_budget
+from rankviz.learning.solvers import Sizes, Work
+from rankviz.metrics.definitions import COMPARED
+from rankviz.metrics.evaluation import evaluate
+from rankviz.models.ranker import Outcome, Ranker, grades_of, query_ids_of, refuse_unusable
+from rankviz.models.trees import Trees
+
+MEASURE = "NDCG@10"
+"""The metric of the trace and of early stopping, by the definition of runs."""
+PARTS = ("training", "validation")
+"""Columns of the trace with this metric, by part."""
+IMPORTANCE = "importance"
+"""Array of a record with the shares of features."""
+
+ROUNDS = Setting(
+    name="n_rounds",
+    symbol="rounds",
+    label="Rounds",
+    domain=Whole(1, 100_000),
+    default=300,
+    help="Largest number of trees, one for each round. Early stopping may keep fewer.",
+    key="rounds",
+    offer=Typed(1, 5000, 50),
+    caption=lambda n: counted(n, "round"),
+    named=True,
+)
+
+PATIENCE = Setting(
+    name="patience",
+    symbol="patience",
+    label="Patience",
+    domain=Whole(0),
+    default=50,
+    help="Training ends after so many rounds without a higher NDCG@10 on the validation part, and keeps the "
+    "rounds up to the best one. 0 keeps all rounds.",
+    key="patience",
+    offer=Typed(0, 1000, 10),
+    caption=lambda n: f"patience {n}",
+    quiet=True,
+)
+
+LEARNING_RATE = Setting(
+    name="learning_rate",
+    symbol="rate",
+    label="Learning rate",
+    domain=Positive(),
+    default=0.1,
+    help="Each tree is multiplied by it. A smaller rate needs more rounds.",
+    key="rate",
+    offer=Steps((0.01, 0.02, 0.05, 0.1, 0.2, 0.5)),
+    caption=lambda rate: f"rate {rate:g}",
+)
+
+LEAVES = Setting(
+    name="leaves",
+    symbol="leaves",
+    label="Leaves",
+    domain=Whole(2, 10_000),
+    default=10,
+    help="Largest number of leaves of a tree. Two leaves ask for one feature only.",
+    key="leaves",
+    offer=Steps((2, 4, 6, 8, 10, 16, 31, 63, 127)),
+    caption=lambda n: f"{n} leaves",
+    named=True,
+)
+
+LEAF_DOCUMENTS = Setting(
+    name="leaf_documents",
+    symbol="documents in a leaf",
+    label="Least documents in a leaf",
+    domain=Whole(1),
+    default=20,
+    help="Each leaf of a tree has at least so many training documents.",
+    key="leafdocs",
+    offer=Steps((1, 5, 10, 20, 50, 100, 200, 500)),
+    caption=lambda n: f"{n} documents in a leaf",
+    quiet=True,
+)
+
+BOOSTING = (ROUNDS, LEAVES, LEARNING_RATE, LEAF_DOCUMENTS, PATIENCE)
+"""Settings of boosted trees."""
+
+Grown = Callable[[int], tuple[Trees, FloatArray]]
+"""Returns the trees of the first rounds, and each feature's share of what their splits gain."""
+
+
+class Watch:
+    """Follows training round by round: measures, reports, and says when to end.
+
+    Attributes
+    ----------
+    rows : list of dict
+        The trace: iteration, seconds, and `MEASURE` on each part. Row 0 is before the first round.
+    stopped : bool
+        True if a stop was requested.
+    """
+
+    def __init__(self, parts: Sequence[RankingData], n_rounds: int, patience: int, report: Report) -> None:
+        self._parts, self._n_rounds, self._report = parts, n_rounds, report
+        self._patience = patience if len(parts) > 1 else 0
+        self._began = time.perf_counter()
+        self.rows: list[dict[str, Any]] = []
+        self.stopped = False
+        self([np.zeros(part.n_documents) for part in parts])
+
+    def __call__(self, scores: Sequence[FloatArray]) -> bool:
+        """Note the scores of each part after a round; return True to end training."""
+        row: dict[str, Any] = {"iteration": len(self.rows), "seconds": time.perf_counter() - self._began}
+        for name, own, part in zip(PARTS, scores, self._parts, strict=False):
+            row[name] = float(evaluate(own, part, COMPARED, measures=[MEASURE]).mean[MEASURE])
+        self.rows.append(row)
+        try:
+            self._report(Progress("newton", min(len(self.rows) / (self._n_rounds + 1), 1.0), row))
+        except StopRequested:
+            if len(self.rows) == 1:  # there is no model yet
+                raise
+            self.stopped = True
+        return self.stopped or 0 < self._patience <= self.rounds - self._best
+
+    @property
+    def rounds(self) -> int:
+        """Rounds so far."""
+        return len(self.rows) - 1
+
+    @property
+    def _best(self) -> int:
+        """The round with the highest metric on the validation part, at least 1; the first of equal ones."""
+        values = [row[PARTS[1]] for row in self.rows[1:]]
+        return 1 + int(np.argmax(values)) if values else 0
+
+    @property
+    def kept(self) -> int:
+        """Rounds to keep."""
+        return self._best if self._patience else self.rounds
+
+    @property
+    def status(self) -> str:
+        """How training ended, as a sentence."""
+        ran, kept = counted(self.rounds, "round"), counted(self.kept, "round")
+        end = f"stopped on request after {ran}" if self.stopped else f"trained {ran}"
+        if not self._patience:
+            return f"{end}, and kept all of them"
+        return f"{end}, and kept {kept}: {MEASURE} on the validation part was highest there"
+
+
+class RoundRanker(Ranker):
+    """A ranker whose scores are a sum of trees, one for each round.
+
+    A subclass has `settings`, `n_rounds` and `patience`, and the method `grow`.
+
+    Attributes
+    ----------
+    trees_ : Trees
+    n_rounds_ : int
+        Rounds that are kept.
+    feature_importances_ : (d,) float64
+        Each feature's share of what the splits of the kept rounds gain; they sum to 1.
+    trace_ : DataFrame
+        iteration, seconds, and NDCG@10 on the training and the validation part, for each round.
+    status_ : str
+    memory_need_ : int
+        Bytes counted for training before it started, besides the documents.
+    """
+
+    settings: ClassVar[tuple[Setting, ...]]
+    n_rounds: int
+    patience: int = 0
+
+    @property
+    def keeps_documents(self) -> bool:
+        """False: trees do not refer to documents."""
+        return False
+
+    @abstractmethod
+    def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
+        """Train on the first part; call `watch` with the scores of all parts after each round."""
+
+    def check_settings(self) -> None:
+        """Raise `SettingError` for a setting outside its range."""
+        for setting in self.settings:
+            setting.check(getattr(self, setting.parameter or setting.name))
+
+    @classmethod
+    def bytes_for(cls, n: int, d: int, leaves: int) -> int:
+        """Return the bytes of training on n documents, all parts together: bins, gradients, histograms."""
+        return n * (d + 64) + 256 * 24 * leaves * d
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        callback: Callback | None = None,
+        validation: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Train as `Ranker.fit`, with early stopping by NDCG@10 on `validation`, a tuple (X, y, qid)."""
+        self._validation = None if validation is None else _data_of(*validation)
+        try:
+            return super().fit(X, y, qid=qid, sample_weight=sample_weight, callback=callback)
+        finally:
+            del self._validation
+
+    def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
+        """Train on a checked `RankingData`, without a validation part unless `fit` got one."""
+        return self.fit_watching(data, getattr(self, "_validation", None), callback)
+
+    def fit_watching(
+        self, data: RankingData, validation: RankingData | None, callback: Callback | None = None
+    ) -> Self:
+        """Train, and measure each round on both parts; see `fit`."""
+        self.check_settings()
+        refuse_unusable(data)
+        parts = [data] if validation is None or not validation.n_documents else [data, validation]
+        self.memory_need_ = self._refuse_large(parts)
+        watch = Watch(parts, self.n_rounds, self.patience, reporter(callback))
+        grown = self.grow(parts, watch)
+        self.n_features_in_ = data.n_features
+        self.n_rounds_, self.status_, self.stopped_ = watch.kept, watch.status, watch.stopped
+        self.trees_, self.feature_importances_ = grown(watch.kept)
+        self.trace_ = pd.DataFrame(watch.rows)
+        return self
+
+    def _refuse_large(self, parts: Sequence[RankingData]) -> int:
+        """Return the bytes of training; raise `DataError` if they are not free."""
+        n, d = sum(part.n_documents for part in parts), parts[0].n_features
+        need, budget = self.bytes_for(n, d, getattr(self, LEAVES.name, 2)), default_budget()
+        if need > budget:
+            raise DataError(
+                f"training on {n:,} documents needs about {megabytes(need)} of memory",
+                expected=f"at most {megabytes(budget)}",
+                remedy="Choose fewer leaves, or fewer documents.",
+            )
+        return need
+
+    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+        """Sum of the trees' values."""
+        return self.trees_.scores(X, report)
+
+    def outcome(self) -> Outcome:
+        """Status, trace and shares of features."""
+        solution = {IMPORTANCE: self.feature_importances_}
+        return Outcome(self.status_, self.stopped_, trace=self.trace_, solution=solution)
+
+
+def _data_of(X: ArrayLike, y: ArrayLike, qid: ArrayLike) -> RankingData:
+    return RankingData.from_arrays(X, grades_of(y), query_ids_of(qid), regroup=True, copy=False)
+
+
+def shares(gains: ArrayLike) -> FloatArray:
+    """Return gains (d,) divided by their sum; zeros if nothing gained."""
+    found = np.asarray(gains, np.float64)
+    return found / max(float(found.sum()), np.finfo(np.float64).tiny)
+
+
+def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[dict[str, Any], Sizes], Work]:
+    """Return the work of a method, from the seconds of a tree per document and feature."""
+
+    def work(values: dict[str, Any], sizes: Sizes) -> Work:
+        rounds = values[ROUNDS.name]
+        seconds = rounds * (0.004 + seconds_per_entry * sizes.n * sizes.d)
+        return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values.get(LEAVES.name, 2)))
+
+    return work
