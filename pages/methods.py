@@ -4,6 +4,7 @@ from ui.compare import methods as views
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
+from ui.shell.page import tabs
 from ui.shell.texts import describe
 
 spec = experiment()
@@ -11,5 +12,11 @@ about, part = head_and_part("Methods", spec)
 with errors_as_sentences():
     about.caption(str(describe(spec, part)), width="content")
     shown = views.chosen(spec, part)
-    views.tree(shown)
-    views.table(shown)
+    views.headline(shown)
+tabs(
+    {
+        "Table": lambda: views.table(shown),
+        "Family tree": lambda: views.tree(shown),
+        "Differences": lambda: views.differences(shown),
+    }
+)

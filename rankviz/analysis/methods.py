@@ -1,4 +1,4 @@
-"""All methods beside each other: family, objective, metrics against a baseline, and LETOR's printed results."""
+"""All methods beside each other: family, objective, metrics, and the results that LETOR prints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from rankviz.analysis.comparison import Comparison, compare, standings_row
 from rankviz.analysis.contestants import Contestant, Run
+from rankviz.common.numbers import power_of_two
 from rankviz.datasets.known import Recognition
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
@@ -136,6 +137,6 @@ def compared(
 
 def _settings(records: Sequence[RunRecord]) -> dict[str, str]:
     spec = records[0].spec
-    weights = [LOSS_WEIGHT.format(one.spec.C) for one in records if LOSS_WEIGHT.name in one.spec]
+    weights = [power_of_two(one.spec.C) for one in records if LOSS_WEIGHT.name in one.spec]
     features = FEATURE_MAPS[spec.feature_map].label if FEATURE_MAP.name in spec else "input features"
     return {"features": features, "C": ", ".join(dict.fromkeys(weights))}

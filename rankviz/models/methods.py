@@ -293,6 +293,7 @@ METHODS: dict[str, Method] = {
         _tree_offers,
         minimises="no fixed function: gradients λ of pairs, weighted by |ΔNDCG|",
         work=work_of(4e-8, LambdaMART),
+        family="boosting",
     ),
     "given": Method(
         "scores from files",

@@ -40,7 +40,7 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
             x=[1.0] * len(own),
             y=at,
             mode="markers+text",
-            name=f"{family}: sees {FAMILIES[str(family)]}",
+            name=f"{family}: {FAMILIES[str(family)]}",
             text=own["label"] + numbers,
             textposition="middle right",
             customdata=own[["key", "minimises"]].to_numpy(),
@@ -54,9 +54,11 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
                 },
             },
         )
-    fig.update_xaxes(visible=False, range=[-0.6, 3.4], fixedrange=True)
+    fig.update_xaxes(visible=False, range=[-0.8, 4.2], fixedrange=True)
     fig.update_yaxes(visible=False, range=[0.3, len(table) + 0.7], fixedrange=True)
     fig.update_layout(
-        height=60 + 24 * len(table), legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+        height=70 + 26 * len(table),
+        margin={"t": 44, "b": 8, "l": 8, "r": 8},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
     )
     return fig

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -11,22 +12,23 @@ import streamlit as st
 from rankviz.analysis import methods as tables
 from rankviz.analysis.comparison import LEVEL, Comparison
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted, interval_in_words, with_minus
+from rankviz.common.numbers import with_minus
 from rankviz.datasets import recognise_fold
 from rankviz.plots import methods as plot
+from rankviz.plots import model_comparison
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.compare import methods_words as words
 from ui.controls.settings import state_of
 from ui.controls.widgets import ALL, Bound, chosen_folds
-from ui.shell.figures import show_figure, show_table
+from ui.shell.figures import show_answer, show_figure, show_table
 from ui.shell.page import go_to
 from ui.shell.texts import describe, escaped
 from ui.work.folds import fold_of
 from ui.work.jobs import found_records, run_or_submit
 
-ASKED, PICKED = "methods-asked", "methods-picked"
-"""Session keys: methods to train, for the data and settings that they were asked for; the clicked method."""
+TABLE, PICKED = "methods-table", "methods-picked"
+"""Session keys: the table, with its ticked rows; the clicked method."""
 METRIC = tables.METRICS[0]
 
 
@@ -58,6 +60,14 @@ class Shown:
     refused: dict[str, str]
     records: dict[str, list[RunRecord]]
 
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Mean NDCG@10 over the queries of all folds, of methods with records."""
+        return {
+            key: float(pd.concat([one.metrics[self.part] for one in own])[METRIC].mean())
+            for key, own in self.records.items()
+        }
+
 
 def chosen(spec: RunSpec, part: str) -> Shown:
     """Draw the controls, make what was asked for, and return what the page shows."""
@@ -77,8 +87,8 @@ def chosen(spec: RunSpec, part: str) -> Shown:
             refused[key] = str(error)
         else:
             specs[key] = [tables.with_weights(run) if way == words.CHOSEN else [run] for run in own]
-    asked = [key for key in st.session_state.get(ASKED, ()) if key in specs]
-    if asked:
+    if ticked := _ticked():  # with the baseline, so that there is something to compare with
+        asked = [key for key in dict.fromkeys((*ticked, baseline)) if key in specs]
         wanted = [run for key in asked for fold in specs[key] for run in fold]
         run_or_submit(wanted, title=f"Methods, {spec.dataset}")
     made = found_records([run for own in specs.values() for fold in own for run in fold])
@@ -88,6 +98,12 @@ def chosen(spec: RunSpec, part: str) -> Shown:
         if all(run in made for fold in own for run in fold)
     }
     return Shown(spec, part, folds, baseline, specs, refused, records)
+
+
+def _ticked() -> list[str]:
+    """Return the ticked methods; the table is drawn further below."""
+    keys, state = list(tables.catalogue()), st.session_state.get(TABLE)
+    return [keys[row] for row in state["selection"]["rows"]] if state else []
 
 
 def compared(shown: Shown) -> tuple[Comparison | None, pd.DataFrame]:
@@ -105,23 +121,43 @@ def _compared(
     return tables.compared(_records, part, baseline)
 
 
+def headline(shown: Shown) -> None:
+    """Say which method has the highest mean, and which differ significantly from the baseline."""
+    listed, found = tables.catalogue(), compared(shown)[0]
+    if not shown.values:
+        show_answer(words.NOTHING)
+        return
+    best = max(shown.values, key=lambda key: shown.values[key])
+    said = words.answer(listed[best].label, shown.values[best], METRIC, len(shown.values), len(listed))
+    show_answer(escaped(said))
+    if found is not None:
+        st.markdown(escaped(f"{found.answer(METRIC)}."))
+
+
+def differences(shown: Shown) -> None:
+    """Draw every method's difference to the baseline by NDCG@10."""
+    found = compared(shown)[0]
+    if found is None:
+        st.info(words.TWO_NEEDED)
+        return
+    drawn = model_comparison.deltas_data(found)
+    show_figure(
+        model_comparison.deltas_figure(drawn[drawn["metric"] == METRIC]),
+        drawn,
+        key="methods-differences",
+        caption=words.DIFFERENCES.format(about=describe(shown.spec, shown.part), baseline=found.baseline),
+    )
+
+
 def tree(shown: Shown) -> None:
     """Draw the families of methods; a click on one shows what it minimises."""
-    listed = tables.catalogue()
-    values = {
-        key: float(pd.concat([one.metrics[shown.part] for one in own])[METRIC].mean())
-        for key, own in shown.records.items()
-    }
-    best = max(values, key=lambda key: values[key], default="")
+    listed, values = tables.catalogue(), shown.values
     table = plot.tree_data(listed.values(), values, METRIC)
     event = show_figure(
         plot.tree_figure(table, METRIC, st.session_state.get(PICKED, "")),
         table,
         key="methods-tree",
         caption=words.TREE.format(about=describe(shown.spec, shown.part)),
-        answer=words.answer(listed[best].label, values[best], METRIC, len(values), len(listed))
-        if best
-        else words.NOTHING,
         on_select="rerun",
     )
     points = event["selection"]["points"] if event else []
@@ -157,36 +193,28 @@ def table(shown: Shown) -> None:
     listed = tables.catalogue()
     rows = [_row(key, numbers, printed, found is not None) for key in listed]
     st.caption(words.TICK)
-    event = show_table(
+    show_table(
         pd.DataFrame(rows).dropna(axis="columns", how="all"),
         hide_index=True,
         height="content",
-        key="methods-table",
+        key=TABLE,
         on_select="rerun",
         selection_mode="multi-row",
         column_config=_columns(),
         alt="One row for each method.",
     )
-    keys = list(listed)
-    ticked = [keys[k] for k in event["selection"]["rows"]]
-    able = [key for key in ticked if key in shown.specs]
-    for key in ticked:
+    for key in _ticked():
         if key in shown.refused:
             st.caption(f"{escaped(listed[key].label)}: {escaped(shown.refused[key])}")
-    label = words.TRAIN.format(methods=counted(len(able), "method")) if able else words.NONE_TICKED
-    st.button(
-        label,
-        key="methods-train",
-        type="primary",
-        disabled=not able,
-        on_click=lambda: st.session_state.update({ASKED: [*able, shown.baseline]}),
-    )
-    notes = [words.SIGNIFICANT, *(map(escaped, found.notes))] if found is not None else []
+    said = [words.SIGNIFICANT] if found is not None else []
     if shown.baseline not in shown.records:
-        notes.append(words.BASELINE_FIRST.format(label=escaped(listed[shown.baseline].label)))
+        said.append(words.BASELINE_FIRST.format(label=escaped(listed[shown.baseline].label)))
     if printed.empty:
-        notes.append(escaped(words.no_printed(recognition, shown.part, shown.folds)))
-    st.caption(" ".join(notes))
+        said.append(escaped(words.no_printed(recognition, shown.part, shown.folds)))
+    st.caption(" ".join(said))
+    if found is not None and found.notes:
+        with st.expander(words.NOTES, type="compact"):
+            st.markdown("\n".join(f"- {escaped(note)}" for note in found.notes))
 
 
 def _row(key: str, numbers: pd.DataFrame, printed: pd.DataFrame, several: bool) -> dict[str, Any]:
@@ -207,9 +235,10 @@ def _difference(known: Any, metric: str) -> str | None:
     value = known.get(f"{metric} difference")
     if value is None or pd.isna(value):
         return None
-    ends = (known[f"{metric} difference_{end}"] for end in ("low", "high"))
+    ends = [known[f"{metric} difference_{end}"] for end in ("low", "high")]
+    interval = "" if pd.isna(ends).any() else f" [{', '.join(with_minus(end, '+z.3f') for end in ends)}]"
     mark = " ●" if known[f"{metric} holm"] <= LEVEL else ""
-    return f"{with_minus(value, '+.3f')}, {interval_in_words(*ends)}{mark}"
+    return f"{with_minus(value, '+z.3f')}{interval}{mark}"
 
 
 def _columns() -> dict[str, Any]:

@@ -18,18 +18,17 @@ TREE = (
     "Families of methods by what one term of their objective sees. A filled circle is trained on {about}. "
     "Its number is the mean NDCG@10. Click on a circle to see what the method minimises."
 )
-TICK = "Tick methods, then train them on the sidebar's data, with its features where they apply."
-TRAIN = "Train {methods}"
-NONE_TICKED = "Tick rows to train"
+TICK = "Tick methods to train them on the sidebar's data, with its features where they apply."
 NOTHING = "No method is trained on these data yet"
 DIFFERENCE_HELP = "Mean over queries, method minus baseline, with its 95 % interval."
 SIGNIFICANT = "● marks differences that are significant after Holm's correction over all methods and metrics."
+NOTES = "Notes on ties and runs"
 C_HELP = "C of each fold."
 SECONDS_HELP = "Training of one run, mean over folds."
 PRINTED_HELP = "LETOR's result of the linear method on the test part of the same folds."
 USE = "Use on Train"
 USE_HELP = "Sets the sidebar to this method."
-BASELINE_FIRST = "Train the baseline, {label}, to see differences."
+BASELINE_FIRST = "Tick the baseline, {label}, to see differences."
 
 
 def answer(best: str, value: float, metric: str, trained: int, listed: int) -> str:
@@ -46,3 +45,7 @@ def no_printed(recognition: Recognition, part: str, folds: Sequence[str]) -> str
     if recognition.known is None or not recognition.complete:
         return f"LETOR's printed results are not shown. {recognition.sentence}"
     return f"LETOR prints no results of {', '.join(folds)} of {recognition.known.title}."
+
+
+TWO_NEEDED = "Tick the baseline and another method in the table to see differences."
+DIFFERENCES = "Mean difference in NDCG@10 to {baseline}, with 95 % intervals over queries. {about}."
