@@ -34,7 +34,7 @@ from rankviz.learning.feature_space import (
     spread_of_basis,
     wider_than_tall,
 )
-from rankviz.learning.losses import Loss
+from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.objective import Preconditioner
 from rankviz.learning.pairs import PairCosts, count_pairs
 from rankviz.learning.training import MapFamily, Space, Task
@@ -50,25 +50,27 @@ class ShardedRisk:
 
     Attributes
     ----------
-    loss : Loss
+    loss : AnyLoss
     costs : PairCosts
         Costs of all pairs.
     n_pairs : int
-    total : (Loss) -> float
+    n_terms : int
+    total : (AnyLoss) -> float
         Σ c_ij, fetched from the shards on demand.
     """
 
-    loss: Loss
+    loss: AnyLoss
     costs: PairCosts
     n_pairs: int
-    total: Callable[[Loss], float]
+    n_terms: int
+    total: Callable[[AnyLoss], float]
 
     @property
     def total_cost(self) -> float:
         """Σ_P c_ij."""
         return self.total(self.loss)
 
-    def with_loss(self, loss: Loss) -> ShardedRisk:
+    def with_loss(self, loss: AnyLoss) -> ShardedRisk:
         """Return the same with another loss."""
         return replace(self, loss=loss)
 
@@ -350,7 +352,7 @@ class ShardedSpace(Space):
     family : MapFamily
         Maps outside the kernel's own space.
     data : RankingData
-    loss : Loss
+    loss : AnyLoss
         The first loss of training.
     costs : PairCosts
     backend : Backend
@@ -361,7 +363,7 @@ class ShardedSpace(Space):
         self,
         family: MapFamily,
         data: RankingData,
-        loss: Loss,
+        loss: AnyLoss,
         costs: PairCosts,
         backend: Backend,
         plan: Plan,
@@ -376,7 +378,8 @@ class ShardedSpace(Space):
 
     def risk(self) -> ShardedRisk:
         """Return the facts about the risk of all documents."""
-        return ShardedRisk(self._loss, self._costs, self._n_pairs, self._total_cost)
+        n_terms = self._n_pairs if self._loss.of_pairs else len(self.X)
+        return ShardedRisk(self._loss, self._costs, self._n_pairs, n_terms, self._total_cost)
 
     def objective(
         self, task: Task, risk: ShardedRisk, seed: int, report: Report = silent
@@ -415,7 +418,12 @@ class ShardedSpace(Space):
         return self.backend.map(work.with_features, self._parts, widest, self.plan.storage, tell=tell)
 
     def _far_columns(self) -> IntArray:
-        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query."""
+        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query.
+
+        None if a shift of a query's features would change the risk.
+        """
+        if not self._loss.shift_free:
+            return np.zeros(0, np.int64)
         seen = self.backend.gather(work.column_ranges, self._parts)
         size, spread = (np.max(found, axis=0) for found in zip(*seen, strict=True))
         likely = np.flatnonzero(size > FAR * spread)
@@ -424,5 +432,5 @@ class ShardedSpace(Space):
         widest = np.max(self.backend.gather(work.column_spreads, self._parts, likely), axis=0)
         return np.asarray(likely[size[likely] > FAR * widest], np.int64)
 
-    def _total_cost(self, loss: Loss) -> float:
+    def _total_cost(self, loss: AnyLoss) -> float:
         return math.fsum(self.backend.gather(work.total_cost, self._parts, loss))
