@@ -19,6 +19,7 @@ from rankviz import RankSVM, fit_curve, load, save
 from rankviz.common.errors import SettingError
 from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import RankingData
+from rankviz.learning.feature_space import SpectralPreconditioner
 from rankviz.learning.losses import EVERY_LOSS, SCORE_LOSSES
 from rankviz.learning.score_losses import Queries, RankRLS, ScoreLoss
 from rankviz.learning.score_risk import NOBODY, ScoreRisk
@@ -268,3 +269,16 @@ def test_settings_of_a_loss_reach_it() -> None:
     assert replace(SCORE_LOSSES["crr"], alpha=0.2) == SCORE_LOSSES["crr"].with_settings(lambda _: 0.2)
     with pytest.raises(SettingError, match="alpha"):
         RankSVM(loss="crr", alpha=1.5).fit_data(DATA)
+
+
+@pytest.mark.parametrize("name", [name for name, loss in SCORE_LOSSES.items() if loss.quadratic])
+def test_a_path_over_c_needs_one_eigendecomposition(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[float] = []
+    whole = SpectralPreconditioner.of
+    monkeypatch.setattr(SpectralPreconditioner, "of", lambda G, C: made.append(C) or whole(G, C))
+    grid = [2.0**k for k in range(-8, 5)]
+    for model in fit_curve(RankSVM("nystroem", 20, gamma=0.3, loss=name), DATA, C=grid):
+        assert model.n_iter_ == 1
+        assert model.gap_ < 1e-12
+        assert model.trace_["cg_iterations"].max() <= 1
+    assert len(made) == 1

@@ -26,8 +26,10 @@ from rankviz.learning.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
     NOISE,
+    SPECTRAL_COLUMNS,
     CholeskyPreconditioner,
     DocumentPreconditioner,
+    SpectralPreconditioner,
     copy_bytes,
     noise_of,
     pairs_to_sample,
@@ -263,6 +265,9 @@ class ShardedObjective:
         """
         if wider_than_tall(self.n, self.basis.shape):
             return self.exact_preconditioner(point, report)
+        if self.risk.loss.quadratic and self._k <= SPECTRAL_COLUMNS:
+            gram = _sum(self.gather(work.active_gram, self.shards, point.held, self._k))
+            return SpectralPreconditioner.of(self.basis.contract(self.basis.contract(gram).T).T, self.C)
         return self._closed_form(point) if self._k <= CLOSED_FORM_COLUMNS else self._sampled(point, report)
 
     @property
