@@ -12,11 +12,10 @@ about, part = head_and_part("Methods", spec)
 with errors_as_sentences():
     about.caption(str(describe(spec, part)), width="content")
     shown = views.chosen(spec, part)
-    views.headline(shown)
+    views.tree(shown)
 tabs(
     {
         "Table": lambda: views.table(shown),
-        "Family tree": lambda: views.tree(shown),
         "Differences": lambda: views.differences(shown),
     }
 )

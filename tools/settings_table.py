@@ -8,6 +8,8 @@ from typing import Any
 
 from rankviz.common.settings import Powers, Setting, Steps, Typed, every
 from rankviz.datasets.samples import SETTINGS as SAMPLE
+from rankviz.learning.loss_facts import AnyLoss
+from rankviz.learning.losses import EVERY_LOSS
 from rankviz.models.methods import METHODS
 from ui.controls.settings import BASELINE_C, METHOD, NORMALISATION
 
@@ -21,13 +23,31 @@ A run has the settings of its method and those of its choices, such as the kerne
 a `RunSpec`; brackets contain the app's, if different. Addresses contain powers of two as exponents.
 """
 
+ABOUT_LOSSES = """
+## Losses
+
+"""
+
+LOSS_COLUMNS = ("Name", "Label", "Kind", "A function of", "Formula")
+
 COLUMNS = ("Setting", "Symbol", "Label", "Values", "Default", "Key in the URL", "Read by", "What it does")
 
 
 def table() -> str:
     """The whole page."""
     rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, settings())]
-    return f"{ABOUT}\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    losses = [LOSS_COLUMNS, ("---",) * len(LOSS_COLUMNS), *map(_loss_row, EVERY_LOSS.items())]
+    return f"{ABOUT}\n{_lines(rows)}{ABOUT_LOSSES}{_lines(losses)}"
+
+
+def _lines(rows: list[tuple[str, ...]]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _loss_row(entry: tuple[str, AnyLoss]) -> tuple[str, ...]:
+    name, loss = entry
+    what = "margins of preference pairs" if loss.of_pairs else "scores of a query"
+    return f"`{name}`", loss.label, loss.family, what, loss.formula
 
 
 def settings() -> list[Setting]:

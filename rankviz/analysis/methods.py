@@ -16,7 +16,7 @@ from rankviz.common.numbers import power_of_two
 from rankviz.datasets.known import Recognition
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
-from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.learning.losses import EVERY_LOSS, LOSS, LOSS_WEIGHT
 from rankviz.models.methods import METHODS
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -69,9 +69,11 @@ def _listed() -> Iterator[Listed]:
         if LOSS not in method.settings:
             yield Listed(name, method.label, method.family, method.minimises, {"method": name})
             continue
-        for key, loss in LOSSES.items():
-            label = loss.method or f"{method.label}, {loss.label}"
-            objective = f"{method.minimises}, ℓ(t) = {loss.formula}"
+        for key, loss in EVERY_LOSS.items():
+            label, objective = loss.label, f"½‖w‖² + C Σ {loss.formula}"
+            if loss.of_pairs:
+                label = loss.method or f"{method.label}, {loss.label}"
+                objective = f"½‖w‖² + C Σ c_ij ℓ(f_i − f_j), ℓ(t) = {loss.formula}"
             yield Listed(key, label, loss.family, objective, {"method": name, LOSS.name: key})
 
 

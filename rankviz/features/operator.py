@@ -307,9 +307,15 @@ class FeatureOperator:
         return self.basis.contract(self.basis.contract(G).T).T
 
     def row_differences(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Return columns φ(x_i) − φ(x_j) of pairs: (s,), (s,) -> (m, s), in the base's precision."""
+        """Return columns φ(x_i) − φ(x_j) of pairs: (s,), (s,) -> (m, s), in the base's precision.
+
+        Where j is negative, the column is φ(x_i).
+        """
         differences = self.base[i]
-        differences -= self.base[j]  # in place: allocating memory costs as much as the subtraction
+        if j.min(initial=0) < 0:  # single rows
+            differences -= np.where(j[:, None] < 0, self.base.dtype.type(0), self.base[j])
+        else:
+            differences -= self.base[j]  # in place: allocating memory costs as much as the subtraction
         return self.basis.contract(differences.T)
 
     def dense(self) -> FloatArray:

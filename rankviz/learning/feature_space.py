@@ -73,6 +73,33 @@ class CholeskyPreconditioner:
 
 
 @dataclass(frozen=True, eq=False)
+class SpectralPreconditioner:
+    """(I + C·G)^-1 r by eigenvalues and vectors of G (m, m), for every C: a path over C needs them once."""
+
+    values: FloatArray
+    vectors: FloatArray
+    C: float
+    kind: str = "eigenvectors"
+    is_inverse: bool = True
+
+    @classmethod
+    def of(cls, G: FloatArray, C: float) -> SpectralPreconditioner:
+        """Decompose G: O(m³)."""
+        values, vectors = linalg.eigh(G, check_finite=False)
+        return cls(np.maximum(values, 0.0), vectors, C)
+
+    def at(self, C: float) -> SpectralPreconditioner:
+        """Return the inverse at another C."""
+        return replace(self, C=C)
+
+    def __call__(self, r: FloatArray) -> FloatArray:
+        """Return the product with the inverse: (m,) -> (m,), or (m, s) -> (m, s)."""
+        inner, shrunk = self.vectors.T @ r, 1.0 + self.C * self.values
+        found: FloatArray = self.vectors @ (inner / (shrunk if r.ndim == 1 else shrunk[:, None]))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class PairPreconditioner:
     """M^-1 r for M = I + B Bᵀ with fewer pairs s than features m, by a factor of I + BᵀB, (s, s).
 
@@ -249,6 +276,9 @@ CLOSED_FORM_COLUMNS = 256
 """Up to this many stored columns the closed-form preconditioner, O(n k²) once, is better than sampled
 pairs."""
 
+SPECTRAL_COLUMNS = 1000
+"""Up to this many columns the constant Hessian of a quadratic loss is decomposed, for all C at once."""
+
 PAIRS_PER_COLUMN = 8
 """Largest number of sampled pairs per column; more hardly reduce CG iterations."""
 
@@ -348,6 +378,9 @@ class RankObjective:
         """
         if wider_than_tall(len(self.features.base), self.features.basis.shape):
             return self.exact_preconditioner(point, report)
+        if self.risk.loss.quadratic and self.features.basis.shape[0] <= SPECTRAL_COLUMNS:
+            gram = self.features.reduce(point.risk.gram(self.features.base))
+            return SpectralPreconditioner.of(gram, self.C)
         if self.features.basis.shape[0] <= CLOSED_FORM_COLUMNS:
             return self._closed_form(point)
         return self._sampled(point, report)

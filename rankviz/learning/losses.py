@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -20,54 +21,15 @@ from scipy.special import expit
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import ChoiceOrObject, Positive, Powers, Setting
-
-FAMILIES = {
-    "pointwise": "each document alone",
-    "pairwise": "two documents of a query",
-    "listwise": "the whole list of a query",
-    "boosting": "trees, one after another",
-}
-"""Families of methods, with what one term of their objective sees."""
+from rankviz.learning.loss_facts import AnyLoss
+from rankviz.learning.score_losses import SCORE_LOSSES
 
 
-class Loss(ABC):
-    """A function of the margin, applied entrywise, with facts for solvers.
+class Loss(AnyLoss, ABC):
+    """A function of the margin, applied entrywise, with facts for solvers (see `AnyLoss`).
 
     Derive a loss from this class to get the usual defaults.
-
-    Attributes
-    ----------
-    label, formula : str
-        Name, and formula in one line.
-    convex : bool
-        If False, no solver can bound its distance from the minimum.
-    smooth : bool
-        True if ℓ' is continuous, so that `derivative` is the derivative everywhere.
-    falling : bool
-        True if ℓ'(t) ≤ 0 for every t. Then no dual variable α = −C·c·ℓ'(t) is negative. The default assumes
-        that it may rise.
-    curvature : float
-        The largest ℓ''(t), also at a corner; infinite without a bound.
-    by_continuation : bool
-        True if it is the limit of smoothed hinges (see `rankviz.learning.hinge`).
-    unlisted : str
-        Name of the most similar loss that needs no list of pairs; "" without one.
-    family : str
-        The key of its family in `FAMILIES`.
-    method : str
-        The name of the method with this loss in papers; "" if it is RankSVM.
     """
-
-    label: str
-    formula: str
-    family: ClassVar[str] = "pairwise"
-    method: ClassVar[str] = ""
-    curvature: float
-    convex: ClassVar[bool]
-    smooth: ClassVar[bool]
-    falling: ClassVar[bool] = False
-    by_continuation: ClassVar[bool] = False
-    unlisted: ClassVar[str] = ""
 
     @abstractmethod
     def value(self, t: FloatArray) -> FloatArray:
@@ -80,14 +42,6 @@ class Loss(ABC):
     @abstractmethod
     def second_derivative(self, t: FloatArray) -> FloatArray:
         """Return a generalised ℓ''(t); zero exactly for pairs outside the Hessian."""
-
-    def surrogate(self) -> Loss:
-        """Return the initial loss of training: itself, or a smooth approximation."""
-        return self
-
-    def at(self, C: float, total_cost: Callable[[], float]) -> Loss:
-        """Return the loss trained at C with total cost Σc_ij of pairs: itself for most."""
-        return self
 
     def ended_with(self, smoothing: float) -> Loss:
         """Return the loss whose slopes are the dual variables after this final smoothing: itself."""
@@ -254,6 +208,15 @@ class Logistic(Loss):
         return curvature
 
 
+class RankNet(Logistic):
+    """ℓ(t) = log(1 + e^−t): the cross entropy of RankNet (burges2005 §3), here with a linear model or φ.
+
+    The model of burges2005 is a network with one hidden layer; its loss on pairs is exactly the logistic one.
+    """
+
+    label = "RankNet"
+
+
 @dataclass(frozen=True)
 class SmoothHinge(Loss):
     """ℓ(t) = p(t)² with p the hinge smoothed on (1 − η, 1 + η), twice differentiable (he2009 §2.1).
@@ -351,20 +314,36 @@ huber1964). The smooth hinge is trained with η from C and the costs (`eta_for`)
 """
 
 
-def loss_of(loss: str | Loss) -> Loss:
-    """Return a loss given by its name in `LOSSES`, or as an object."""
-    return LOSSES[loss] if isinstance(loss, str) else loss
+OTHER_NAMES: dict[str, Loss] = {"ranknet": RankNet()}
+"""Losses of `LOSSES` under the name of a method; figures of losses leave them out."""
+
+EVERY_LOSS: Mapping[str, AnyLoss] = ChainMap(SCORE_LOSSES, OTHER_NAMES, LOSSES)  # type: ignore[arg-type]
+"""Losses of margins, and losses of scores that are no sums over pairs, by name."""
 
 
-def loss_name(loss: str | Loss) -> str:
-    """Return the name in `LOSSES` of an equal loss; `SettingError` if there is none."""
-    for name, known in LOSSES.items():
+def loss_of(loss: str | AnyLoss) -> AnyLoss:
+    """Return a loss given by its name in `EVERY_LOSS`, or as an object."""
+    return EVERY_LOSS[loss] if isinstance(loss, str) else loss
+
+
+def loss_name(loss: str | AnyLoss) -> str:
+    """Return the name in `EVERY_LOSS` of an equal loss; `SettingError` if there is none."""
+    for name, known in EVERY_LOSS.items():
         if name == loss or known is loss or (type(known) is type(loss) and vars(known) == vars(loss)):
             return name
     raise SettingError(
         f"loss={loss!r} has no name for storage; register it in rankviz.learning.losses.LOSSES, or fit "
-        f"with one of {', '.join(map(repr, LOSSES))}"
+        f"with one of {', '.join(map(repr, EVERY_LOSS))}"
     )
+
+
+def check_costs_of(loss: AnyLoss, costs: object) -> None:
+    """Raise `SettingError` for costs of pairs with a loss that is no sum over pairs."""
+    if costs is not None and not loss.of_pairs:
+        raise SettingError(
+            f"the {loss.label} loss is no sum over preference pairs, so pairs have no costs; choose "
+            "costs=None, or a loss of pairs"
+        )
 
 
 def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:
@@ -394,8 +373,9 @@ LOSS = Setting(
     name="loss",
     symbol="loss",
     label="Loss",
-    domain=ChoiceOrObject(LOSSES, Loss, "rankviz.learning.losses.Loss", _DECLARED),
+    domain=ChoiceOrObject(EVERY_LOSS, AnyLoss, "rankviz.learning.losses.Loss", _DECLARED),
     default="squared_hinge",
-    help="Penalty of a pair with margin t = f(preferred) − f(other). C is not comparable between losses.",
+    help="Penalty of a pair with margin t = f(preferred) − f(other), or of scores f and grades y. C is not "
+    "comparable between losses.",
     key="loss",
 )

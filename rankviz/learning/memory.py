@@ -15,7 +15,8 @@ from rankviz.features.kernels import kernel_facts, usual_kernel
 from rankviz.features.registry import FEATURE_MAPS, KERNEL, MapKind
 from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, copy_bytes, document_entries, pairs_to_sample
 from rankviz.learning.kernel_space import first_landmarks, preconditioner_bytes
-from rankviz.learning.losses import Loss, loss_of
+from rankviz.learning.loss_facts import AnyLoss
+from rankviz.learning.losses import loss_of
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.solvers import SOLVERS, USUAL
 from rankviz.learning.sorted_risk import risk_sizes
@@ -176,7 +177,12 @@ MEMORY_LIMIT = Setting(
 
 
 def training_sizes(
-    data: RankingData, feature_map: str, kernel: str | Kernel, m: int, loss: str | Loss, solver: str = USUAL
+    data: RankingData,
+    feature_map: str,
+    kernel: str | Kernel,
+    m: int,
+    loss: str | AnyLoss,
+    solver: str = USUAL,
 ) -> TrainingSizes:
     """Return the sizes that determine the memory of training a RankSVM on data."""
     pairs, cuts = risk_sizes(data.y, data.ptr, loss_of(loss).surrogate())
@@ -185,7 +191,7 @@ def training_sizes(
     return TrainingSizes(feature_map, m, data.n_documents, data.n_features, pairs, cuts, kernel)
 
 
-def refuse_long_lists(pairs: int, budget: float, loss: str | Loss, solver: str) -> None:
+def refuse_long_lists(pairs: int, budget: float, loss: str | AnyLoss, solver: str) -> None:
     """Raise `DataError` if the listed pairs alone do not fit, with an alternative that needs no list."""
     if pairs * PAIR_BYTES <= budget:
         return

@@ -296,9 +296,9 @@ class TraceRow:
     step : float
         Step length along s, or the learning rate; 0 in the last row, without a step.
     active_pairs : int
-        Pairs with ℓ'' ≠ 0.
+        Pairs with ℓ'' ≠ 0; for a loss of scores the documents with curvature.
     active_share : float
-        Share of these among all pairs.
+        Share of these among all pairs or documents.
     seconds : float
         Seconds since the solver started.
     gap : float
@@ -345,7 +345,7 @@ class TraceRow:
             cg_iterations=cg_iterations,
             step=0.0,
             active_pairs=active,
-            active_share=active / max(objective.n_pairs, 1),
+            active_share=active / max(objective.risk.n_terms, 1),
             seconds=seconds,
             gap=proved.gap,
             products=products,

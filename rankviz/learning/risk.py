@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.losses import LOSSES, Loss, SmoothedHinge
 from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, PreferencePairs, grade_codes, preference_pairs
 
@@ -72,6 +73,19 @@ class RiskPoint(RiskSums, Protocol):
         ...
 
 
+class Curvature(Protocol):
+    """The curvature that the closed-form preconditioner assumes, up to a factor."""
+
+    @property
+    def weight(self) -> float:
+        """Half its trace."""
+        ...
+
+    def gram(self, B: FloatArray) -> FloatArray:
+        """Return its Gram matrix with B, (n, m) -> (m, m)."""
+        ...
+
+
 class RiskFacts(Protocol):
     """Facts about a risk for solvers and training, local or distributed."""
 
@@ -81,7 +95,7 @@ class RiskFacts(Protocol):
         ...
 
     @property
-    def loss(self) -> Loss:
+    def loss(self) -> AnyLoss:
         """ℓ."""
         ...
 
@@ -91,11 +105,16 @@ class RiskFacts(Protocol):
         ...
 
     @property
+    def n_terms(self) -> int:
+        """Number of terms of the risk, of which some are active: preference pairs, or documents."""
+        ...
+
+    @property
     def total_cost(self) -> float:
         """Σ_P c_ij."""
         ...
 
-    def with_loss(self, loss: Loss) -> Self:
+    def with_loss(self, loss: Any) -> Self:
         """Return the same risk with another loss, which it must support; prepared parts are shared."""
         ...
 
@@ -114,8 +133,8 @@ class Risk(RiskFacts, Protocol):
         ...
 
     @property
-    def all_pairs(self) -> AllPairs:
-        """The Laplacian of all pairs."""
+    def all_pairs(self) -> Curvature:
+        """The Laplacian of all pairs, or the curvature at equal scores of a loss of scores."""
         ...
 
     def at(self, f: FloatArray) -> RiskPoint:
@@ -207,6 +226,11 @@ class PairRisk:
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         return len(self.pairs)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of preference pairs p."""
+        return self.n_pairs
 
     @cached_property
     def all_pairs(self) -> AllPairs:

@@ -322,6 +322,11 @@ class LossFacts(Protocol):
         """True if it is the limit of smoothed hinges."""
         ...
 
+    @property
+    def of_pairs(self) -> bool:
+        """True if it is a function of one margin, summed over pairs."""
+        ...
+
 
 @dataclass(frozen=True)
 class Need:
@@ -346,6 +351,8 @@ SMOOTH_OR_HINGE = Need(
     "a derivative everywhere, or to be a limit of smoothed hinges",
     lambda loss: loss.smooth or loss.by_continuation,
 )
+
+OF_PAIRS = Need("pairs with one margin each", lambda loss: loss.of_pairs)
 
 BOUNDED = Need("a bounded second derivative", lambda loss: math.isfinite(loss.curvature))
 
@@ -432,7 +439,7 @@ def _sgd(
     def make(settings: SolverSettings) -> Solver:
         return StochasticGradient(terms, steps, settings.seed, settings.tol, settings.at_most(100))
 
-    needs = (CONVEX, SMOOTH, BOUNDED)
+    needs = (CONVEX, SMOOTH, BOUNDED, OF_PAIRS)
     return SolverChoice(label, make, needs, lists_pairs=True, settings=(SEED,), steps="pass", work=work)
 
 

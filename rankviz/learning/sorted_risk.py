@@ -22,9 +22,12 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.parallel import ROWS
+from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.losses import Loss, PiecewiseQuadratic, Zone
 from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, count_pairs, grade_codes, weighted_gram
 from rankviz.learning.risk import ActivePairs, PairRisk, Risk
+from rankviz.learning.score_losses import ScoreLoss
+from rankviz.learning.score_risk import ScoreRisk
 
 RADIX = 2**16
 """NumPy sorts 16-bit integers stably in linear time, and wider ones by comparisons."""
@@ -340,6 +343,11 @@ class SortedRisk:
         """Number of preference pairs p."""
         return int(count_pairs(self.y, self.ptr).sum())
 
+    @property
+    def n_terms(self) -> int:
+        """Number of preference pairs p."""
+        return self.n_pairs
+
     @cached_property
     def all_pairs(self) -> AllPairs:
         """The Laplacian of all pairs."""
@@ -350,7 +358,7 @@ class SortedRisk:
         """Σ_P c_ij."""
         return self.all_pairs.weight
 
-    def with_loss(self, loss: Loss) -> SortedRisk:
+    def with_loss(self, loss: AnyLoss) -> SortedRisk:
         """Return the risk with the same layout and another piecewise-quadratic loss; TypeError for others."""
         if not isinstance(loss, PiecewiseQuadratic):
             raise TypeError(f"the {loss.label} loss is not piecewise quadratic: its pairs must be listed")
@@ -423,7 +431,7 @@ LEAST_PAIRS = 5000
 """With fewer pairs both ways take less than 1 ms, and listing needs less preparation."""
 
 
-def sorts(y: IntArray, ptr: IntArray, loss: Loss) -> bool:
+def sorts(y: IntArray, ptr: IntArray, loss: AnyLoss) -> bool:
     """Return True if sorting is faster for grades y (n,) in queries with offsets ptr (Q + 1,)."""
     if not isinstance(loss, PiecewiseQuadratic):
         return False
@@ -431,7 +439,7 @@ def sorts(y: IntArray, ptr: IntArray, loss: Loss) -> bool:
     return sorting_pays(int(count_pairs(y, ptr).sum()), cuts, loss)
 
 
-def sorting_pays(pairs: int, cuts: int, loss: Loss) -> bool:
+def sorting_pays(pairs: int, cuts: int, loss: AnyLoss) -> bool:
     """Return True if sorting is faster, from the number of pairs and of cuts, (R − 1)·n.
 
     Each cut needs zones + 1 reads of cumulative sums, at the ends of the zones.
@@ -441,14 +449,27 @@ def sorting_pays(pairs: int, cuts: int, loss: Loss) -> bool:
     return pairs > max(LEAST_PAIRS, PAIRS_PER_READ * cuts * (len(loss.zones) + 1))
 
 
-def risk_sizes(y: IntArray, ptr: IntArray, loss: Loss) -> tuple[int, int]:
-    """Return the entries stored by the faster way: listed pairs and 0, or 0 and (R − 1)·n for sorting."""
-    pairs, cuts = int(count_pairs(y, ptr).sum()), (len(grade_codes(y, ptr).levels) - 1) * len(y)
+def stored_entries(pairs: int, cuts: int, n: int, loss: AnyLoss) -> tuple[int, int]:
+    """Return the entries that the risk of n documents stores: listed pairs and 0, or 0 and others."""
+    if not loss.of_pairs:
+        return 0, n
     return (0, cuts) if sorting_pays(pairs, cuts, loss) else (pairs, 0)
 
 
-def risk_of(y: IntArray, ptr: IntArray, loss: Loss, costs: PairCosts = PLAIN) -> Risk:
-    """Return the risk of grades y (n,) in queries with offsets ptr (Q + 1,), in the faster form."""
+def risk_sizes(y: IntArray, ptr: IntArray, loss: AnyLoss) -> tuple[int, int]:
+    """Return the entries stored by the faster way: listed pairs and 0, or 0 and (R − 1)·n for sorting."""
+    pairs, cuts = int(count_pairs(y, ptr).sum()), (len(grade_codes(y, ptr).levels) - 1) * len(y)
+    return stored_entries(pairs, cuts, len(y), loss)
+
+
+def risk_of(y: IntArray, ptr: IntArray, loss: AnyLoss, costs: PairCosts = PLAIN) -> Risk:
+    """Return the risk of grades y (n,) in queries with offsets ptr (Q + 1,), in the faster form.
+
+    A loss of scores must be prepared for the grades of the whole training part (`ScoreLoss.prepared`).
+    """
+    if isinstance(loss, ScoreLoss):
+        return ScoreRisk(y, ptr, loss, costs)
+    assert isinstance(loss, Loss)
     if isinstance(loss, PiecewiseQuadratic) and sorts(y, ptr, loss):
         return SortedRisk(y, ptr, loss, costs)
     return PairRisk(y, ptr, loss, costs)

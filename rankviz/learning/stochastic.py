@@ -15,6 +15,7 @@ from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.losses import Loss
 from rankviz.learning.pairs import PreferencePairs, count_pairs
 from rankviz.learning.risk import PairRisk
 
@@ -157,5 +158,7 @@ class PairTerms:
 
 
 def _listed(objective: RankObjective) -> PairRisk:
-    risk = objective.risk
-    return risk if isinstance(risk, PairRisk) else PairRisk(risk.y, risk.ptr, risk.loss, risk.costs)
+    risk, loss = objective.risk, objective.risk.loss
+    if not isinstance(loss, Loss):
+        raise TypeError(f"the {loss.label} loss has no pairs to list")
+    return risk if isinstance(risk, PairRisk) else PairRisk(risk.y, risk.ptr, loss, risk.costs)

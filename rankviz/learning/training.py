@@ -26,7 +26,7 @@ from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernel_base import largest_value
 from rankviz.features.maps import FeatureMap, FittedMap
 from rankviz.features.operator import FeatureOperator, centred
-from rankviz.learning.feature_space import RankObjective, copy_bytes
+from rankviz.learning.feature_space import RankObjective, SpectralPreconditioner, copy_bytes
 from rankviz.learning.newton import TruncatedNewton
 from rankviz.learning.objective import Objective, Preconditioner, Solver, SolverResult, Status, certificate
 from rankviz.learning.risk import Risk, RiskFacts, adapted_risk
@@ -258,7 +258,7 @@ class FeatureSpace(Space):
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
         """Return ½‖w‖² + C·risk(Φw)."""
         features = self._features.operator(task.n_components, task.gamma, report).compact()
-        if self.map(task).kernel is None:
+        if self.map(task).kernel is None and risk.loss.shift_free:
             features = centred(features, risk.ptr)
         # a copy in single precision halves what a Hessian product reads; `budget` bounds it
         pays = features.basis.nested and copy_bytes(*features.base.shape) > 0
@@ -453,6 +453,8 @@ class Training:
         # C'/C: the preconditioned condition number grows by that factor at most.
         built, precondition = self._precondition
         same = (built.n_components, built.gamma) == (task.n_components, task.gamma)
+        if same and isinstance(precondition, SpectralPreconditioner):
+            return precondition.at(task.C)
         close = abs(math.log(task.C / built.C)) <= math.log(SAME_PRECONDITIONER) * (1 + 1e-9)
         return precondition if same and close else None
 

@@ -190,6 +190,7 @@ def end_of_training(
         return float(trace[column].iloc[-1]) if column in trace and len(trace) else math.nan
 
     adapted = loss_of(loss).at(C, lambda: AllPairs(train.y, train.ptr, costs).weight)
+    assert isinstance(adapted, Loss)  # `RankSVM.duals` refuses others
     return adapted.ended_with(last("smoothing")), last("gap")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import SEED, Setting, active
 from rankviz.features import FEATURE_MAPS, KERNELS, check_combination
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import EVERY_LOSS, check_costs_of
 from rankviz.learning.solvers import (
     PRECONDITIONER,
     PRECONDITIONERS,
@@ -202,8 +202,9 @@ def _offers(values: Values) -> Capabilities:
 
 
 def _rank_svm_offers(values: Values) -> Capabilities:
-    falling = LOSSES[values["loss"]].falling
-    return replace(_offers(values), positive_duals=falling, query_weights=True, refits=True)
+    loss, offers = EVERY_LOSS[values["loss"]], replace(_offers(values), query_weights=True, refits=True)
+    pairs, falling = loss.of_pairs, loss.falling and loss.of_pairs
+    return replace(offers, pair_objective=pairs, duals=pairs, positive_duals=falling)
 
 
 def _check_map(values: Values) -> None:
@@ -212,12 +213,13 @@ def _check_map(values: Values) -> None:
 
 def _check_rank_svm(values: Values) -> None:
     _check_map(values)
-    check_solver(values["solver"], LOSSES[values["loss"]])
+    check_solver(values["solver"], EVERY_LOSS[values["loss"]])
+    check_costs_of(EVERY_LOSS[values["loss"]], values["costs"])
 
 
 def _rank_svm_work(values: Values, sizes: Sizes) -> Work:
     chosen = PRECONDITIONERS[values.get(PRECONDITIONER.name, PRECONDITIONER.default)]
-    continued, choice = LOSSES[values["loss"]].by_continuation, SOLVERS[values["solver"]]
+    continued, choice = EVERY_LOSS[values["loss"]].by_continuation, SOLVERS[values["solver"]]
     if choice.needs_features and sizes.in_kernel_space:
         return Work()  # it is refused before any work
     return choice.work(SolverTask(sizes, continued, chosen.used, values["C"], _gamma(values, sizes)))
@@ -262,7 +264,7 @@ METHODS: dict[str, Method] = {
         _rank_svm_offers,
         _check_rank_svm,
         _nested,
-        "½‖w‖² + C Σ c_ij ℓ(f_i − f_j)",
+        "½‖w‖² + C Σ c_ij ℓ(f_i − f_j), or ½‖w‖² + C·loss of the scores",
         _rank_svm_work,
         named_by_map=True,
     ),

@@ -29,11 +29,13 @@ from rankviz.datasets.types import RankingData, require_data
 from rankviz.features.kernel_base import Kernel
 from rankviz.features.registry import FEATURE_MAP, FEATURE_MAPS
 from rankviz.learning.kernel_space import KernelSpace
-from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, loss_of
+from rankviz.learning.loss_facts import AnyLoss
+from rankviz.learning.losses import LOSS, LOSS_WEIGHT, Loss, check_costs_of, loss_of
 from rankviz.learning.memory import default_budget, refuse_long_lists, training_sizes
 from rankviz.learning.objective import Solver, Status, TraceRow, frame_of
 from rankviz.learning.pairs import COSTS, Costs, PairCosts, frozen_costs, pair_costs
 from rankviz.learning.risk import Risk
+from rankviz.learning.score_losses import Queries, ScoreLoss
 from rankviz.learning.solvers import (
     PRECONDITIONERS,
     SOLVER,
@@ -76,9 +78,11 @@ class RankSVM(FeatureRanker):
         γ of the kernel; "scale" is 1/(d·Var X). The linear kernel has none.
     C : float
         Weight of the loss. It multiplies the plain squared hinge, without ½ (chen2017 eq. 22).
-    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge"} or Loss
-        ℓ, one of `LOSSES` in `rankviz.learning.losses`, or an object derived from `Loss` there. "logistic"
-        and "smooth_hinge" list their pairs.
+    loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge", …} or Loss
+        ℓ, one of `LOSSES` in `rankviz.learning.losses`, or an object derived from `Loss` there. "logistic",
+        "ranknet" and "smooth_hinge" list their pairs. Or a loss of scores that is no sum over these pairs:
+        "least_squares", "logistic_relevance", "listnet", "rankrls" or "crr" of
+        `rankviz.learning.score_losses`.
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
@@ -117,6 +121,8 @@ class RankSVM(FeatureRanker):
         Degree of the polynomial kernel.
     coef0 : float
         Constant of the polynomial kernel, at least 0, because otherwise it is not positive semidefinite.
+    alpha : float
+        CRR only: share of the pointwise loss, from 0 to 1.
 
     Attributes
     ----------
@@ -193,6 +199,7 @@ class RankSVM(FeatureRanker):
     kernel: str | Kernel = "rbf"
     degree: int = 3
     coef0: float = 1.0
+    alpha: float = 0.5
 
     @property
     def keeps_documents(self) -> bool:
@@ -232,7 +239,7 @@ class RankSVM(FeatureRanker):
         seed: int,
         weights: FloatArray | None = None,
     ) -> Training:
-        loss, costs = loss_of(self.loss).surrogate(), self._costs(data, weights)
+        loss, costs = self._first_loss(data, weights), self._costs(data, weights)
         space = ShardedSpace(family, data, loss, costs, where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
 
@@ -349,13 +356,26 @@ class RankSVM(FeatureRanker):
         return frame_of(self._rows, TraceRow)
 
     def duals(self, data: RankingData) -> SlopeDuals:
-        """Return its dual variables α, one block per query; `data` must be its training data."""
+        """Return its dual variables α, one block per query; `data` must be its training data.
+
+        Raises `SettingError` for a loss that is no sum over preference pairs.
+        """
+        if not loss_of(self.loss).of_pairs:
+            raise SettingError(
+                f"the {loss_of(self.loss).label} loss is no sum over preference pairs, so no pair has a dual "
+                "variable; choose a loss of pairs, such as loss='squared_hinge'"
+            )
         costs, trace = self._costs(data, self.query_weights_), getattr(self, "trace_", pd.DataFrame())
         loss, gap = end_of_training(self.loss, float(self.C), data, costs, trace)
         return SlopeDuals(data, self.predict(data.X), float(self.C), loss, costs, gap)
 
     def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
-        return risk_of(data.y, data.ptr, loss_of(self.loss).surrogate(), self._costs(data, weights))
+        return risk_of(data.y, data.ptr, self._first_loss(data, weights), self._costs(data, weights))
+
+    def _first_loss(self, data: RankingData, weights: FloatArray | None) -> AnyLoss:
+        """Return the initial loss of training on these documents, with its settings."""
+        loss = loss_of(self.loss).with_settings(self._value_of).surrogate()
+        return loss.prepared(data.y, Queries(data.ptr), weights) if isinstance(loss, ScoreLoss) else loss
 
     def _costs(self, data: RankingData, weights: FloatArray | None = None) -> PairCosts:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)
@@ -387,6 +407,7 @@ class RankSVM(FeatureRanker):
         """Raise `SettingError` for settings outside their range, or an invalid combination."""
         super().check_settings()
         check_solver(self.solver, loss_of(self.loss))
+        check_costs_of(loss_of(self.loss), self.costs)
 
     def _unused(self) -> Iterator[tuple[Setting, str]]:
         """Yield also a tolerance given with a solver that has its own stopping rule."""

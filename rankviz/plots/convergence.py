@@ -49,7 +49,7 @@ QUANTITIES = {
     "decrement": Quantity("Newton decrement", "Newton decrement / objective", "relative_decrement"),
     "duality": Quantity("duality gap", "duality gap / objective", "duality"),
     "cg": Quantity("CG iterations", "CG iterations so far", "cg_total", log=False),
-    "active": Quantity("active pairs", "share of pairs that are active", "active_share", log=False),
+    "active": Quantity("active pairs", "share of active pairs (or documents)", "active_share", log=False),
 }
 
 # title, column at an iteration's start, column at its end
@@ -216,7 +216,7 @@ def _with_ends(table: pd.DataFrame, begins: str, ends: str) -> pd.DataFrame:
 def _add_runs(fig: go.Figure, table: pd.DataFrame, x: str, y: str, **place: Any) -> None:
     hover = ["iteration", "cg_iterations", "step", "active_share", "active_pairs"]
     more = (
-        "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active pairs %{customdata[4]:,} "
+        "<br>CG iterations %{customdata[1]}, step %{customdata[2]:.3g}, active %{customdata[4]:,} "
         "(%{customdata[3]:.1%})"
     )
     for label, rows in table.groupby("label", sort=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import percent
 from rankviz.datasets.types import RankingData
-from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
+from rankviz.learning.losses import EVERY_LOSS, LOSSES, OTHER_NAMES, Loss, PiecewiseQuadratic
 from rankviz.metrics.pairwise import histogram, summary
 from rankviz.plots.style import (
     GUIDE,
@@ -57,8 +57,12 @@ def bins_data(scores: FloatArray, part: RankingData, edges: FloatArray | None = 
     return pd.DataFrame({"left": edges[:-1], "right": edges[1:], "pairs": counts, "share": share})
 
 
-def curves(table: pd.DataFrame, losses: dict[str, Loss] = LOSSES) -> pd.DataFrame:
-    """Return losses over the margins of a table of bins: columns loss, t, value, slope."""
+def curves(table: pd.DataFrame, losses: Mapping[str, Loss] = LOSSES, chosen: str = "") -> pd.DataFrame:
+    """Return losses over the margins of a table of bins: columns loss, t, value, slope.
+
+    `chosen` is drawn too if it has a name of `OTHER_NAMES`.
+    """
+    losses = dict(losses) | {name: loss for name, loss in OTHER_NAMES.items() if name == chosen}
     low = min(LEAST_LOW, float(table["left"].min()))
     high = max(LEAST_HIGH, float(table["right"].max()))
     t = np.linspace(low, high, CURVE_POINTS)
@@ -89,7 +93,7 @@ def losses_figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: s
     fig.add_bar(**bars(table, method), row=3, col=1)
     _guides(fig, "y3 domain")
     own = lines[lines["loss"] == loss]
-    like_hinges = lines[[isinstance(LOSSES[name], PiecewiseQuadratic) for name in lines["loss"]]]
+    like_hinges = lines[[isinstance(EVERY_LOSS[name], PiecewiseQuadratic) for name in lines["loss"]]]
     fig.update_yaxes(title_text="loss ℓ(t)", range=_room(own["value"], 0.0, like_hinges["value"]), row=1)
     fig.update_yaxes(title_text="slope ℓ'(t)", range=_room(own["slope"], -1.0, like_hinges["slope"]), row=2)
     fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero", row=3)
@@ -122,7 +126,7 @@ def bars(table: pd.DataFrame, method: str) -> dict[str, Any]:
 def _add_loss(fig: go.Figure, rows: pd.DataFrame, name: str, *, chosen: bool) -> None:
     colour, dash = loss_line(name)
     line = {"color": colour, "dash": "solid" if chosen else dash, "width": 4 if chosen else 1.6}
-    label = LOSSES[name].label
+    label = EVERY_LOSS[name].label
     for row, column, symbol in ((1, "value", "ℓ"), (2, "slope", "ℓ'")):
         fig.add_scatter(
             x=rows["t"],

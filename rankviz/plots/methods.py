@@ -8,10 +8,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.analysis.methods import Listed
-from rankviz.learning.losses import FAMILIES
+from rankviz.learning.loss_facts import FAMILIES
 from rankviz.plots.style import CHOSEN_COLOUR
 
-COLOURS = dict(zip(FAMILIES, ("#56B4E9", "#0072B2", "#009E73", "#E69F00"), strict=True))
+COLOURS = dict(zip(FAMILIES, ("#56B4E9", "#8C6D31", "#0072B2", "#009E73", "#E69F00"), strict=True))
 """Colours of the families."""
 
 
@@ -33,7 +33,12 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
         for y in at:
             fig.add_scatter(x=[0, 0.5, 0.5, 1], y=[middle, middle, y, y], showlegend=False, **lines)
         fig.add_annotation(
-            x=0, y=middle, text=f"<b>{family}</b>", xanchor="right", showarrow=False, xshift=-6
+            x=0,
+            y=middle,
+            text="<b>" + str(family).replace(" and ", "<br>and ") + "</b>",
+            xanchor="right",
+            showarrow=False,
+            xshift=-6,
         )
         numbers = own[metric].map(lambda value: "" if pd.isna(value) else f"  {value:.3f}")
         fig.add_scatter(
@@ -57,7 +62,7 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
     fig.update_xaxes(visible=False, range=[-0.8, 4.2], fixedrange=True)
     fig.update_yaxes(visible=False, range=[0.3, len(table) + 0.7], fixedrange=True)
     fig.update_layout(
-        height=70 + 26 * len(table),
+        height=70 + 22 * len(table),
         margin={"t": 44, "b": 8, "l": 8, "r": 8},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
     )

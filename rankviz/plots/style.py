@@ -82,6 +82,7 @@ LOSS_LINES = {
     "hinge": ("#E69F00", "dash"),
     "huber": ("#56B4E9", "dot"),
     "logistic": ("#009E73", "solid"),
+    "ranknet": ("#009E73", "solid"),
     "logistic_pwq": ("#8C6D31", "dashdot"),
     "smooth_hinge": ("#7B5EA7", "longdash"),
 }

@@ -30,7 +30,7 @@ from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
 from rankviz.learning.pairs import count_pairs, grade_codes
 from rankviz.learning.solvers import SOLVER, START, Sizes, SolverChoice, Work
-from rankviz.learning.sorted_risk import sorting_pays
+from rankviz.learning.sorted_risk import stored_entries
 from rankviz.models.feature_ranker import PREDICT_ENTRIES
 from rankviz.models.low_rank_blocks import rectangle_entries
 from rankviz.runs.families import families
@@ -96,14 +96,13 @@ class Shape:
         return Sizes(self.n, columns, *more)
 
     def _risk(self, spec: RunSpec) -> tuple[int, int]:
-        """Return (pairs, 0) if pairs are listed, else (0, n (grades − 1)); (0, 0) without a pairwise risk."""
-        if not spec.offers.pair_objective:
+        """Return (pairs, 0) if pairs are listed, else (0, n (grades − 1)); (0, 0) without a risk."""
+        if not (spec.offers.pair_objective or spec.option(LOSS.name)):
             return 0, 0
         cuts = max(self.grades - 1, 0) * self.n
         loss = spec.option(LOSS.name) or LOSSES[LOSS.default]
         by_solver = getattr(spec.option(SOLVER.name), "lists_pairs", False)
-        listed = by_solver or not sorting_pays(self.pairs, cuts, loss.surrogate())
-        return (self.pairs, 0) if listed else (0, cuts)
+        return (self.pairs, 0) if by_solver else stored_entries(self.pairs, cuts, self.n, loss.surrogate())
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,17 @@ from rankviz.learning.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
     NOISE,
+    SPECTRAL_COLUMNS,
     CholeskyPreconditioner,
     DocumentPreconditioner,
+    SpectralPreconditioner,
     copy_bytes,
     noise_of,
     pairs_to_sample,
     spread_of_basis,
     wider_than_tall,
 )
-from rankviz.learning.losses import Loss
+from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.objective import Preconditioner
 from rankviz.learning.pairs import PairCosts, count_pairs
 from rankviz.learning.training import MapFamily, Space, Task
@@ -50,25 +52,27 @@ class ShardedRisk:
 
     Attributes
     ----------
-    loss : Loss
+    loss : AnyLoss
     costs : PairCosts
         Costs of all pairs.
     n_pairs : int
-    total : (Loss) -> float
+    n_terms : int
+    total : (AnyLoss) -> float
         Σ c_ij, fetched from the shards on demand.
     """
 
-    loss: Loss
+    loss: AnyLoss
     costs: PairCosts
     n_pairs: int
-    total: Callable[[Loss], float]
+    n_terms: int
+    total: Callable[[AnyLoss], float]
 
     @property
     def total_cost(self) -> float:
         """Σ_P c_ij."""
         return self.total(self.loss)
 
-    def with_loss(self, loss: Loss) -> ShardedRisk:
+    def with_loss(self, loss: AnyLoss) -> ShardedRisk:
         """Return the same with another loss."""
         return replace(self, loss=loss)
 
@@ -261,6 +265,9 @@ class ShardedObjective:
         """
         if wider_than_tall(self.n, self.basis.shape):
             return self.exact_preconditioner(point, report)
+        if self.risk.loss.quadratic and self._k <= SPECTRAL_COLUMNS:
+            gram = _sum(self.gather(work.active_gram, self.shards, point.held, self._k))
+            return SpectralPreconditioner.of(self.basis.contract(self.basis.contract(gram).T).T, self.C)
         return self._closed_form(point) if self._k <= CLOSED_FORM_COLUMNS else self._sampled(point, report)
 
     @property
@@ -350,7 +357,7 @@ class ShardedSpace(Space):
     family : MapFamily
         Maps outside the kernel's own space.
     data : RankingData
-    loss : Loss
+    loss : AnyLoss
         The first loss of training.
     costs : PairCosts
     backend : Backend
@@ -361,7 +368,7 @@ class ShardedSpace(Space):
         self,
         family: MapFamily,
         data: RankingData,
-        loss: Loss,
+        loss: AnyLoss,
         costs: PairCosts,
         backend: Backend,
         plan: Plan,
@@ -376,7 +383,8 @@ class ShardedSpace(Space):
 
     def risk(self) -> ShardedRisk:
         """Return the facts about the risk of all documents."""
-        return ShardedRisk(self._loss, self._costs, self._n_pairs, self._total_cost)
+        n_terms = self._n_pairs if self._loss.of_pairs else len(self.X)
+        return ShardedRisk(self._loss, self._costs, self._n_pairs, n_terms, self._total_cost)
 
     def objective(
         self, task: Task, risk: ShardedRisk, seed: int, report: Report = silent
@@ -415,7 +423,12 @@ class ShardedSpace(Space):
         return self.backend.map(work.with_features, self._parts, widest, self.plan.storage, tell=tell)
 
     def _far_columns(self) -> IntArray:
-        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query."""
+        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query.
+
+        None if a shift of a query's features would change the risk.
+        """
+        if not self._loss.shift_free:
+            return np.zeros(0, np.int64)
         seen = self.backend.gather(work.column_ranges, self._parts)
         size, spread = (np.max(found, axis=0) for found in zip(*seen, strict=True))
         likely = np.flatnonzero(size > FAR * spread)
@@ -424,5 +437,5 @@ class ShardedSpace(Space):
         widest = np.max(self.backend.gather(work.column_spreads, self._parts, likely), axis=0)
         return np.asarray(likely[size[likely] > FAR * widest], np.int64)
 
-    def _total_cost(self, loss: Loss) -> float:
+    def _total_cost(self, loss: AnyLoss) -> float:
         return math.fsum(self.backend.gather(work.total_cost, self._parts, loss))

@@ -18,7 +18,7 @@ from rankviz.datasets.types import RankingData
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import moved_to_zero, sizes, spreads
 from rankviz.learning.feature_space import curvature_roots, largest_eigenvalue
-from rankviz.learning.losses import Loss
+from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.pairs import PairCosts, grade_codes
 from rankviz.learning.risk import Risk, RiskPoint, limit_of
 from rankviz.learning.sorted_risk import risk_of
@@ -36,7 +36,7 @@ class Part:
         Relevance grades.
     ptr : (Q + 1,) int64
         Query offsets.
-    loss : Loss
+    loss : AnyLoss
         The first loss to be used; other losses share its prepared parts.
     costs : PairCosts
         Costs of these queries, and of the grades that occur here.
@@ -45,14 +45,14 @@ class Part:
     X: FloatArray
     y: IntArray
     ptr: IntArray
-    loss: Loss
+    loss: AnyLoss
     costs: PairCosts
 
     @cached_property
     def _risk(self) -> Risk:
         return risk_of(self.y, self.ptr, self.loss, self.costs)
 
-    def risk(self, loss: Loss) -> Risk:
+    def risk(self, loss: AnyLoss) -> Risk:
         """Return the risk of its documents with a loss."""
         return self._risk if loss == self.loss else self._risk.with_loss(loss)
 
@@ -122,17 +122,17 @@ def column_spreads(part: Part, columns: IntArray) -> FloatArray:
     return spreads(part.X[:, columns], part.ptr)
 
 
-def total_cost(part: Part, loss: Loss) -> float:
+def total_cost(part: Part, loss: AnyLoss) -> float:
     """Return Σ c_ij over the pairs of a part."""
     return part.risk(loss).total_cost
 
 
-def all_pairs_gram(shard: Shard, loss: Loss, k: int) -> FloatArray:
+def all_pairs_gram(shard: Shard, loss: AnyLoss, k: int) -> FloatArray:
     """Return the Gram matrix of all pairs on the first k columns, (k, k)."""
     return shard.part.risk(loss).all_pairs.gram(shard.base.array(k))
 
 
-def evaluated(shard: Shard, loss: Loss, v: FloatArray) -> Evaluated:
+def evaluated(shard: Shard, loss: AnyLoss, v: FloatArray) -> Evaluated:
     """Return scores base·v, the risk there and its gradient."""
     features = shard.base.columns(len(v))
     scores = features.product(v)
@@ -164,7 +164,7 @@ def image(shard: Shard, v: FloatArray) -> FloatArray:
     return shard.base.columns(len(v)).product(v)
 
 
-def trial(shard: Shard, loss: Loss, point: Evaluated, along: FloatArray, tau: float) -> Trial:
+def trial(shard: Shard, loss: AnyLoss, point: Evaluated, along: FloatArray, tau: float) -> Trial:
     """Return a trial at step τ along a shard's image (n,); infinite or NaN if the loss overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         risk = shard.part.risk(loss).at(point.scores + tau * along)
@@ -182,7 +182,7 @@ def stepped(point: Evaluated, along: FloatArray, tau: float, tried: Trial) -> Ev
     return Evaluated(point.scores + tau * along, tried.risk)
 
 
-def limit(shard: Shard, loss: Loss, point: Evaluated) -> tuple[float, float]:
+def limit(shard: Shard, loss: AnyLoss, point: Evaluated) -> tuple[float, float]:
     """Return a shard's share of the original loss's risk, and of the smoothing term of the gap."""
     return limit_of(shard.part.risk(loss), point.scores, point.risk)
 
@@ -233,7 +233,7 @@ def borders(ptr: IntArray, count: int) -> IntArray:
     return np.asarray(np.minimum(rising, n_queries - count + each), np.int64)
 
 
-def cut(data: RankingData, count: int, loss: Loss, costs: PairCosts) -> list[Part]:
+def cut(data: RankingData, count: int, loss: AnyLoss, costs: PairCosts) -> list[Part]:
     """Return the parts of data (views of its arrays), each with the costs of its own queries and grades."""
     levels = grade_codes(data.y, data.ptr).levels
     parts = []

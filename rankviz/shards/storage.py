@@ -30,7 +30,8 @@ from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import planned_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
-from rankviz.learning.losses import Loss, loss_of
+from rankviz.learning.loss_facts import AnyLoss
+from rankviz.learning.losses import loss_of
 from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting, too_large, training_sizes
 from rankviz.learning.solvers import SOLVERS, USUAL
 from rankviz.shards.backend import DOCUMENTS, Backend, Here
@@ -313,7 +314,7 @@ def plan_for(
     feature_map: str,
     kernel: str | Kernel,
     m: int,
-    loss: str | Loss,
+    loss: str | AnyLoss,
     backend: Backend,
     limit: float | None = None,
     storages: Sequence[FeatureStorage] = STORAGES,
@@ -431,7 +432,7 @@ def _with_copy(sizes: TrainingSizes, plan: Plan) -> Plan:
     return replace(plan, spare=sizes.copy_bytes if pays else 0, documents=documents)
 
 
-def _remedy(loss: str | Loss, fits: int, need: float) -> str:
+def _remedy(loss: str | AnyLoss, fits: int, need: float) -> str:
     """Suggest alternatives: a loss that lists no pairs, fewer features, more memory."""
     unlisted = loss_of(loss).unlisted
     instead = f"loss={unlisted!r}, which needs no list; " if unlisted else ""

@@ -44,7 +44,7 @@ TABS = {
 CHEAP_TABS = {tab for page in ("train", "ndcg_vs_m", "convergence", "data", "why") for tab in TABS[page]}
 """Those of pages that have to train nothing for them."""
 
-OF_STORE = {"runs", "compare", "lecture", "methods"}
+OF_STORE = {"runs", "compare", "lecture"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import words
+from conftest_pages import shown, words
 from streamlit.testing.v1 import AppTest
+from test_every_page import READING
 
 from rankviz import RunSpec, execute
 from rankviz.learning.losses import LOSSES
@@ -64,3 +66,38 @@ def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, data_set: C
 def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sentence: str) -> None:
     app = open_page("train", m=5, costs=choices()["table"], lam=lam)
     assert sentence in app.error[0].value
+
+
+@pytest.mark.parametrize("page", READING)
+def test_every_page_shows_a_loss_of_scores_or_says_why_not(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page(page, data="edge", m=10, loss="ListNet")
+    assert app.session_state["loss"] == "listnet"
+    said = words(app)
+    assert shown(app) or app.info or app.warning
+    assert not app.error, [error.value for error in app.error]
+    assert "nan" not in re.findall(r"[\w]+", said.lower())
+    assert not re.search(r"ListNet[^\n]*(active pairs|dual variables? α)", said)
+
+
+def test_low_rank_says_that_a_loss_of_scores_has_no_dual_variables(open_page: Opener) -> None:
+    app = open_page("low_rank", m=10, loss="ListNet")
+    assert "The ListNet loss is no sum over preference pairs" in words(app)
+    next(button for button in app.button if button.label == "Use hinge").click().run()
+    assert app.session_state["loss"] == "hinge"
+
+
+def test_the_share_of_crr_is_in_address_model_and_caption(open_page: Opener) -> None:
+    spec = SPEC.but(loss="crr", alpha=0.25)
+    app = open_page("train", m=5, loss="CRR", alpha="0.25")
+    record = execute(spec)
+    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
+    assert "CRR · α = 0.25" in words(app)
+
+
+def test_ranknet_is_drawn_as_a_loss_of_margins(open_page: Opener) -> None:
+    app = open_page("train", m=5, loss="RankNet")
+    assert "Bold: this model's loss, RankNet" in words(app)
+    assert "Bold: this model's loss" not in words(open_page("train", m=5, loss="ListNet"))

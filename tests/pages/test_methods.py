@@ -46,7 +46,7 @@ def test_ticked_methods_are_trained_and_compared_with_the_baseline(
 
 
 def test_the_tree_shows_what_a_clicked_method_minimises(open_page: Opener) -> None:
-    app = open_page("methods", view="Family tree", **LINK)
+    app = open_page("methods", **LINK)
     assert len(figures(app)) == 1
     app.session_state[methods.PICKED] = "logistic"
     app.run()

@@ -21,7 +21,7 @@ from rankviz.runs.spec import RunSpec
 from ui.compare import methods_words as words
 from ui.controls.settings import state_of
 from ui.controls.widgets import ALL, Bound, chosen_folds
-from ui.shell.figures import show_answer, show_figure, show_table
+from ui.shell.figures import show_figure, show_table
 from ui.shell.page import go_to
 from ui.shell.texts import describe, escaped
 from ui.work.folds import fold_of
@@ -121,17 +121,14 @@ def _compared(
     return tables.compared(_records, part, baseline)
 
 
-def headline(shown: Shown) -> None:
-    """Say which method has the highest mean, and which differ significantly from the baseline."""
+def _answer(shown: Shown) -> str:
+    """Name the method with the highest mean, and those that differ significantly from the baseline."""
     listed, found = tables.catalogue(), compared(shown)[0]
     if not shown.values:
-        show_answer(words.NOTHING)
-        return
+        return words.NOTHING
     best = max(shown.values, key=lambda key: shown.values[key])
     said = words.answer(listed[best].label, shown.values[best], METRIC, len(shown.values), len(listed))
-    show_answer(escaped(said))
-    if found is not None:
-        st.markdown(escaped(f"{found.answer(METRIC)}."))
+    return said if found is None else f"{said}. {found.answer(METRIC)}"
 
 
 def differences(shown: Shown) -> None:
@@ -158,6 +155,7 @@ def tree(shown: Shown) -> None:
         table,
         key="methods-tree",
         caption=words.TREE.format(about=describe(shown.spec, shown.part)),
+        answer=escaped(_answer(shown)),
         on_select="rerun",
     )
     points = event["selection"]["points"] if event else []

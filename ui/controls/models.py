@@ -14,6 +14,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
 from rankviz.features import EXACT, FEATURE_MAPS, LINEAR
+from rankviz.learning.losses import LOSS
 from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS, USUAL, WORDS
 from rankviz.plots.style import style_of
@@ -259,7 +260,9 @@ def supports(spec: RunSpec, *names: str) -> bool:
 
 def reason(spec: RunSpec, lacking: list[str]) -> str:
     """Explain in a sentence why something cannot be shown for a model."""
-    words = " and no ".join(WORDS[name] for name in lacking)
+    words, loss = " and no ".join(WORDS[name] for name in lacking), spec.option(LOSS.name)
+    if loss is not None and not loss.of_pairs:
+        return f"The {loss.label} loss is no sum over preference pairs, so a model with it has no {words}."
     return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
 
 

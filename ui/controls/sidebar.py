@@ -22,7 +22,7 @@ from rankviz.datasets.folds import BUNDLED
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernels import GAMMA
 from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CHOICE, N_COMPONENTS, RANK
-from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
+from rankviz.learning.losses import EVERY_LOSS, LOSS, LOSS_WEIGHT
 from rankviz.learning.pairs import COSTS
 from rankviz.learning.solvers import SOLVER, TOL
 from rankviz.models.methods import METHODS
@@ -69,7 +69,7 @@ FOLLOWS = {FEATURE_MAP: (), N_COMPONENTS: (FEATURE_MAP,)}
 
 HINTS: dict[Setting, Callable[[], Iterable[str]]] = {
     METHOD: lambda: (f"{one.label}: minimises {one.minimises}." for one in METHODS.values() if one.minimises),
-    LOSS: lambda: (f"{loss.label}: {loss.formula}." for loss in LOSSES.values()),
+    LOSS: lambda: (f"{loss.label}: {loss.formula}." for loss in EVERY_LOSS.values()),
     NORMALISATION: lambda: (f"{one.label}: {one.description}" for one in NORMALISATIONS.values()),
 }
 """Additions to help texts about the available options."""

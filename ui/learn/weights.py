@@ -15,7 +15,8 @@ from rankviz import RankSVM
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
 from rankviz.datasets.statistics import document_names
-from rankviz.learning.losses import LOSSES, Hinge, Logistic, Loss, PiecewiseQuadratic
+from rankviz.learning.loss_facts import AnyLoss
+from rankviz.learning.losses import EVERY_LOSS, Hinge, Logistic, PiecewiseQuadratic
 from rankviz.metrics.definitions import DISCOUNTS, GAINS, definition_of
 from rankviz.plots.style import grade_colour
 from rankviz.runs.record import RunRecord
@@ -45,7 +46,7 @@ LONGEST = 1500
 
 
 def packed(
-    train: RankingData, names: Sequence[str], learned: FloatArray, C: float, loss: Loss
+    train: RankingData, names: Sequence[str], learned: FloatArray, C: float, loss: AnyLoss
 ) -> dict[str, Any]:
     """Return the training part for the browser, with named features; `described(loss)` must not be None."""
     return {
@@ -75,7 +76,7 @@ def of_query(train: RankingData, query: int, *, dark: bool) -> dict[str, Any]:
     }
 
 
-def described(loss: Loss) -> dict[str, Any] | None:
+def described(loss: AnyLoss) -> dict[str, Any] | None:
     """Return a loss in the browser's form; None for other kinds."""
     if isinstance(loss, PiecewiseQuadratic):
         finite = [(z.high, None if math.isinf(z.width) else z.width, z.bend) for z in loss.zones]
@@ -123,8 +124,8 @@ def not_supported(spec: RunSpec, train: RankingData) -> str:
     """Explain why the browser cannot score these documents; "" if it can."""
     if train.n_documents * train.n_features > MOST_CELLS:
         return words.TOO_LARGE.format(n=train.n_documents, d=train.n_features, most=MOST_CELLS)
-    if described(LOSSES[spec.loss]) is None:
-        return words.NO_SUCH_LOSS.format(loss=LOSSES[spec.loss].label)
+    if described(EVERY_LOSS[spec.loss]) is None:
+        return words.NO_SUCH_LOSS.format(loss=EVERY_LOSS[spec.loss].label)
     return ""
 
 
@@ -146,7 +147,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         return
     names = names_of(spec, train)
     show_answer(answer(record, names))
-    documents = packed(train, names, record.weights, float(spec.C), LOSSES[spec.loss])
+    documents = packed(train, names, record.weights, float(spec.C), EVERY_LOSS[spec.loss])
     dark = st.context.theme.type == "dark"
     mount(
         SCRIPTS / "weights" / "weights.js",

@@ -183,13 +183,14 @@ def margins(record: RunRecord, data: RankingData, part: str) -> None:
     table = margins_plot.bins_data(record.scores[part], data)
     wrong, share = found.misordered, found.misordered / found.n_pairs
     answer = sentence(words.MISORDERED.format(wrong=wrong, of=found.n_pairs, share=percent(share, 1)))
-    (_margins_alone if record.spec.option("loss") is None else _margins_and_losses)(
+    of_pairs = getattr(record.spec.option("loss"), "of_pairs", False)
+    (_margins_and_losses if of_pairs else _margins_alone)(
         record.spec, table, answer, words.COUNTED.format(pairs=found.n_pairs), part
     )
 
 
 def _margins_and_losses(spec: RunSpec, table: pd.DataFrame, answer: str, counted: str, part: str) -> None:
-    lines, loss = margins_plot.curves(table), spec.option("loss")
+    lines, loss = margins_plot.curves(table, chosen=spec.loss), spec.option("loss")
     show_figure(
         margins_plot.losses_figure(table, lines, look_of(spec), spec.loss),
         pd.concat([table, lines], axis=1),

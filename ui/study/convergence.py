@@ -252,7 +252,8 @@ def not_in_trace(table: pd.DataFrame, y: str, x: str) -> str:
 
 
 def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
-    parts = [words.CAPTIONS["pairs"].format(about=describe(record.spec, "train"), pairs=record.n_pairs)]
+    named = "pairs" if record.spec.offers.pair_objective else "documents"
+    parts = [words.CAPTIONS[named].format(about=describe(record.spec, "train"), pairs=record.n_pairs)]
     if len({spec.problem for spec in choice.specs}) > 1:
         parts.append(words.CAPTIONS["objectives"])
     if choice.y == "gap":

@@ -47,9 +47,10 @@ def playback(spec: RunSpec) -> None:
     counts = plot.playback_bins(found.scores, train)
     ndcg = {k: _ndcg(found.scores[k], train, query) for k in plot.shown_iterations(len(found.scores))}
     top, trace = min(TOP, int(rows["rank"].max())), found.record.trace
+    active = "active pairs" if spec.offers.pair_objective else "active documents"
     titles = {
         k: f"Iteration {k}: objective {trace['objective'].iloc[k]:.6g},<br>"
-        f"active pairs {percent(trace['active_share'].iloc[k], 1)}, NDCG@10 {value:.3f}"
+        f"{active} {percent(trace['active_share'].iloc[k], 1)}, NDCG@10 {value:.3f}"
         for k, value in ndcg.items()
     }
     FIGURES.show(

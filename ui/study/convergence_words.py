@@ -28,6 +28,7 @@ CAPTIONS = {
         "preference pairs; at the start all are 0 (bar cut off)."
     ),
     "pairs": "{about}, {pairs:,} preference pairs",
+    "documents": "{about}; its loss is no sum over pairs: active are documents with curvature",
     "objectives": "Objectives of different losses or C are not comparable",
     "gap": (
         f"Gap: to the lowest value of the same objective in all runs (one has tolerance {LEAST_GAP}); "

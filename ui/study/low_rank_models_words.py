@@ -10,7 +10,7 @@ import pandas as pd
 
 from rankviz.common.numbers import counted, power_of_two, small
 from rankviz.features import FEATURE_MAPS
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import EVERY_LOSS
 from rankviz.metrics.significance import compare
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, is_plain, last_rows
 from rankviz.runs.spec import RunSpec
@@ -46,12 +46,14 @@ def own_settings(spec: RunSpec) -> list[str]:
 
 def with_loss(spec: RunSpec) -> str:
     """Name the loss of a plain model, and its costs: "with the squared hinge and costs of pairs"."""
-    return f"with the {LOSSES[spec.loss].label}" + (" and costs of pairs" if spec.costs is not None else "")
+    return f"with the {EVERY_LOSS[spec.loss].label}" + (
+        " and costs of pairs" if spec.costs is not None else ""
+    )
 
 
 def trained_losses(spec: RunSpec, C: float) -> str:
     """Say that the low-rank models train the hinge, and which sidebar settings they ignore."""
-    other = [f"the {LOSSES[spec.loss].label}"] if spec.loss != HINGE else []
+    other = [f"the {EVERY_LOSS[spec.loss].label}"] if spec.loss != HINGE else []
     other += ["costs of pairs"] if spec.costs is not None else []
     other += [f"rank {spec.rank}"] if spec.get("rank") is not None else []
     other += [f"C = {power_of_two(spec.C)}"] if spec.C != C else []

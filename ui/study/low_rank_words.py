@@ -9,7 +9,7 @@ import pandas as pd
 
 from rankviz.analysis.spectra import MATRICES, Spectra
 from rankviz.common.numbers import counted, power_of_two, small, superscript
-from rankviz.learning.losses import LOSSES, Loss, PiecewiseQuadratic
+from rankviz.learning.losses import EVERY_LOSS, Loss, PiecewiseQuadratic
 from rankviz.learning.solvers import TOL
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import METHODS, USUAL
@@ -462,5 +462,5 @@ def trained_for_this(spec: RunSpec, drawn: RunSpec) -> str:
         return ""
     model = f"{drawn.kind.label} and " if spec.method != drawn.method else ""
     costs = " without costs of pairs" if spec.get("costs") != drawn.costs else ""
-    name = f"{model}the {LOSSES[drawn.loss].label}{costs}"
+    name = f"{model}the {EVERY_LOSS[drawn.loss].label}{costs}"
     return f":gray[Trained for these figures with {name}.]"
