@@ -190,7 +190,6 @@ class Logistic(Loss):
     falling = True
     curvature = 0.25
     unlisted = "logistic_pwq"
-    method = "RankNet"
 
     def value(self, t: FloatArray) -> FloatArray:
         """Return ℓ(t) = log(1 + e^−t)."""
@@ -214,7 +213,7 @@ class RankNet(Logistic):
     The model of burges2005 is a network with one hidden layer; its loss on pairs is exactly the logistic one.
     """
 
-    label = "RankNet"
+    label = method = "RankNet"
 
 
 @dataclass(frozen=True)

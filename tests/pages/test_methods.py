@@ -50,7 +50,7 @@ def test_the_tree_shows_what_a_clicked_method_minimises(open_page: Opener) -> No
     assert len(figures(app)) == 1
     app.session_state[methods.PICKED] = "logistic"
     app.run()
-    assert "RankNet" in words(app)
+    assert "RankSVM, logistic" in words(app)
     app.button(key="methods-use").click().run()
     assert app.title[0].value == "Train"
     assert app.session_state["loss"] == "logistic"
