@@ -59,7 +59,7 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
                 },
             },
         )
-    fig.update_xaxes(visible=False, range=[-0.8, 4.2], fixedrange=True)
+    fig.update_xaxes(visible=False, range=[-1.1, 4.4], fixedrange=True)
     fig.update_yaxes(visible=False, range=[0.3, len(table) + 0.7], fixedrange=True)
     fig.update_layout(
         height=70 + 22 * len(table),

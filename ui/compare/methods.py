@@ -74,7 +74,7 @@ def chosen(spec: RunSpec, part: str) -> Shown:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     bound = Bound(row)
     folds = chosen_folds(bound, spec, "folds", ALL)
-    way = bound.buttons("weights", "C", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
+    way = bound.buttons("weights", "C from", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
     labels = {key: one.label for key, one in tables.catalogue().items()}
     baseline = Bound(row.container(width=260)).menu("baseline", "Baseline", labels, help=words.BASELINE_HELP)
     digests = {fold: fold_of(spec.but(fold=fold, digest="")).digest for fold in folds}

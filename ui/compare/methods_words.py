@@ -8,10 +8,10 @@ from rankviz.common.numbers import counted
 from rankviz.datasets.known import Recognition
 
 SET, CHOSEN = "sidebar", "validation"
-WEIGHTS = {SET: "As in the sidebar", CHOSEN: "Chosen on validation"}
+WEIGHTS = {SET: "Sidebar", CHOSEN: "Validation"}
 WEIGHTS_HELP = (
-    "C is not comparable between objectives. On validation, the best of 2⁻¹⁴, 2⁻¹⁰ … 2⁶ by NDCG@10 counts, "
-    "for each fold by itself."
+    "C is not comparable between objectives. Validation: the best of 2⁻¹⁵, 2⁻¹² … 2⁶ by NDCG@10 on the "
+    "validation part, for each fold by itself."
 )
 BASELINE_HELP = "Differences are to this method, query by query."
 TREE = (
