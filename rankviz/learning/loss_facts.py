@@ -20,8 +20,8 @@ class AnyLoss:
         "pairwise", "pointwise" or "listwise", or several of them.
     of_pairs : bool
         True if it is a function of one margin, summed over preference pairs with costs.
-    shift_free : bool
-        True if a constant added to all scores of a query changes nothing.
+    by_query : bool
+        True if it is a sum over queries, and a constant added to all scores of a query changes nothing.
     quadratic : bool
         True if its risk is quadratic in the scores, so that one linear solve trains it for every C.
     convex : bool
@@ -48,7 +48,7 @@ class AnyLoss:
     smooth: ClassVar[bool]
     family: ClassVar[str] = "pairwise"
     of_pairs: ClassVar[bool] = True
-    shift_free: ClassVar[bool] = True
+    by_query: ClassVar[bool] = True
     quadratic: ClassVar[bool] = False
     falling: ClassVar[bool] = False
     by_continuation: ClassVar[bool] = False
