@@ -20,12 +20,13 @@ with errors_as_sentences():
     waiting = controls.make_sent()
     what = chosen_runs(metric_now())
     if what.notes and not waiting:  # a missing run is not lost
-        st.caption(" ".join(map(escaped, what.notes)))
+        how = {} if what.every else {"icon": ":material/link_off:"}
+        (st.caption if what.every else st.warning)(" ".join(map(escaped, what.notes)), **how)
     if not what.every:
         if not waiting:
             left, right = st.columns([2, 3], gap="medium")
             with left:
-                controls.no_models()
+                controls.no_models(bool(what.notes))
             with right:
                 views.example()
         end_page()

@@ -7,7 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
+from rankviz.common.numbers import percent
 from rankviz.plots import style
+from rankviz.plots.style import IN_PERCENT, whole_ticks
 
 
 def test_a_band_goes_there_and_back() -> None:
@@ -72,3 +74,9 @@ def test_the_common_layout_keeps_what_a_figure_leaves_out() -> None:
     assert (layout.height, layout.hovermode, layout.uirevision) == (300, "closest", "keep")
     assert (layout.margin.l, layout.margin.r, layout.margin.t, layout.margin.b) == (70, 20, 32, 55)
     assert (layout.legend.x, layout.legend.yanchor, layout.xaxis.title.text) == (1, "bottom", "m")
+
+
+def test_axes_write_shares_and_counts_as_texts_do() -> None:
+    assert IN_PERCENT["labelalias"]["35%"] == percent(0.35)
+    assert whole_ticks(0, 3) == {"tickformat": ",d", "tick0": 0, "dtick": 1}
+    assert whole_ticks(0, 4000) == {"tickformat": ",d"}

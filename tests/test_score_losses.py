@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from naive_ranking import problem, qid_of
-from scipy.optimize import minimize
-from scipy.special import expit, softmax
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_limits
 
 from rankviz import RankSVM, fit_curve, load, save
@@ -21,7 +22,7 @@ from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import RankingData
 from rankviz.learning.feature_space import SpectralPreconditioner
 from rankviz.learning.losses import EVERY_LOSS, SCORE_LOSSES
-from rankviz.learning.score_losses import Queries, RankRLS, ScoreLoss
+from rankviz.learning.score_losses import Queries, RankRLS
 from rankviz.learning.score_risk import NOBODY, ScoreRisk
 from rankviz.learning.sorted_risk import risk_of
 from rankviz.shards import Here
@@ -34,18 +35,15 @@ EACH = [slice(a, b) for a, b in pairwise(PTR)]
 each_loss = pytest.mark.parametrize("name", SCORE_LOSSES)
 
 
-def prepared(name: str) -> ScoreLoss:
-    return SCORE_LOSSES[name].prepared(Y, QUERIES)
-
-
 def regression(f: np.ndarray) -> float:
-    return float(((Y - Y.mean() - f) ** 2).sum())
+    return float(min(minimize_scalar(lambda b: ((Y - b - f) ** 2).sum(), tol=1e-14).fun, np.inf))
 
 
 def relevance(f: np.ndarray) -> float:
-    share = (Y > 0).mean()
-    p = expit(f + np.log(share / (1 - share)))
-    return float(-np.log(np.where(Y > 0, p, 1 - p)).sum())
+    def at(b: float) -> float:
+        return float(np.logaddexp(0, np.where(Y > 0, -1, 1) * (f + b)).sum())
+
+    return float(minimize_scalar(at, tol=1e-14).fun)
 
 
 def cross_entropy(f: np.ndarray) -> float:
@@ -75,13 +73,18 @@ NAIVE: dict[str, Callable[[np.ndarray], float]] = {
 @each_loss
 def test_the_value_is_the_sum_as_it_is_written(name: str) -> None:
     for f in (np.zeros(len(Y)), np.random.default_rng(0).normal(size=len(Y)) * 3):
-        assert risk_of(Y, PTR, prepared(name)).at(f).value == pytest.approx(NAIVE[name](f), rel=1e-12)
+        assert risk_of(Y, PTR, SCORE_LOSSES[name]).at(f).value == pytest.approx(NAIVE[name](f), rel=1e-12)
 
 
 @each_loss
 def test_derivatives_are_those_of_finite_differences(name: str) -> None:
     rng = np.random.default_rng(1)
-    risk, f, v, h = risk_of(Y, PTR, prepared(name)), rng.normal(size=len(Y)), rng.normal(size=len(Y)), 1e-5
+    risk, f, v, h = (
+        risk_of(Y, PTR, SCORE_LOSSES[name]),
+        rng.normal(size=len(Y)),
+        rng.normal(size=len(Y)),
+        1e-5,
+    )
     at, up, down = risk.at(f), risk.at(f + h * v), risk.at(f - h * v)
     assert (up.value - down.value) / (2 * h) == pytest.approx(at.gradient @ v, rel=1e-7)
     slope = (up.gradient - down.gradient) / (2 * h)
@@ -95,14 +98,14 @@ def test_derivatives_are_those_of_finite_differences(name: str) -> None:
 
 @each_loss
 def test_only_pointwise_losses_see_a_shift_of_a_query(name: str) -> None:
-    risk, f = risk_of(Y, PTR, prepared(name)), np.random.default_rng(2).normal(size=len(Y))
+    risk, f = risk_of(Y, PTR, SCORE_LOSSES[name]), np.random.default_rng(2).normal(size=len(Y))
     shifted = risk.at(f + QUERIES.spread(np.arange(len(PTR) - 1.0))).value
-    assert (shifted == pytest.approx(risk.at(f).value, rel=1e-9)) is SCORE_LOSSES[name].shift_free
+    assert (shifted == pytest.approx(risk.at(f).value, rel=1e-9)) is SCORE_LOSSES[name].by_query
 
 
 @each_loss
 def test_sampled_pairs_have_the_hessian_as_their_mean(name: str) -> None:
-    risk, rng = risk_of(Y, PTR, prepared(name)), np.random.default_rng(3)
+    risk, rng = risk_of(Y, PTR, SCORE_LOSSES[name]), np.random.default_rng(3)
     at = risk.at(rng.normal(size=len(Y)))
     mean, draws = np.zeros((len(Y), len(Y))), 400
     for _ in range(draws):
@@ -122,7 +125,7 @@ def test_reaches_scipys_optimum(name: str, C: float) -> None:
         return float(0.5 * w @ w + C * NAIVE[name](X @ w))
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        return w + C * X.T @ risk_of(Y, PTR, prepared(name)).at(X @ w).gradient
+        return w + C * X.T @ risk_of(Y, PTR, SCORE_LOSSES[name]).at(X @ w).gradient
 
     best = minimize(objective, np.zeros(X.shape[1]), jac=gradient, method="BFGS", options={"gtol": 1e-9})
     model = RankSVM(C=C, loss=name, tol=1e-12).fit_data(DATA)
@@ -141,12 +144,24 @@ def test_rankrls_is_its_closed_form() -> None:
     assert model.n_iter_ == 1
 
 
-def test_least_squares_is_ridge_regression_on_centred_grades() -> None:
-    from sklearn.linear_model import Ridge
-
-    ridge = Ridge(alpha=1 / (2 * 0.3), fit_intercept=False, solver="cholesky").fit(X, Y - Y.mean())
+def test_least_squares_is_ridge_regression_with_an_intercept() -> None:
+    ridge = Ridge(alpha=1 / (2 * 0.3), solver="cholesky").fit(X, Y)
     model = RankSVM(C=0.3, loss="least_squares").fit_data(DATA)
     np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_logistic_on_relevance_is_logistic_regression_with_an_intercept() -> None:
+    other = LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky").fit(X, Y > 0)
+    model = RankSVM(C=0.3, loss="logistic_relevance", tol=1e-12).fit_data(DATA)
+    w = other.coef_[0]
+    assert 0.5 * w @ w + 0.3 * relevance(X @ w) == pytest.approx(model.objective_, rel=1e-10)
+    np.testing.assert_allclose(model.coef_, w, atol=1e-6)
+
+
+def test_grades_that_are_all_relevant_or_none_leave_nothing_to_learn() -> None:
+    for y in (np.zeros_like(Y), np.ones_like(Y)):
+        at = risk_of(y, PTR, SCORE_LOSSES["logistic_relevance"]).at(np.arange(len(Y)) * 1.0)
+        assert (at.value, at.n_active, np.abs(at.gradient).max()) == (0.0, 0, 0.0)
 
 
 def test_crr_ends_at_least_squares_and_at_rankrls() -> None:
@@ -179,7 +194,7 @@ MAPS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("settings", MAPS, ids=lambda s: " ".join(map(str, s.values())))
-@each_loss
+@pytest.mark.parametrize("name", ["listnet", "rankrls", "ranknet"])
 def test_shards_train_the_same_model(name: str, settings: dict[str, Any]) -> None:
     made = {"gamma": 0.3, "C": 0.02, "loss": name} | settings
     one, other = RankSVM(**made).fit_data(DATA), RankSVM(**made).fit_in_shards(DATA, Here(3))
@@ -188,12 +203,29 @@ def test_shards_train_the_same_model(name: str, settings: dict[str, Any]) -> Non
     assert other.objective_ == pytest.approx(one.objective_, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", [name for name, loss in SCORE_LOSSES.items() if not loss.by_query])
+def test_an_intercept_for_all_queries_is_refused_in_shards(name: str) -> None:
+    with pytest.raises(SettingError, match=r"intercept common to all queries.*rankrls"):
+        RankSVM(loss=name).fit_in_shards(DATA, Here(2))
+
+
+@each_loss
+def test_more_features_than_documents(name: str) -> None:
+    """The preconditioner is then factored in the space of documents."""
+    few = RankingData.from_arrays(X[: PTR[3]], Y[: PTR[3]], qid_of(PTR)[: PTR[3]])
+    made = {"n_components": few.n_documents + 40, "gamma": 0.3, "C": 0.5, "loss": name, "tol": 1e-10}
+    one, plain = (RankSVM("fourier", preconditioner=p, **made).fit_data(few) for p in ("auto", "none"))
+    assert one.objective_ == pytest.approx(plain.objective_, rel=1e-8)
+    assert one.trace_["cg_iterations"].max() <= 3
+
+
 @each_loss
 def test_features_far_from_zero_are_shifted_only_where_that_changes_nothing(name: str) -> None:
-    far = RankingData.from_arrays(X + 1e5, Y, qid_of(PTR))
+    shift = 1e4 * np.arange(DATA.n_queries).repeat(np.diff(PTR))[:, None]
+    far = RankingData.from_arrays(X + shift, Y, qid_of(PTR))
     one, other = (RankSVM(C=0.1, loss=name, tol=1e-9).fit_data(d) for d in (DATA, far))
     same = np.allclose(one.coef_, other.coef_, rtol=1e-5, atol=1e-7)
-    assert same is SCORE_LOSSES[name].shift_free
+    assert same is SCORE_LOSSES[name].by_query
 
 
 @each_loss
@@ -261,7 +293,7 @@ def test_what_needs_pairs_is_refused_with_a_remedy(name: str) -> None:
 def test_large_scores_do_not_overflow() -> None:
     f = np.random.default_rng(4).normal(size=len(Y)) * 1e4
     for name in SCORE_LOSSES:
-        at = risk_of(Y, PTR, prepared(name)).at(f)
+        at = risk_of(Y, PTR, SCORE_LOSSES[name]).at(f)
         assert np.isfinite([at.value, at.total_curvature]).all()
 
 

@@ -40,9 +40,14 @@ def _empty(definition: Definition) -> str:
     return "left out" if definition.leaves_out_empty else f"counts as {definition.empty_value:g}"
 
 
+def _formula(rule: object) -> str:
+    """Write a gain or a discount as texts do: "2ʸ − 1", "1/log₂(rank + 1)"."""
+    return str(rule).replace(" - ", " − ").replace("2^y", "2ʸ").replace("log2", "log₂")
+
+
 RULES = (
-    Rule("gain", ("gain",), lambda one: str(one.gain).replace(" - ", " − ")),
-    Rule("discount", ("discount",), lambda one: str(one.discount)),
+    Rule("gain", ("gain",), lambda one: _formula(one.gain)),
+    Rule("discount", ("discount",), lambda one: _formula(one.discount)),
     Rule("equal scores", ("ties",), lambda one: TIES[one.ties]),
     Rule("fewer than k documents", ("short_ndcg",), lambda one: _SHORT[one.short_ndcg]),
     Rule("no relevant document", ("leaves_out_empty", "empty_value"), _empty),

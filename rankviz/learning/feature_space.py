@@ -386,6 +386,11 @@ class RankObjective:
         return self._sampled(point, report)
 
     @property
+    def _blocks(self) -> IntArray:
+        """Offsets of the blocks of the risk's Hessian: queries, or all documents as one."""
+        return self.risk.ptr if self.risk.loss.by_query else np.array([0, len(self.risk.y)])
+
+    @property
     def patience(self) -> int:
         """Number of CG iterations that cost about as much as forming the Hessian."""
         n, k = len(self.features.base), self.features.basis.shape[0]
@@ -398,7 +403,7 @@ class RankObjective:
         """
         if wider_than_tall(len(self.features.base), self.features.basis.shape):
             report(Progress("newton"))
-            roots = curvature_roots(point.risk.hessian_product, self.risk.ptr)
+            roots = curvature_roots(point.risk.hessian_product, self._blocks)
             report(Progress("newton"))
             return DocumentPreconditioner.of(self.features, roots, self.C)
         gram = point.risk.gram(self.features.base)

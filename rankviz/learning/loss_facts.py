@@ -31,8 +31,8 @@ class AnyLoss:
         The name of the method with this loss in papers; "" if it is RankSVM.
     of_pairs : bool
         True if it is a function of one margin, summed over preference pairs with costs.
-    shift_free : bool
-        True if a constant added to all scores of a query changes nothing.
+    by_query : bool
+        True if it is a sum over queries, and a constant added to all scores of a query changes nothing.
     quadratic : bool
         True if its risk is quadratic in the scores, so that one linear solve trains it for every C.
     convex : bool
@@ -60,7 +60,7 @@ class AnyLoss:
     family: ClassVar[str] = "pairwise"
     method: ClassVar[str] = ""
     of_pairs: ClassVar[bool] = True
-    shift_free: ClassVar[bool] = True
+    by_query: ClassVar[bool] = True
     quadratic: ClassVar[bool] = False
     falling: ClassVar[bool] = False
     by_continuation: ClassVar[bool] = False

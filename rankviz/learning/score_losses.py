@@ -3,32 +3,35 @@
 To add one, derive a frozen dataclass from `ScoreLoss`, and enter it in `SCORE_LOSSES`. Every map, solver and
 page then offers it.
 
-A pointwise loss compares a score with a grade, so it needs an intercept. It is a constant that the grades of
-the training part alone decide: the best prediction if all scores are 0. Scores stay w·φ(x), without an
-intercept. NDCG does not depend on it; the weights do.
+A pointwise loss compares a score with a grade, so it has an intercept b, one number for all queries, without
+a penalty. For any scores it is the best b, found exactly, so the loss is min_b Σ ℓ(y_i, b + f_i): a function
+of the scores alone, convex like ℓ. Its gradient is that of ℓ at the best b. With d = ℓ'' its Hessian is
+diag(d) − d dᵀ/Σd, over all documents. Rankings do not depend on b, so the model does not keep it; the weights
+do.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.common.settings import Setting, Share, Steps
 from rankviz.learning.loss_facts import AnyLoss
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Documents of queries with offsets ptr (Q + 1,)."""
+    """Documents of queries with offsets ptr (Q + 1,), and the weight of each query (Q,), None for 1."""
 
     ptr: IntArray
+    weight: FloatArray | None = None
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -50,10 +53,18 @@ class Queries:
         """Return v (n,) minus its mean over the query."""
         return v - self.spread(self.total(v) / self.sizes)
 
-    def mean(self, v: ArrayLike, weights: FloatArray | None = None) -> float:
-        """Return the mean of v (n,), each query counted with its weight (Q,)."""
-        each = None if weights is None else self.spread(weights)
-        return float(np.average(np.asarray(v, np.float64), weights=each)) if self.ptr[-1] else 0.0
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """The weight of each document's query, (n,); None for 1."""
+        return None if self.weight is None else self.spread(self.weight)
+
+    def weighted(self, v: FloatArray) -> float:
+        """Return the sum of v (n,) times the weights."""
+        return float(v.sum() if self.weights is None else self.weights @ v)
+
+    def mean(self, v: FloatArray) -> float:
+        """Return the weighted mean of v (n,)."""
+        return self.weighted(v) / max(self.weighted(np.ones(len(v))), math.ulp(0.0))
 
     def softmax(self, f: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return exp(f_i)/Σ exp(f_j) over the query, (n,), and log Σ exp(f_j), (Q,)."""
@@ -75,86 +86,96 @@ class ScoreTerms(NamedTuple):
     root : (n,) float64 or None
         One vector u per query; its block of the Hessian is diag(d) − u uᵀ. At least 0, with u_i Σ_j u_j ≤ d_i
         over the query. None for 0.
+    intercept : (n,) float64 or None
+        The part of the diagonal of a loss with an intercept, d: the Hessian has −d dᵀ/Σd too. None without.
     """
 
     value: FloatArray
     gradient: FloatArray
     diagonal: FloatArray
     root: FloatArray | None = None
+    intercept: FloatArray | None = None
 
 
 class ScoreLoss(AnyLoss):
-    """A loss of the scores and grades of a query, with value, gradient and Hessian."""
+    """A loss of the scores and grades of queries, with value, gradient and Hessian."""
 
     of_pairs = False
     convex = True
     smooth = True
 
-    def prepared(self, y: IntArray, queries: Queries, weights: FloatArray | None = None) -> Self:
-        """Return the loss with the constants that all grades y (n,) of the training part decide.
-
-        `weights` (Q,) count each query so many times.
-        """
-        return self
-
     @abstractmethod
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
-        """Return the loss at scores f (n,) of documents with grades y (n,)."""
+        """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
 
 
 @dataclass(frozen=True)
 class LeastSquares(ScoreLoss):
-    """Σ (y_i − b − f_i)² with b the mean grade: ridge regression on grades, because ½‖w‖² is added.
+    """min_b Σ (y_i − b − f_i)²: ridge regression on grades, because ½‖w‖² is added.
 
-    Equals regression without a penalty in the limit of large C. `rankviz.learning.score_losses` says what the
-    intercept b is.
+    Equals regression without a penalty in the limit of large C. The module says what b is: here the mean of
+    y − f.
     """
 
-    offset: float = 0.0
-
     label = "least squares on grades"
-    formula = "(y − b − f)², b the mean grade"
+    formula = "(y − b − f)² with the best b"
     family = "pointwise"
-    shift_free = False
+    by_query = False
     quadratic = True
     curvature = 2.0
 
-    def prepared(self, y: IntArray, queries: Queries, weights: FloatArray | None = None) -> LeastSquares:
-        """Return the loss with the mean grade as intercept."""
-        return replace(self, offset=queries.mean(y, weights))
-
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
-        """Return the loss at scores f (n,) of documents with grades y (n,)."""
-        error = f + self.offset - y
-        return ScoreTerms(queries.total(error * error), 2.0 * error, np.full(len(f), 2.0))
+        """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
+        error, bend = f - y, np.full(len(f), 2.0)
+        error -= queries.mean(error)
+        return ScoreTerms(queries.total(error * error), 2.0 * error, bend, intercept=bend)
 
 
 @dataclass(frozen=True)
 class LogisticRelevance(ScoreLoss):
-    """Σ log(1 + e^s) − z·s with s = b + f, z = 1 for grades of at least 1 and 0 otherwise.
+    """min_b Σ log(1 + e^s) − z·s, s = b + f, with z = 1 for grades of at least 1 and 0 otherwise.
 
-    The intercept b is the log odds of the relevant documents (see `rankviz.learning.score_losses`); 0 if all
-    or none are relevant.
+    The module says what b is. If all documents are relevant, or none, b is infinite and the loss 0.
     """
 
-    offset: float = 0.0
-
     label = "logistic on relevance"
-    formula = "log(1 + e^−s) if y ≥ 1, else log(1 + e^s), s = b + f"
+    formula = "log(1 + e^−s) if y ≥ 1, else log(1 + e^s), s = b + f with the best b"
     family = "pointwise"
-    shift_free = False
+    by_query = False
     curvature = 0.25
 
-    def prepared(self, y: IntArray, queries: Queries, weights: FloatArray | None = None) -> LogisticRelevance:
-        """Return the loss with the log odds of relevance as intercept."""
-        share = queries.mean(y > 0, weights)
-        return replace(self, offset=float(logit(share)) if 0.0 < share < 1.0 else 0.0)
-
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
-        """Return the loss at scores f (n,) of documents with grades y (n,)."""
-        s, sign = f + self.offset, np.where(y > 0, 1.0, -1.0)
-        value = queries.total(np.logaddexp(0.0, -sign * s))
-        return ScoreTerms(value, -sign * expit(-sign * s), expit(s) * expit(-s))
+        """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
+        relevant = y > 0
+        if relevant.all() or not relevant.any():
+            return ScoreTerms(np.zeros(len(queries.sizes)), *np.zeros((2, len(f))))
+        s, sign = f + _log_odds(f, relevant, queries), np.where(relevant, 1.0, -1.0)
+        value, bend = queries.total(np.logaddexp(0.0, -sign * s)), expit(s) * expit(-s)
+        return ScoreTerms(value, -sign * expit(-sign * s), bend, intercept=bend)
+
+
+def _log_odds(f: FloatArray, relevant: BoolArray, queries: Queries) -> float:
+    """Return b with the mean of 1/(1 + e^−(b + f)) equal to the share of relevant documents.
+
+    The mean rises with b; Newton steps outside the bracket are replaced by bisection.
+    """
+    share = queries.mean(relevant.astype(np.float64))
+    low, high = float(logit(share) - f.max()), float(logit(share) - f.min())
+    b = min(max(float(logit(share)) - queries.mean(f), low), high)
+    for _ in range(MOST_STEPS):
+        p = expit(f + b)
+        excess, slope = queries.mean(p) - share, queries.mean(p * (1.0 - p))
+        low, high = (low, b) if excess > 0 else (b, high)
+        step = b - excess / slope if slope > 0 else math.inf
+        following = step if low < step < high else 0.5 * (low + high)
+        if abs(following - b) <= 4 * np.spacing(abs(b) + 1.0):
+            return following
+        b = following
+    return b
+
+
+MOST_STEPS = 200
+"""Bisection alone then reaches rounding."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +192,7 @@ class ListNet(ScoreLoss):
     curvature = 0.25
 
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
-        """Return the loss at scores f (n,) of documents with grades y (n,)."""
+        """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
         aim, _ = queries.softmax(y.astype(np.float64))
         share, log_total = queries.softmax(f)
         value = log_total - queries.total(aim * f)
@@ -192,7 +213,7 @@ class RankRLS(ScoreLoss):
     curvature = 2.0
 
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
-        """Return the loss at scores f (n,) of documents with grades y (n,)."""
+        """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
         error, n = queries.centred(f - y), queries.spread(queries.sizes.astype(np.float64))
         value = queries.sizes * queries.total(error * error)
         return ScoreTerms(value, 2.0 * n * error, 2.0 * n, np.full(len(f), np.sqrt(2.0)))
@@ -218,48 +239,31 @@ class CombinedRegression(ScoreLoss):
     Sculley averages either loss over its terms, n documents and p pairs; here both are multiplied by n, so
     that α = 1 is least squares on grades with the same C. p counts all pairs of documents of a query, as
     RankRLS does; Sculley leaves out pairs of one grade.
-
-    Attributes
-    ----------
-    alpha : float
-    offset : float
-        The intercept of the pointwise part.
-    ratio : float
-        n/p.
     """
 
     alpha: float = 0.5
-    offset: float = 0.0
-    ratio: float = 1.0
 
     label = "CRR"
     formula = "α (y − b − f)² + (1 − α)(n/p) Σ (y_i − y_j − (f_i − f_j))²"
     family = "pointwise and pairwise"
-    shift_free = False
+    by_query = False
     quadratic = True
     curvature = 2.0
     settings = (ALPHA,)
 
-    def prepared(
-        self, y: IntArray, queries: Queries, weights: FloatArray | None = None
-    ) -> CombinedRegression:
-        """Return the loss with the mean grade as intercept, and documents over pairs."""
-        sizes = queries.sizes
-        counted = np.ones(len(sizes)) if weights is None else weights
-        pairs = float(counted @ (sizes * (sizes - 1) // 2))
-        ratio = float(counted @ sizes) / pairs if pairs > 0 else 0.0
-        return replace(self, offset=queries.mean(y, weights), ratio=ratio)
-
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
-        """Return the loss at scores f (n,) of documents with grades y (n,)."""
-        a, b = self.alpha, (1.0 - self.alpha) * self.ratio
-        point, pair = LeastSquares(self.offset).terms(f, y, queries), RankRLS().terms(f, y, queries)
+        """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
+        point, pair = LeastSquares().terms(f, y, queries), RankRLS().terms(f, y, queries)
         assert pair.root is not None
+        # each document of a query of size n is in n − 1 pairs, which it shares
+        pairs = queries.weighted(queries.spread(0.5 * (queries.sizes - 1.0)))
+        a, b = self.alpha, (1.0 - self.alpha) * queries.weighted(np.ones(len(f))) / max(pairs, 1.0)
         return ScoreTerms(
             a * point.value + b * pair.value,
             a * point.gradient + b * pair.gradient,
             a * point.diagonal + b * pair.diagonal,
             np.sqrt(b) * pair.root,
+            a * point.diagonal,
         )
 
 

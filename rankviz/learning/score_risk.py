@@ -1,4 +1,4 @@
-"""The risk of a loss of scores: a sum over queries, with blocks diag(d) − u uᵀ as its Hessian."""
+"""The risk of a loss of scores, with a Hessian diag(d) − u uᵀ in each query, or over all documents."""
 
 from __future__ import annotations
 
@@ -27,17 +27,15 @@ class ScoreRiskPoint:
     value : float
     gradient : (n,) float64
     diagonal : (n,) float64
-        d of the Hessian diag(d) − u uᵀ, a block per query.
-    root : (n,) float64
-        u.
-    queries : Queries
+        d of the Hessian diag(d) − Σ u uᵀ.
+    roots : tuple of ((n,) float64, Queries)
+        Each with a vector u for every query, or for all documents as one block.
     """
 
     value: float
     gradient: FloatArray
     diagonal: FloatArray
-    root: FloatArray
-    queries: Queries
+    roots: tuple[tuple[FloatArray, Queries], ...]
 
     total_slope = 0.0
 
@@ -49,56 +47,57 @@ class ScoreRiskPoint:
     @property
     def total_curvature(self) -> float:
         """Half the trace of the Hessian."""
-        return 0.5 * float(self.diagonal.sum() - self.root @ self.root)
+        return 0.5 * float(self.diagonal.sum() - sum(u @ u for u, _ in self.roots))
 
     weight = total_curvature
 
     def hessian_product(self, v: FloatArray) -> FloatArray:
         """Return R v, (n,) -> (n,), in O(n)."""
         product: FloatArray = self.diagonal * v
-        product -= self.root * self.queries.spread(self.queries.total(self.root * v))
+        for u, blocks in self.roots:
+            product -= u * blocks.spread(blocks.total(u * v))
         return product
 
     def gram(self, B: FloatArray) -> FloatArray:
         """Return the Gram matrix Bᵀ R B, (n, m) -> (m, m): O(n m²)."""
-        n = len(B)
-        members = sparse.csr_array(
-            (self.root, np.arange(n), self.queries.ptr), shape=(len(self.queries.sizes), n)
-        )
-        sums = np.asarray(members @ B)
-        gram: FloatArray = weighted_gram(B, self.diagonal) - sums.T @ sums
+        n, gram = len(B), weighted_gram(B, self.diagonal)
+        for u, blocks in self.roots:
+            members = sparse.csr_array((u, np.arange(n), blocks.ptr), shape=(len(blocks.sizes), n))
+            sums = np.asarray(members @ B)
+            gram -= sums.T @ sums
         return gram
 
     def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
         """Draw pairs and single documents whose differences have Bᵀ R B as their expected Gram matrix.
 
-        With s = Σ_j u_j over the query, R is Σ_i (d_i − u_i s) e_i e_iᵀ and Σ_{i<j} u_i u_j (e_i − e_j)(e_i −
-        e_j)ᵀ. A single document has `NOBODY` as loser.
+        With s = Σ_j u_j over the block, R is Σ_i (d_i − u_i s) e_i e_iᵀ and Σ_{i<j} u_i u_j (e_i − e_j)(e_i −
+        e_j)ᵀ; two vectors u give two such sums of pairs. A single document has `NOBODY` as loser.
         """
-        total = self.queries.spread(self.queries.total(self.root))
-        single = np.maximum(self.diagonal - self.root * total, 0.0)
-        cumulated = np.cumsum(single + 0.5 * self.root * total)
+        rows = [u * blocks.spread(blocks.total(u)) for u, blocks in self.roots]
+        single = np.maximum(self.diagonal - sum(rows, np.zeros(len(self.diagonal))), 0.0)
+        masses = np.concatenate([single, *(0.5 * row for row in rows)])
+        cumulated = np.cumsum(masses)
         size = min(size, self.n_active)
-        winner = np.searchsorted(cumulated, cumulated[-1] * rng.random(size), side="right")
-        winner = np.minimum(winner, len(cumulated) - 1)
-        mass = single[winner] + 0.5 * self.root[winner] * total[winner]
-        alone = rng.random(size) * mass < single[winner]
-        loser = np.where(alone, NOBODY, self._partners(rng, winner))
+        drawn = np.searchsorted(cumulated, cumulated[-1] * rng.random(size), side="right")
+        kind, winner = np.divmod(np.minimum(drawn, len(masses) - 1), len(single))
+        loser = np.full(size, NOBODY)
+        for k, (u, blocks) in enumerate(self.roots, start=1):
+            loser[kind == k] = _partners(rng, winner[kind == k], u, blocks)
         return ActivePairs(winner, loser, np.full(size, cumulated[-1] / max(self.n_active, 1)))
 
-    def _partners(self, rng: np.random.Generator, of: IntArray) -> IntArray:
-        """Draw a document of the same query for each given one, in proportion to u."""
-        sums, ptr = np.concatenate(([0.0], np.cumsum(self.root))), self.queries.ptr
-        query = np.searchsorted(ptr, of, side="right") - 1
-        first, last = ptr[query], ptr[query + 1]
-        aims = sums[first] + (sums[last] - sums[first]) * rng.random(len(of))
-        drawn = np.searchsorted(sums, aims, side="right") - 1
-        return np.clip(drawn, first, last - 1)
+
+def _partners(rng: np.random.Generator, of: IntArray, u: FloatArray, blocks: Queries) -> IntArray:
+    """Draw a document of the same block for each given one, in proportion to u."""
+    sums, ptr = np.concatenate(([0.0], np.cumsum(u))), blocks.ptr
+    block = np.searchsorted(ptr, of, side="right") - 1
+    first, last = ptr[block], ptr[block + 1]
+    aims = sums[first] + (sums[last] - sums[first]) * rng.random(len(of))
+    return np.clip(np.searchsorted(sums, aims, side="right") - 1, first, last - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreRisk:
-    """Σ over queries of a loss of scores, times the weight of the query (see `rankviz.learning.risk.Risk`).
+    """A loss of scores, with weights of queries (see `rankviz.learning.risk.Risk`).
 
     Attributes
     ----------
@@ -123,8 +122,10 @@ class ScoreRisk:
 
     @cached_property
     def queries(self) -> Queries:
-        """The queries of the documents."""
-        return Queries(self.ptr)
+        """The queries of the documents, with their weights."""
+        if self.costs.uniform:
+            return Queries(self.ptr)
+        return Queries(self.ptr, np.broadcast_to(self.costs.weight[:, 0, 0], len(self.ptr) - 1))
 
     @cached_property
     def n_pairs(self) -> int:
@@ -154,11 +155,13 @@ class ScoreRisk:
 
     def at(self, f: FloatArray) -> ScoreRiskPoint:
         """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
-        value, gradient, diagonal, root = self.loss.terms(f, self.y, self.queries)
-        root = np.zeros(len(f)) if root is None else root
-        if not self.costs.uniform:
-            of_query = np.broadcast_to(self.costs.weight[:, 0, 0], len(value))
-            weight = self.queries.spread(of_query)
-            value, gradient, diagonal = of_query * value, weight * gradient, weight * diagonal
-            root = np.sqrt(weight) * root
-        return ScoreRiskPoint(float(value.sum()), gradient, diagonal, root, self.queries)
+        queries, weight = self.queries, self.queries.weights
+        value, gradient, diagonal, root, intercept = self.loss.terms(f, self.y, queries)
+        if weight is not None:
+            value, gradient, diagonal = queries.weight * value, weight * gradient, weight * diagonal
+            root = None if root is None else np.sqrt(weight) * root
+            intercept = None if intercept is None else weight * intercept
+        roots = [] if root is None else [(root, queries)]
+        if intercept is not None and intercept.any():
+            roots.append((intercept / np.sqrt(intercept.sum()), Queries(np.array([0, len(f)]))))
+        return ScoreRiskPoint(float(value.sum()), gradient, diagonal, tuple(roots))

@@ -463,10 +463,7 @@ def risk_sizes(y: IntArray, ptr: IntArray, loss: AnyLoss) -> tuple[int, int]:
 
 
 def risk_of(y: IntArray, ptr: IntArray, loss: AnyLoss, costs: PairCosts = PLAIN) -> Risk:
-    """Return the risk of grades y (n,) in queries with offsets ptr (Q + 1,), in the faster form.
-
-    A loss of scores must be prepared for the grades of the whole training part (`ScoreLoss.prepared`).
-    """
+    """Return the risk of grades y (n,) in queries with offsets ptr (Q + 1,), in the faster form."""
     if isinstance(loss, ScoreLoss):
         return ScoreRisk(y, ptr, loss, costs)
     assert isinstance(loss, Loss)

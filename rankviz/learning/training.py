@@ -258,7 +258,7 @@ class FeatureSpace(Space):
     def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> RankObjective:
         """Return ½‖w‖² + C·risk(Φw)."""
         features = self._features.operator(task.n_components, task.gamma, report).compact()
-        if self.map(task).kernel is None and risk.loss.shift_free:
+        if self.map(task).kernel is None and risk.loss.by_query:
             features = centred(features, risk.ptr)
         # a copy in single precision halves what a Hessian product reads; `budget` bounds it
         pays = features.basis.nested and copy_bytes(*features.base.shape) > 0

@@ -35,7 +35,6 @@ from rankviz.learning.memory import default_budget, refuse_long_lists, training_
 from rankviz.learning.objective import Solver, Status, TraceRow, frame_of
 from rankviz.learning.pairs import COSTS, Costs, PairCosts, frozen_costs, pair_costs
 from rankviz.learning.risk import Risk
-from rankviz.learning.score_losses import Queries, ScoreLoss
 from rankviz.learning.solvers import (
     PRECONDITIONERS,
     SOLVER,
@@ -57,7 +56,7 @@ from rankviz.models.feature_ranker import (
 from rankviz.models.ranker import refuse_unusable
 from rankviz.shards.backend import Backend, Here
 from rankviz.shards.objective import ShardedSpace
-from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for, plan_here
+from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for, plan_here, refuse_coupled
 
 
 @dataclass(eq=False, repr=False)
@@ -239,7 +238,8 @@ class RankSVM(FeatureRanker):
         seed: int,
         weights: FloatArray | None = None,
     ) -> Training:
-        loss, costs = self._first_loss(data, weights), self._costs(data, weights)
+        loss, costs = self._first_loss(), self._costs(data, weights)
+        refuse_coupled(loss)
         space = ShardedSpace(family, data, loss, costs, where, plan)
         return Training(space, space.risk, self._solver(seed), seed)
 
@@ -247,6 +247,7 @@ class RankSVM(FeatureRanker):
         """Return the plan of `fit_in_shards`; raise the same errors."""
         self.check_settings()
         check_solver_in_shards(self.solver)
+        refuse_coupled(loss_of(self.loss))
         refuse_unusable(data)
         refuse_long_documents(self.kernel_at(1.0), data)
         m = int(self.n_components)
@@ -370,12 +371,11 @@ class RankSVM(FeatureRanker):
         return SlopeDuals(data, self.predict(data.X), float(self.C), loss, costs, gap)
 
     def _risk(self, data: RankingData, weights: FloatArray | None = None) -> Risk:
-        return risk_of(data.y, data.ptr, self._first_loss(data, weights), self._costs(data, weights))
+        return risk_of(data.y, data.ptr, self._first_loss(), self._costs(data, weights))
 
-    def _first_loss(self, data: RankingData, weights: FloatArray | None) -> AnyLoss:
-        """Return the initial loss of training on these documents, with its settings."""
-        loss = loss_of(self.loss).with_settings(self._value_of).surrogate()
-        return loss.prepared(data.y, Queries(data.ptr), weights) if isinstance(loss, ScoreLoss) else loss
+    def _first_loss(self) -> AnyLoss:
+        """Return the initial loss of training, with its settings."""
+        return loss_of(self.loss).with_settings(self._value_of).surrogate()
 
     def _costs(self, data: RankingData, weights: FloatArray | None = None) -> PairCosts:
         costs = pair_costs(frozen_costs(self.costs), data.y, data.ptr)

@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 from rankviz.common.numbers import small
 from rankviz.learning.objective import Status
 from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS
-from rankviz.plots.style import GUIDE, finished, line_of, style_of
+from rankviz.plots.style import GUIDE, IN_PERCENT, finished, line_of, style_of
 from rankviz.runs.description import distinct_parts, look_of, method_label, without_common
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -194,7 +194,7 @@ def quantity_figure(table: pd.DataFrame, y: str, x: str) -> go.Figure:
         decades = _decades(table[quantity.column])
         fig.update_yaxes(type="log", exponentformat="power", dtick=1 if decades <= 8 else 2)
     else:
-        fig.update_yaxes(rangemode="tozero", tickformat=".0%" if y == "active" else ",d")
+        fig.update_yaxes(rangemode="tozero", **(IN_PERCENT if y == "active" else {"tickformat": ",d"}))
     below = y == "gap" and bool((table["objective"] < 0).any())
     fig.update_yaxes(title_text="(objective − best) / |best|" if below else quantity.title)
     return finished(fig, height=440 + 12 * max(0, len(fig.data) - 2))

@@ -17,6 +17,7 @@ from rankviz.datasets.types import Fold, RankingData
 from rankviz.plots.style import (
     DATA_COLOUR,
     EVEN_COLOUR,
+    IN_PERCENT,
     evenly,
     finished,
     grade_colour,
@@ -449,6 +450,6 @@ def _add_histogram(fig: go.Figure, bins: pd.DataFrame, row: int, col: int, *, sh
         col=col,
     )
     if share:
-        fig.update_xaxes(tickformat=".0%", range=[0, 1], row=row, col=col)
+        fig.update_xaxes(**IN_PERCENT, range=[0, 1], row=row, col=col)
     else:
         fig.update_xaxes(**whole_ticks(bins["left"].min(), last.max()), row=row, col=col)

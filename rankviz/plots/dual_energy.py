@@ -18,6 +18,7 @@ from rankviz.common.arrays import BoolArray, IntArray
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     GUIDE,
+    IN_PERCENT,
     add_band,
     add_line,
     finished,
@@ -70,7 +71,7 @@ def energy_figure(table: pd.DataFrame, method: str, share: float) -> go.Figure:
         yaxis={
             "title": "share of the energy Σσ² kept",
             "range": [low, 1 + 0.03 * (1 - low)],
-            "tickformat": ".0%",
+            **IN_PERCENT,
         },
     )
 

@@ -17,6 +17,7 @@ from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DIVERGING,
     GUIDE,
+    IN_PERCENT,
     NO_VALUE,
     evenly,
     finished,
@@ -83,7 +84,7 @@ def spectrum_figure(
     fig.add_vline(x=chosen, line={"width": 1.5, "dash": "dot", "color": CHOSEN_COLOUR})
     fig.update_yaxes(row=1, title="σ<sub>k</sub> / σ<sub>1</sub> (log)", type="log", range=[FLOOR, 0.7])
     fig.update_yaxes(row=1, exponentformat="power", dtick=3)
-    fig.update_yaxes(row=2, title="energy kept, PE(k)", range=[0, 1.06], tickformat=".0%")
+    fig.update_yaxes(row=2, title="energy kept, PE(k)", range=[0, 1.06], **IN_PERCENT)
     fig.update_xaxes(range=[0.4, last + 0.6], zeroline=False)
     fig.update_xaxes(row=2, title="k")
     return finished(fig, height=460, showlegend=False, margin={"l": 65, "r": 15, "t": 30, "b": 55})

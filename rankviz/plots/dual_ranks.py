@@ -15,6 +15,7 @@ from rankviz.common.numbers import exact, power_of_two
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, marker_of, model_style
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
+    IN_PERCENT,
     add_band,
     add_line,
     as_lists,
@@ -103,7 +104,7 @@ def by_C_figure(table: pd.DataFrame, method: str, chosen: float) -> go.Figure:
     _add_shares(fig, table, method, x, hover)
     fig.add_vline(x=math.log2(chosen), line={"width": 1.5, "dash": "dot", "color": CHOSEN_COLOUR})
     fig.update_yaxes(row=1, title="numerical rank", rangemode="tozero")
-    fig.update_yaxes(row=2, title="share", range=[-0.05, 1.1], tickformat=".0%", dtick=0.5)
+    fig.update_yaxes(row=2, title="share", range=[-0.05, 1.1], **IN_PERCENT, dtick=0.5)
     ticks = [exponent for exponent in range(-15, 16, 5) if min(x) <= exponent <= max(x)]
     fig.update_xaxes(tickvals=ticks, ticktext=[power_of_two(2.0**e) for e in ticks], zeroline=False)
     fig.update_xaxes(row=2, title="C")
@@ -226,7 +227,7 @@ def activity_figure(table: pd.DataFrame, method: str) -> go.Figure:
         xaxis={
             "title": "share of the query's pairs that are active",
             "range": [low - 0.02 * (1 - low), 1 + 0.03 * (1 - low)],
-            "tickformat": ".0%",
+            **IN_PERCENT,
         },
         yaxis={"title": "numerical rank", "rangemode": "tozero"},
     )

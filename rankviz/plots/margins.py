@@ -18,6 +18,7 @@ from rankviz.learning.losses import EVERY_LOSS, LOSSES, OTHER_NAMES, Loss, Piece
 from rankviz.metrics.pairwise import histogram, summary
 from rankviz.plots.style import (
     GUIDE,
+    IN_PERCENT,
     add_note,
     evenly,
     finished,
@@ -80,7 +81,7 @@ def histogram_figure(table: pd.DataFrame, method: str) -> go.Figure:
     fig = go.Figure()
     fig.add_bar(**bars(table, method))
     _guides(fig, "y domain", (0.0,))
-    fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero")
+    fig.update_yaxes(title_text="share of pairs", **IN_PERCENT, rangemode="tozero")
     fig.update_xaxes(title_text=MARGIN)
     return finished(fig, height=360, bargap=0, margin={"l": 70, "r": 20, "t": 40, "b": 55})
 
@@ -96,7 +97,7 @@ def losses_figure(table: pd.DataFrame, lines: pd.DataFrame, method: str, loss: s
     like_hinges = lines[[isinstance(EVERY_LOSS[name], PiecewiseQuadratic) for name in lines["loss"]]]
     fig.update_yaxes(title_text="loss ℓ(t)", range=_room(own["value"], 0.0, like_hinges["value"]), row=1)
     fig.update_yaxes(title_text="slope ℓ'(t)", range=_room(own["slope"], -1.0, like_hinges["slope"]), row=2)
-    fig.update_yaxes(title_text="share of pairs", tickformat=".0%", rangemode="tozero", row=3)
+    fig.update_yaxes(title_text="share of pairs", **IN_PERCENT, rangemode="tozero", row=3)
     fig.update_xaxes(title_text=MARGIN, row=3)
     return finished(fig, height=680, bargap=0, margin={"l": 70, "r": 20, "t": 90, "b": 55})
 
@@ -270,7 +271,7 @@ def _axes(fig: go.Figure, table: pd.DataFrame, counts: pd.DataFrame, top: int) -
     fig.update_yaxes(title_text="rank", range=[top + 0.6, 0.4], dtick=1 if top <= 20 else 5, row=1, col=1)
     ends = [float(counts["left"].min()), float(counts["right"].max())]
     fig.update_xaxes(title_text="margin t", range=ends, row=1, col=2)
-    fig.update_yaxes(tickformat=".0%", range=[0.0, 1.15 * _tallest(counts)], row=1, col=2)
+    fig.update_yaxes(**IN_PERCENT, range=[0.0, 1.15 * _tallest(counts)], row=1, col=2)
     for t in (0.0, 1.0):
         fig.add_vline(x=t, line=GUIDE, row=1, col=2)
 

@@ -26,6 +26,12 @@ GRADE_COLOURS = ("#c6dbef", "#6baed6", "#3182bd", "#08519c", "#08306b")
 SIGNED: dict[str, Any] = {"tickformat": "+~g", "labelalias": {"+0": "0"}}
 """Ticks of an axis of differences: a sign for all but zero."""
 
+IN_PERCENT: dict[str, Any] = {
+    "tickformat": ".0%",
+    "labelalias": {f"{n}%": f"{n}\N{NO-BREAK SPACE}%" for n in range(101)},
+}
+"""Ticks of an axis of shares, as texts write them: "50 %"."""
+
 EVEN_COLOUR = "#999999"
 """Colour of ties between two methods, and of guides."""
 
@@ -299,8 +305,8 @@ ROOM = 0.03
 
 
 def whole_ticks(low: float, high: float) -> dict[str, Any]:
-    """Return axis settings for whole numbers from `low` to `high`, without fractional ticks."""
-    return {"tick0": 0, "dtick": 1} if high - low <= FEW else {}
+    """Return axis settings for whole numbers from `low` to `high`, without fractional ticks: "2,000"."""
+    return {"tickformat": ",d"} | ({"tick0": 0, "dtick": 1} if high - low <= FEW else {})
 
 
 def share_range(low: float, high: float) -> list[float]:

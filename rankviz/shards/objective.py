@@ -423,12 +423,7 @@ class ShardedSpace(Space):
         return self.backend.map(work.with_features, self._parts, widest, self.plan.storage, tell=tell)
 
     def _far_columns(self) -> IntArray:
-        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query.
-
-        None if a shift of a query's features would change the risk.
-        """
-        if not self._loss.shift_free:
-            return np.zeros(0, np.int64)
+        """Return the columns of X whose largest value exceeds FAR times the largest spread within a query."""
         seen = self.backend.gather(work.column_ranges, self._parts)
         size, spread = (np.max(found, axis=0) for found in zip(*seen, strict=True))
         likely = np.flatnonzero(size > FAR * spread)

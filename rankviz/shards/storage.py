@@ -442,6 +442,15 @@ def _remedy(loss: str | AnyLoss, fits: int, need: float) -> str:
     return f"Choose {instead}{fewer}fewer documents; or a cluster with {some} of {megabytes(WORKER)}."
 
 
+def refuse_coupled(loss: AnyLoss) -> None:
+    """Raise `SettingError` for a loss that is no sum over queries."""
+    if not loss.by_query:
+        raise SettingError(
+            f"the {loss.label} loss has an intercept common to all queries, so it is no sum over shards; "
+            "train without shards, with memory for one piece, or choose another loss, such as 'rankrls'"
+        )
+
+
 def refuse_coefficients(sizes: TrainingSizes) -> None:
     """Raise `SettingError` for a model with one coefficient per document."""
     if sizes.in_kernel_space:

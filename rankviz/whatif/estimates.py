@@ -73,6 +73,11 @@ def effects_of_queries(refits: Refits) -> QueryEffects:
             "estimates of left-out queries need the Hessian of a RankSVM; train again without each"
         )
     model, objective = refits.optimum.model, refits.optimum.objective
+    if not loss_of(model.loss).by_query:
+        raise SettingError(
+            f"loss={model.loss!r} has an intercept common to all queries, which these estimates leave out; "
+            "train again without each query, or choose loss='rankrls'"
+        )
     if loss_of(model.loss).by_continuation:
         raise SettingError(
             f"loss={model.loss!r} has no second derivative to estimate with; train again without each query, "

@@ -93,3 +93,14 @@ def test_a_component_has_a_place_before_its_script_comes(server: Server, page: P
     assert box(place)["height"] >= 300
     expect(place).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
     page.unroute("**/plane.js*")
+
+
+def test_ways_on_are_in_view_on_a_projector(server: Server, page: Page) -> None:
+    look = "large=true&alone=true"
+    main = seen_at(page, PROJECTOR, f"{server.url}/lessons?{look}")
+    on = main.get_by_role("button", name="Next")
+    expect(on).to_be_visible()
+    assert box(on)["y"] + box(on)["height"] <= PROJECTOR[1]
+    main = seen_at(page, PROJECTOR, f"{server.url}/lecture?{look}")
+    expect(main.get_by_role("button", name="Start from an example")).to_be_in_viewport()
+    expect(main.get_by_text("Which pairs are in the wrong order?")).to_be_in_viewport()

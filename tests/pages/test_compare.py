@@ -25,7 +25,7 @@ from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from ui.compare.compare import EXAMPLE
 from ui.compare.compare_controls import grouped, matching
-from ui.compare.compare_words import ALONE, UNREADABLE, best, headline
+from ui.compare.compare_words import ALONE, NO_STUDY, NOTHING_LEFT, UNREADABLE, best, headline
 from ui.controls.compared import WAITING, send
 from ui.controls.widgets import ALL, METRICS
 from ui.shell.visitors import COOKIE
@@ -149,6 +149,17 @@ def test_runs_of_others_are_left_out_unless_they_are_shared(open_page: Opener, s
     assert "2 models (3 runs)" in words(app)
 
 
+@pytest.mark.parametrize("name", ["run", "runs"])
+def test_a_link_to_lost_runs_says_so_and_offers_ways_on(open_page: Opener, name: str) -> None:
+    app = open_page("compare", **{name: "12e4567890123456"})  # an id that looks like an infinite number
+    assert app.warning[0].value == "1 run left out: private or deleted."
+    assert heading(app) == NOTHING_LEFT
+    assert {button.label for button in app.button} >= {"Add models", "Train", "Runs"}
+    assert "ignores" not in words(app)
+    assert app.query_params["runs"] == "12e4567890123456"
+    assert "run" not in app.query_params
+
+
 def test_a_record_that_cannot_be_read_is_a_sentence(open_page: Opener, store: RunStore) -> None:
     with store.database.writing() as connection:
         connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
@@ -180,7 +191,9 @@ def test_models_are_compared_on_the_folds_that_all_have(open_page: Opener, store
 
 def test_what_cannot_be_compared_can_be_let_go(open_page: Opener) -> None:
     app = open_page("compare", studies="0" * 32)
-    assert "no study with this id" in app.error[0].value
+    assert app.warning[0].value == NO_STUDY
+    assert heading(app) == NOTHING_LEFT
+    assert {button.label for button in app.button} >= {"Add models", "Train", "Runs"}
     app.button(key="remove-all").click().run()
     assert heading(app) == "No models yet."
     assert "studies" not in app.query_params
@@ -374,11 +387,12 @@ def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, stor
     assert "another title" in words(open_page("compare", runs=made()[0].spec.hash, studies=study))
     store.studies.delete(study, "somebody")
     app = open_page("compare", runs=made()[0].spec.hash, studies=study)
-    assert "It was deleted" in app.error[0].value
+    assert NO_STUDY in words(app)
+    assert heading(app) == ALONE.format(label="Linear")
     store.studies.restore(study, "somebody")
     store.studies.share(study, "somebody", False)
     app = open_page("compare", runs=made()[0].spec.hash, studies=study)
-    assert "no study with this id" in app.error[0].value
+    assert NO_STUDY in words(app)
 
 
 def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: RunStore) -> None:

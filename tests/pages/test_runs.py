@@ -96,6 +96,27 @@ def test_the_best_run_is_told_and_drawn(
     assert "5 runs." in words(app)
 
 
+@pytest.mark.parametrize("name", ["run", "runs"])
+def test_a_link_chooses_its_runs_and_says_which_are_lost(
+    open_page: Opener, store: RunStore, made: list[RunRecord], name: str
+) -> None:
+    digests = [made[1].spec.hash, made[3].spec.hash]
+    app = open_page("runs", **{name: ",".join([*digests, "0" * 16])})
+    assert app.session_state[CHOSEN] == digests
+    assert app.warning[0].value == runs_words.LOST_RUNS.format(runs="1 run")
+    assert "ignores" not in words(app)
+    choose(app, digests[:1])
+    assert app.session_state[CHOSEN] == digests[:1], "the link chooses once"
+    assert app.warning[0].value == runs_words.LOST_RUNS.format(runs="1 run")
+
+
+def test_a_link_to_lost_runs_offers_ways_on_without_any_run(open_page: Opener) -> None:
+    app = open_page("runs", run="0" * 16)
+    assert app.warning[0].value == runs_words.LOST_RUNS.format(runs="1 run")
+    assert app.header[0].value == "No runs yet."
+    assert "Train one" in [link.proto.label for link in app.get("page_link")]
+
+
 @pytest.mark.usefixtures("store")
 def test_no_run_is_best_where_all_are_as_good(open_page: Opener, made: list[RunRecord]) -> None:
     (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.3f}" for record in made}

@@ -18,9 +18,9 @@ from rankviz.runs.selection import Choice, select
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import results
 from rankviz.store import StudyStatus
-from rankviz.store.study import DONE, IMPORTED
+from rankviz.store.study import DONE, IMPORTED, NoSuchStudy
 from ui.compare import compare_words as words
-from ui.controls.compared import MOST, RUNS, STUDIES, chosen
+from ui.controls.compared import MOST, RUN, RUNS, STUDIES, chosen, named_as
 from ui.shell.visitors import visitor
 from ui.work.run_store import run_store
 from ui.work.runs import recall, remember
@@ -105,6 +105,7 @@ class ChosenRuns:
 
 def chosen_runs(metric: str) -> ChosenRuns:
     """Return the runs to compare; from studies, those of the cell chosen by a metric."""
+    named_as(RUNS, RUN)
     digests, studies = chosen(RUNS), chosen(STUDIES)
     seen = run_store().listing.seen_among(digests, visitor()) if digests else {}
     made = [spec for spec, state in seen.values() if state == DONE]
@@ -114,7 +115,11 @@ def chosen_runs(metric: str) -> ChosenRuns:
         are = "is" if len(imported) == 1 else "are"
         notes.append(f"{counted(len(imported), 'run')} {are} {NOT_MADE_HERE}.")
     for study in studies:
-        found = chosen_by(study, metric)
+        try:
+            found = chosen_by(study, metric)
+        except NoSuchStudy:
+            notes.append(words.NO_STUDY)
+            continue
         made += found.specs
         notes.append(found.note)
         pinned = pinned or found.baseline

@@ -295,8 +295,8 @@ def make_sent() -> bool:
     return bool(waited_for())
 
 
-def no_models() -> None:
-    """Explain how to add models, with links."""
+def no_models(lost: bool) -> None:
+    """Explain how to add models, with links; `lost` if none of the chosen ones can be shown."""
     try:
         run_store().studies.titles(visitor())
         show_store_notice()
@@ -304,7 +304,7 @@ def no_models() -> None:
         st.header(words.NO_STORE, anchor=False)
         st.error(escaped(error), icon=":material/error:")
         return
-    st.header(words.NO_MODELS, anchor=False)
+    st.header(words.NOTHING_LEFT if lost else words.NO_MODELS, anchor=False)
     ways = st.container(key=KEPT_ALONE)
     ways.info(words.HOW_TO_FILL.format(model=" · ".join(describe(spec_from_state(st.session_state)).names)))
     with_linear(ways)

@@ -73,6 +73,8 @@ TICK_QUERY = "**Queries**: tick one."
 GO_HELP = "Opens {title} with this query and model."
 
 ON_VALIDATION = "Validation scores are optimistic. To judge, reveal the test part once."
+NOTHING_LEFT = "None of the chosen runs can be shown."
+NO_STUDY = "1 study left out: private or deleted."
 UNSEEN = "{runs} left out: private or deleted."
 UNMADE = "{runs} left out: not trained, or failed."
 

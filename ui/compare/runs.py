@@ -27,6 +27,7 @@ from ui.compare.runs_actions import CHOSEN, TIMES_CHOSEN, chosen_of
 from ui.compare.runs_filters import PARTS, Columns, metrics, of_parts
 from ui.compare.runs_words import FIRST_LISTED, NONE_MATCHES, best_of, made_here
 from ui.controls import imported
+from ui.controls.compared import RUN, RUNS, named_as
 from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.shell.figures import show_answer, show_figure, show_table
@@ -191,6 +192,7 @@ def runs_of_visitor() -> pd.DataFrame:
     titles, asked = store.studies.titles(owner), st.query_params.get(filters.STUDY, "")
     if asked and asked not in titles:
         st.warning(words.NO_STUDY)
+    _of_link(found)
     with own_place():
         study = _study(titles) if titles else ""
         if Bound().switch(filters.DELETED, "Deleted", help="Your deleted runs."):
@@ -199,6 +201,18 @@ def runs_of_visitor() -> pd.DataFrame:
         return found
     of_study = store.listing.of_study(study, owner)
     return of_study.drop(store.listing.deleted_by(owner).index, errors="ignore")
+
+
+def _of_link(found: pd.DataFrame) -> None:
+    """Choose the runs that a link names, once, and say how many of them cannot be shown."""
+    told = named_as(RUN, RUNS)
+    asked = list(dict.fromkeys(filter(None, told.split(","))))
+    there = [digest for digest in asked if digest in found.index]
+    if st.session_state.get(RUN, "") != told:
+        st.session_state[RUN] = told
+        actions.choose(there)
+    if lost := len(asked) - len(there):
+        st.warning(words.LOST_RUNS.format(runs=counted(lost, "run")), icon=":material/link_off:")
 
 
 def _study(titles: dict[str, str]) -> str:

@@ -109,6 +109,7 @@ def _tags(table: pd.DataFrame, own: Sequence[str]) -> None:
             accept_new_options=True,
             placeholder="choose or type",
             format_func=str,
+            on_change="ignore",
         )
         st.button("Add", key="runs-tag-add", on_click=_tag, args=(list(own),))
         for number, tag in enumerate(given):
@@ -121,7 +122,8 @@ def _note(table: pd.DataFrame, own: Sequence[str]) -> None:
         notes = set(table.loc[list(own), "note"])
         first = notes.pop() if len(notes) == 1 else ""
         key = f"runs-note-text-{'-'.join(own[:3])}-{len(own)}"
-        st.text_area(f"Note of {counted(len(own), 'run')}", first, key=key, max_chars=NOTE_LENGTH)
+        label = f"Note of {counted(len(own), 'run')}"
+        st.text_area(label, first, key=key, max_chars=NOTE_LENGTH, on_change="ignore")
         st.button("Save", key="runs-note-keep", on_click=_keep_note, args=(list(own), key))
 
 

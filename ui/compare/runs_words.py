@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ALL_HELP = "All filtered runs, or none."
 TRAIN_AGAIN_HELP = "Trains the run here and compares the results."
+LOST_RUNS = "{runs} of this link cannot be shown: private, deleted, or mistyped."
 NO_STUDY = "This link's study is private or gone; all runs are shown."
 RUNS_KEPT = "Every trained run is kept here."
 POINTS = (

@@ -27,7 +27,7 @@ from ui.shell.visitors import visitor
 from ui.work.folds import digest_of
 from ui.work.run_store import keeper, run_store
 
-RUNS, STUDIES = "runs", "studies"
+RUN, RUNS, STUDIES = "run", "runs", "studies"
 WAITING = "compare-waits-for"
 """Session key of sent runs that do not exist yet."""
 MOST = 200
@@ -49,6 +49,14 @@ def chosen(key: str) -> list[str]:
     state[written] = ",".join(found)
     write_address(key, state[written])
     return found
+
+
+def named_as(key: str, other: str) -> str:
+    """Return a link's runs, which links name `run` or `runs`; the address keeps them under `key`."""
+    told = st.query_params.get(key) or st.query_params.get(other, "")
+    write_address(other, "")
+    write_address(key, told)
+    return told
 
 
 def choose(key: str, ids: Iterable[str]) -> None:

@@ -152,15 +152,17 @@ def frozen_link() -> str:
 def link_as_opened() -> dict[str, str]:
     """Return the address at the start of this run, before widgets drop unknown values."""
     values = st.query_params.to_dict()
-    _leave_out([key for key in values if any(map(_beyond_numbers, st.query_params.get_all(key)))])
+    _leave_out([key for key in values if any(_beyond(key, one) for one in st.query_params.get_all(key))])
     return values
 
 
-def _beyond_numbers(text: str) -> bool:
+def _beyond(key: str, text: str) -> bool:
     """Return True if a text is an infinite number or NaN: Streamlit's widgets fail on these.
 
-    Also for nonzero numbers that round to 0: the address would keep both.
+    Also for nonzero numbers that round to 0: the address would keep both. Not for ids, such as 12e45.
     """
+    if key in OF_IDS:
+        return False
     try:
         number = float(text)
     except ValueError:
@@ -185,7 +187,7 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
 
     By then the state contains all bound widgets and the app's own parameters.
     """
-    texts = {key: text for key, text in link.items() if _beyond_numbers(text)} | st.query_params.to_dict()
+    texts = {key: text for key, text in link.items() if _beyond(key, text)} | st.query_params.to_dict()
     unread = [key for key in texts if key not in st.session_state and key not in OF_THE_APP]
     if unread:
         named = ", ".join(f"{shortened(key)} = {shortened(texts[key])}" for key in unread)
@@ -193,6 +195,8 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
         place.caption(f":material/link_off: {text.format(named=named)}")
 
 
+OF_IDS = ("run", "runs", "study", "studies", "job", "baseline")
+"""Parameters with ids of runs and studies."""
 OF_THE_APP = ("v", "job", "seq", "class", "at")
 """Parameters without a value in any widget or page; three of them belong to `ui/controls/sequence.py`."""
 

@@ -24,7 +24,7 @@ from ui.work.runs import NoTurn, recall, run
 
 MOST = 4
 """Largest number of models in the trail, besides the current one."""
-SEED_SECONDS = 0.3
+SEED_SECONDS = 1.0
 """Largest predicted seconds of a run that shows the effect of another seed."""
 _TRAIL, _KEPT = "trail", "trail-kept"
 

@@ -28,6 +28,7 @@ from ui.controls.sequence import (
 )
 from ui.learn import lecture_words as words
 from ui.shell.errors import errors_as_sentences
+from ui.shell.page import KEPT_ALONE
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work.classes import CLASSES
@@ -50,7 +51,7 @@ def show() -> None:
         st.session_state[_FROM_LINK] = place.parameter[1]
         if place.sequence != own():
             _replace(place.sequence)
-    editor, ways = st.columns([3, 2], gap="large")
+    editor, ways = st.container(key=f"{KEPT_ALONE}-lecture").columns([3, 2], gap="large")
     with editor:
         _editor(own())
     with ways:
@@ -63,7 +64,12 @@ def participant(place: Place) -> None:
         escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False
     )
     st.html(_start(place.address(1)))
-    for number, view in enumerate(place.sequence.views, 1):
+    _steps(place.sequence)
+
+
+def _steps(sequence: Sequence) -> None:
+    """List the steps of a sequence, with their texts."""
+    for number, view in enumerate(sequence.views, 1):
         st.markdown(
             f"{number}. {view.title}: {formatted(view.text)}" if view.text else f"{number}. {view.title}"
         )
@@ -80,6 +86,8 @@ def _editor(sequence: Sequence) -> None:
     if not sequence.views:
         st.info(words.EMPTY, icon=":material/playlist_add:")
         st.button(words.EXAMPLE, key="lecture-example", on_click=lambda: _replace(example()))
+        st.caption(words.EXAMPLE_STEPS.format(title=example().title))
+        _steps(example())
         return
     title = f"lecture-title-{version}"
     st.text_input(words.TITLE, sequence.title, _LONGEST_TITLE, key=title, on_change=_set_title, args=(title,))

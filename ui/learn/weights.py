@@ -168,11 +168,12 @@ def _hear(name: str, message: dict[str, Any]) -> None:
     st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {name: message}
 
 
-def _words(train: RankingData, query: int) -> dict[str, str]:
+def _words(train: RankingData, query: int) -> dict[str, Any]:
     label = train.query_labels[query]
     return {
         "query": f"NDCG@10, query {label}",
         "figure": words.FIGURE.format(label=label),
+        "heads": [words.RANKING.format(label=label), words.SCORES],
     }
 
 

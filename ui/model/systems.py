@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from rankviz.common.errors import DataError
@@ -41,10 +43,12 @@ def scores_form(dataset: str, checking: Turns) -> None:
     if len(files) < len(chosen):  # the browser shows files that are not here
         _start_over(upload_memory.reason_missing())
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    name = row.text_input("Name", key=f"scores-name-{version}", placeholder=words.UNNAMED, width=300)
+    later: dict[str, Any] = {"on_change": "ignore"}
+    name = row.text_input("Name", key=f"scores-name-{version}", placeholder=words.UNNAMED, width=300, **later)
     folds = {"": words.BY_NAME} | {fold: fold_title(fold) for fold in datasets()[dataset].folds}
     parts = {"": words.BY_NAME} | PART_NAMES
-    of_fold, of_part = {"help": words.OF_FOLD, "width": 200}, {"help": words.OF_PART, "width": 200}
+    of_fold = later | {"help": words.OF_FOLD, "width": 200}
+    of_part = later | {"help": words.OF_PART, "width": 200}
     fold = row.selectbox("Fold", folds, format_func=folds.get, key="scores-fold", **of_fold)
     part = row.selectbox("Part", parts, format_func=parts.get, key="scores-part", **of_part)
     if st.button("Add scores", type="primary", disabled=not files, key="scores-add"):

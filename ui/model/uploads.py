@@ -127,6 +127,7 @@ def _upload_form() -> None:
         key=f"upload-name-{version}",
         placeholder=words.UNNAMED,
         help=words.NAME,
+        on_change="ignore",
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
         _accept(upload_memory.uploads([file.file_id for file in files]), name)

@@ -28,6 +28,7 @@ class Table {
     this.tiles = made("dl", { class: "tiles" });
     this.bars = made("div", { class: "bars", role: "group", "aria-label": "Weights" });
     this.list = made("ol", { class: "list" });
+    this.heads = made("p", { class: "heads" });
     this.back = made("button", { type: "button", onclick: () => this.ask() }, "Back to the optimum");
     const zero = made("button", { type: "button", onclick: () => this.go(this.w.map(() => 0)) }, "All to zero");
     this.more = made("p", { class: "more", "aria-hidden": "true" });
@@ -35,7 +36,7 @@ class Table {
     this.seen = new ResizeObserver(() => this.sayWhatIsBelow());
     this.buttons = made("div", { class: "buttons" }, this.back, zero);
     this.scrolled = made("div", { class: "right", tabindex: "0", role: "group", "aria-label": "Documents in order" },
-      this.list); // scrolled by keys
+      this.heads, this.list); // scrolled by keys
     this.root = made("div", { class: "weights", role: "figure" }, this.tiles, made("div", { class: "beside" },
       made("div", { class: "left" }, this.buttons, this.bars, this.more), this.scrolled));
     parent.append(this.root);
@@ -63,6 +64,7 @@ class Table {
     const same = this.data?.id === data.id;
     this.data = data;
     this.root.setAttribute("aria-label", data.words.figure);
+    this.heads.replaceChildren(...data.words.heads.map((head) => made("span", {}, head)));
     if (!same) {
       this.weighing = new Weighing(data);
       this.w = [...data.learned];

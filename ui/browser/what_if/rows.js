@@ -17,7 +17,8 @@ export function element(tag, name, text = "") {
 export function makeList() {
   const root = element("div", "ranked-list");
   const heads = element("div", "heads");
-  heads.append(element("span", "", "Before"), element("span"), element("span", "", "Now"));
+  heads.append(element("span", "", "Before"), element("span"), element("span", "", "Now"),
+    element("span", "of-grades", "grade and score"));
   const view = element("div", "view");
   const slopes = document.createElementNS(SVG, "svg");
   slopes.setAttribute("class", "slopes");
