@@ -23,7 +23,7 @@ from tools.browser import REPOSITORY, chromium
 EACH, FEATURES = (17, 33, 50), (10, 50, 100)
 """Documents of each of three queries, and numbers of features m."""
 MAPS = {"Nyström": "nystroem", "random Fourier": "fourier"}
-SECONDS, WARM_UP = 3.0, 1.0
+SECONDS, WARM_UP = 2.0, 1.0
 
 DRAG = """async ([milliseconds, x, y]) => {
     const svg = document.querySelector('.playground .square svg'), times = [], began = performance.now();
@@ -131,7 +131,7 @@ def measure() -> pd.DataFrame:
 def main() -> None:
     """Measure, and write the table."""
     notes = (
-        "A document of the ring is held and moves at every frame, for 3 s after 1 s of warm-up, in headless "
+        "A document of the ring is held and moves at every frame, for 2 s after 1 s of warm-up, in headless "
         "Chromium without a graphics card, which draws at most 60 frames a second. The fit starts from the "
         "last weights, in Node.js, with the map; m = 100 features of fewer documents are those that exist."
     )

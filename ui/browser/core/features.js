@@ -78,7 +78,8 @@ function pivoted(k, n) {
 
 // Return Σ_k c_k κ(z_k, ·) on a grid: κ is a product of a function of x and one of y.
 function bumps(landmarks, c, gamma, xs, ys) {
-  const along = (ticks, k, axis, factor) => ticks.map((v) => factor * Math.exp(-gamma * (v - landmarks[2 * k + axis]) ** 2));
+  const along = (ticks, k, axis, factor) => (
+    ticks.map((v) => factor * Math.exp(-gamma * (v - landmarks[2 * k + axis]) ** 2)));
   return outerSum(Array.from(c, (v, k) => [along(ys, k, 1, 1), along(xs, k, 0, v)]), ys.length, xs.length);
 }
 
