@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tools.browser import Server, open_page
 from ui.learn import lecture_words as words
 from ui.learn.lessons import texts
-from ui.shell.words import STEP_ON
+from ui.shell.words import CLASS_CLOSED, STEP_ON
 
 
 def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> None:
@@ -41,3 +41,10 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     other.get_by_role("link", name=STEP_ON).click()
     expect(other).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 at this step", timeout=15_000)
+
+    page.goto(link)  # the lecturer closes the class: the student is told, and no number is left
+    page.get_by_role("button", name=words.CLOSE_CLASS).click()
+    expect(page.get_by_role("button", name=words.OPEN_CLASS)).to_be_visible(timeout=15_000)
+    expect(other.locator(".st-key-sequence-bar")).to_contain_text(CLASS_CLOSED, timeout=15_000)
+    page.goto(other.url)
+    expect(page.locator(".st-key-sequence-bar")).not_to_contain_text("in the class")

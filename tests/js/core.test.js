@@ -118,7 +118,7 @@ test("the gradient of every loss agrees with differences", () => {
 });
 
 test("training falls at every step, and two steps suffice near the optimum", () => {
-  const asked = problem(6), { weights, trace } = fit(asked);
+  const asked = problem(12), { weights, trace } = fit(asked);
   assert.ok(trace.length > 2 && trace[0].weights.every((v) => v === 0));
   trace.slice(1).forEach((row, k) => assert.ok(row.objective <= trace[k].objective));
   const start = weights.map((v) => v + 1e-3), again = fit(asked, { start });

@@ -6,18 +6,20 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.learn.lessons import order
+from ui.shell.term_pictures import PICTURES
 from ui.shell.terms import (
     LESSONS,
     PAPERS,
-    PICTURES,
     TERMS,
+    explained,
     glossary,
-    lesson_link,
     meaning,
     papers_in,
     terms_in,
@@ -43,6 +45,8 @@ TYPED = {
     "Newton step",
     "Shapley value",
     "Sobol points",
+    "LETOR",
+    "Frobenius norm",
 }
 """Terms that begin with a capital wherever they stand."""
 
@@ -54,9 +58,19 @@ def test_every_term_has_one_sentence() -> None:
 
 def test_lessons_of_terms_exist_and_every_lesson_is_reached() -> None:
     assert list(LESSONS) == order()
-    assert {name for names in LESSONS.values() for name in names} | PICTURES.keys() <= TERMS.keys()
+    assert {name for names in LESSONS.values() for name in names} <= TERMS.keys()
     assert all(f'href="lessons?lesson={name}"' in glossary() for name in LESSONS)
     assert "[Lesson](lessons?lesson=loss)" in str(terms_in("the hinge"))
+
+
+def test_every_term_has_a_picture_of_its_own() -> None:
+    assert PICTURES.keys() == TERMS.keys()
+    assert len(set(PICTURES.values())) == len(TERMS)
+    for drawn in PICTURES.values():
+        assert len(ElementTree.fromstring(f"<svg>{drawn}</svg>"))
+    for text in (glossary(), "".join(map(explained, TERMS))):
+        shown = [unquote(one) for one in re.findall(r'data:image/svg\+xml,([^")]*)', text)]
+        assert [ElementTree.fromstring(one).get("viewBox") for one in shown] == ["0 0 40 20"] * len(TERMS)
 
 
 def test_every_paper_that_pages_name_has_its_reference() -> None:
@@ -82,12 +96,13 @@ def test_terms_and_papers_are_found_where_they_stand() -> None:
         "R@k",
         "Product",
         "Rank",
+        "Rank correlation",
     }:
         assert f"**{name}**" in str(
             terms_in(f"The {name if name in TYPED else name[0].lower() + name[1:]} is")
         )
     assert terms_in("NDCG@10 with m = 5, as P@3") == "\n\n".join(
-        f"**{name}**: {TERMS[name].meaning}{lesson_link(name)}" for name in ("NDCG@k", "P@k", "m")
+        explained(name) for name in ("NDCG@k", "P@k", "m")
     )
     assert terms_in("The first 15 ranks of a query, max and Cs") is None
     assert papers_in("as xu2019 (Eq. 3) found") == f"**xu2019**: {PAPERS['xu2019']}"
@@ -102,7 +117,7 @@ def test_an_answer_explains_its_terms(open_page: Callable[..., AppTest]) -> None
 
 
 def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:
-    assert meaning("NDCG@10") == TERMS["NDCG@k"].meaning
+    assert meaning("NDCG@10") == explained("NDCG@k")
     assert meaning("no such thing") is None
 
 
@@ -132,5 +147,5 @@ def flat(node: Any) -> Iterator[Any]:
 
 def test_tiles_say_what_they_count(open_page: Callable[..., AppTest]) -> None:
     helps = {tile.label: tile.help for tile in open_page("train", m=10).metric}
-    assert helps["NDCG@10"] == TERMS["NDCG@k"].meaning
+    assert helps["NDCG@10"] == explained("NDCG@k")
     assert all(helps.values())

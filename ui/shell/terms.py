@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from ui.shell.term_pictures import PICTURES
+
 
 @dataclass(frozen=True)
 class Term:
@@ -169,65 +171,65 @@ TERMS = {
         "One multiplication of the features by a vector.",
         "chapelle2010",
     ),
+    "Feature": Term(
+        r"\bfeatures?\b", "A number that describes a document; a score adds features times weights."
+    ),
+    "Gain": Term(r"\bgains?\b", "What a document of a grade is worth, such as 2^grade − 1."),
+    "Discount": Term(r"\bdiscounts?\b", "Factor of a rank in DCG: smaller further down.", "jarvelin2002"),
+    "Cut-off": Term(r"\bcut-offs?\b", "Number k of documents from the top that a metric counts."),
+    "Tie": Term(
+        r"\b(?:ties|tied|tie|equal scores)\b", "Documents with equal scores: their order needs a rule."
+    ),
+    "Validation": Term(r"\bvalidation\b", "Queries that choose the settings; training does not use them."),
+    "Normalisation": Term(r"\bnormalis(?:ation|ed|es)\b", "Scaling of the features before training."),
+    "Loss": Term(r"\bloss(?:es)?\b", "Penalty of a pair: the smaller its margin, the larger."),
+    "Logistic loss": Term(r"\blogistic\b", "Loss of a pair: log(1 + exp(−margin)), never 0."),
+    "Gradient": Term(r"\bgradients?\b", "Direction in which a function increases fastest."),
+    "Solver": Term(r"\bsolvers?\b", "An algorithm that finds the minimum of the objective."),
+    "Preconditioner": Term(
+        r"\bprecondition(?:er|ed|ing)\b", "An approximate inverse: CG needs fewer iterations with it."
+    ),
+    "Regularisation": Term(
+        r"\bregularis(?:ation|ed)\b", "The term ½‖w‖² of the objective keeps weights small."
+    ),
+    "Frequency": Term(r"\bfrequenc(?:y|ies)\b", "Direction and speed of one cosine.", "rahimi2007"),
+    "Residual": Term(r"\bresiduals?\b", "What an approximation leaves: K − K̃."),
+    "Relative error": Term(
+        r"\brelative errors?\b|\bkernel error\b", "Size of K − K̃ divided by that of K: 0 is exact."
+    ),
+    "Effective dimension": Term(
+        r"\beffective dimension\b", "Number of directions that C lets the kernel use."
+    ),
+    "Nuclear norm": Term(
+        r"\bnuclear norm\b", "Sum of singular values: as a penalty it lowers the rank.", "xu2019"
+    ),
+    "p-value": Term(r"\bp-values?\b", "Chance of a difference this large without a real one."),
+    "Rank correlation": Term(
+        r"\brank correlation\b|\bKendall\b|\bSpearman\b", "Agreement of two orders, from −1 to 1."
+    ),
+    "λ": Term("λ", "Weight of pairs of two grades in training."),
+    "μ": Term("μ", "Weight of the pairs of a query in training."),
+    "LETOR": Term(
+        r"\bLETOR\b", "Public search data with a definition of metrics that many papers use.", "qin2010"
+    ),
+    "Frobenius norm": Term(r"\bFrobenius\b", "Size of a matrix: root of the sum of squares of all entries."),
+    "Baseline": Term(r"\bbaselines?\b", "The model that another one is compared with."),
+    "Seed": Term(r"\bseeds?\b", "Number that fixes all random draws."),
+    "Influence": Term(r"\binfluence\b", "Change of a result when a setting or a query changes."),
 }
 
-PICTURES = {
-    "Query": '<circle cx="15" cy="9" r="6"/><path d="M20 13l8 6"/>',
-    "Document": '<path d="M12 2h12l4 4v12H12zM16 8h8M16 12h8"/>',
-    "Grade": '<path d="M6 18V13M16 18V9M26 18V4" stroke-width="4"/>',
-    "Preference pair": '<path d="M6 5h28M6 15h16"/><path d="M36 15V6m-3 3 3-3 3 3"/>',
-    "Score": '<path d="M2 4h34M2 10h22M2 16h12" stroke-width="3"/>',
-    "RankSVM": (
-        '<path d="M4 17L34 3"/><circle cx="12" cy="6" r="2.5" fill="gray"/><circle cx="26" cy="15" r="2.5"/>'
-    ),
-    "Nyström": '<circle cx="20" cy="10" r="3" fill="gray"/><path d="M4 4l16 6 14-7M6 17l14-7 12 8"/>',
-    "Random Fourier features": '<path d="M1 10C5-4 9-4 13 10s8 14 12 0 8-14 13 0"/>',
-    "Fold": '<path d="M2 6h22v8H2z" fill="gray"/><path d="M24 6h7v8h-7zM31 6h7v8h-7z"/>',
-    "NDCG@k": '<path d="M4 18V2M11 18V8M18 18V11M25 18V13M32 18V14" stroke-width="4"/>',
-    "95 % interval": '<path d="M5 10h30M5 6v8M35 6v8"/><circle cx="20" cy="10" r="2.5" fill="gray"/>',
-    "Paired interval": (
-        '<path d="M5 10h22M5 6v8M27 6v8M34 2v16"/><circle cx="16" cy="10" r="2.5" fill="gray"/>'
-    ),
-    "Margin": (
-        '<path d="M4 12h32M13 5h13m-3-2 3 2-3 2"/>'
-        '<circle cx="10" cy="12" r="3"/><circle cx="29" cy="12" r="3"/>'
-    ),
-    "C": '<path d="M3 16C12 2 22 2 37 5"/><path d="M3 17C14 12 26 11 37 10" stroke-dasharray="3 2"/>',
-    "γ": (
-        '<path d="M2 18C14 18 15 2 20 2s6 16 18 16"/>'
-        '<path d="M2 13C10 9 14 6 20 6s10 3 18 7" stroke-dasharray="3"/>'
-    ),
-    "m": '<path d="M4 4v12M10 4v12M16 4v12M22 4v12M28 4v12M34 4v12" stroke-width="2"/>',
-    "Landmark": (
-        '<circle cx="20" cy="10" r="4" fill="gray"/>'
-        '<circle cx="7" cy="5" r="2"/><circle cx="33" cy="6" r="2"/>'
-    ),
-    "Kernel": '<path d="M2 18C14 18 14 3 20 3s6 15 18 15"/>',
-    "Kernel approximation K̃": '<path d="M6 2h12v16H6zM6 10h12M12 2v16M26 2v16M32 2v16M24 5h10M24 15h10"/>',
-    "Hinge": '<path d="M3 3L24 17H38"/>',
-    "Objective": '<path d="M3 3C9 22 27 22 36 3"/>',
-    "Newton step": (
-        '<path d="M3 2C9 20 27 20 36 2"/><circle cx="8" cy="11" r="2" fill="gray"/><path d="M10 12l9 4"/>'
-    ),
-    "Weights w": '<path d="M4 10h32M9 10V3M17 10v6M25 10V6M32 10v4" stroke-width="2"/>',
-    "Sweep": '<path d="M6 2h28v16H6zM6 7h28M6 12h28M15 2v16M25 2v16"/>',
-    "Duality gap": '<path d="M2 3C12 9 24 9 38 9M2 18C12 12 24 11 38 11"/>',
-    "Spectrum": '<path d="M4 18V2M10 18V9M16 18V14M22 18V16M28 18V17" stroke-width="4"/>',
-    "Dual variable": (
-        '<path d="M8 2h24v16H8zM8 7h24M8 12h24M16 2v16M24 2v16"/><path d="M8 2h8v5H8z" fill="gray"/>'
-    ),
-    "Rank": '<path d="M4 3v14M8 3v14" stroke-width="2"/><path d="M14 6h20M14 10h20" stroke-width="2"/>',
-}
-"""Small pictures of terms, as SVG."""
 LESSONS = {
-    "pairs": ("Preference pair", "RankSVM", "Margin", "Score"),
-    "ndcg": ("NDCG@k", "MeanNDCG", "Grade"),
-    "loss": ("Hinge",),
-    "regularisation": ("Objective", "C"),
-    "newton": ("Newton step",),
+    "pairs": (
+        *("Query", "Document", "Feature", "Score", "Weights w", "Preference pair", "PairAccuracy"),
+        *("RankSVM", "Margin"),
+    ),
+    "ndcg": ("Grade", "Gain", "Discount", "Cut-off", "Tie", "NDCG@k", "MeanNDCG"),
+    "loss": ("Loss", "Hinge", "Logistic loss"),
+    "regularisation": ("Objective", "C", "Regularisation", "Validation", "Flipped grade"),
+    "newton": ("Newton step", "Gradient", "Solver"),
     "kernel": ("Kernel", "γ"),
-    "nystroem": ("Nyström", "Landmark", "Kernel approximation K̃"),
-    "fourier": ("Random Fourier features", "m"),
+    "nystroem": ("Nyström", "Landmark", "Kernel approximation K̃", "Relative error", "Frobenius norm"),
+    "fourier": ("Random Fourier features", "Frequency", "m"),
     "alpha": ("Dual variable", "Rank", "Spectrum", "Energy"),
 }
 """Terms that each lesson explains."""
@@ -268,25 +270,28 @@ def glossary() -> str:
 
 
 def _entry(name: str, term: Term) -> str:
-    picture = _image(PICTURES[name]) if name in PICTURES else ""
     paper = f" ({term.paper})" if term.paper else ""
     lesson = _LESSON_OF.get(name)
     link = f' <a href="lessons?lesson={lesson}" target="_self">Lesson</a>' if lesson else ""
     also = ' data-also="gamma"' if name == "γ" else ""
+    picture = f'<img alt="" src="{_picture(name)}">' if name in TERMS else ""
     return f'<p class="entry"{also}>{picture}<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}</p>'
 
 
-def _image(drawn: str) -> str:
-    """Return a picture as HTML: Streamlit removes SVG from HTML, but keeps images."""
-    return f'<img alt="" src="data:image/svg+xml,{quote(_PICTURE.format(drawn))}">'
+def _picture(name: str) -> str:
+    """Return the address of a term's picture: Streamlit removes SVG from HTML, but keeps images."""
+    return f"data:image/svg+xml,{quote(_PICTURE.format(PICTURES[name]))}"
 
 
 def terms_in(text: str) -> str | None:
     """Return the terms used in a text, a sentence each, as Markdown; None without any."""
     seen = {name: term for name, term in TERMS.items() if term.seen and re.search(term.seen, text)}
-    return (
-        "\n\n".join(f"**{name}**: {term.meaning}{lesson_link(name)}" for name, term in seen.items()) or None
-    )
+    return "\n\n".join(explained(name) for name in seen) or None
+
+
+def explained(name: str) -> str:
+    """Return a term's picture, sentence and lesson as Markdown."""
+    return f"![]({_picture(name)}) **{name}**: {TERMS[name].meaning}{lesson_link(name)}"
 
 
 def lesson_link(name: str) -> str:
@@ -300,10 +305,10 @@ def papers_in(text: str) -> str:
 
 
 def meaning(name: str) -> str | None:
-    """Return the sentence on a term, or on a measure at a cut-off ("NDCG@10"), if there is one."""
+    """Explain a term, or a measure at a cut-off ("NDCG@10"), as Markdown; None if there is no such term."""
     measure, at, _ = name.partition("@")
-    found = TERMS.get(f"{measure}@k" if at else name)
-    return found.meaning if found else None
+    known = f"{measure}@k" if at else name
+    return explained(known) if known in TERMS else None
 
 
 def show_glossary() -> None:
@@ -311,7 +316,10 @@ def show_glossary() -> None:
     st.html(_GLOSSARY.format(glossary()), width="content")
 
 
-_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" fill="none" stroke="gray">{}</svg>'
+_PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20" viewBox="0 0 40 20" '
+    'fill="none" stroke="gray">{}</svg>'
+)
 _GLOSSARY = (
     '<details class="glossary"><summary>Terms</summary><div>'
     '<input type="search" placeholder="Search" aria-label="Search terms">{}'

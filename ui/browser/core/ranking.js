@@ -86,25 +86,39 @@ function curvature(margins, { features, m, y, C, loss, pairs: { winner, loser } 
   return H;
 }
 
-// Return R Φ, skipping the zeros of R: it has one block for each query.
+// Return R Φ, four entries of R at a time, skipping its zeros: it has one block for each query.
 function sparseProduct(R, n, features, m) {
-  const out = new Float64Array(n * m);
+  const out = new Float64Array(n * m), from = new Int32Array(n + 3), factors = new Float64Array(n + 3);
   for (let i = 0; i < n; i++) {
+    let count = 0;
     for (let j = 0; j < n; j++) {
-      const factor = R[i * n + j];
-      if (factor === 0) continue;
-      for (let a = 0, p = i * m, q = j * m; a < m; a++) out[p++] += factor * features[q++];
+      if (R[i * n + j] === 0) continue;
+      factors[count] = R[i * n + j];
+      from[count++] = j * m;
+    }
+    factors.fill(0, count, count + 3);
+    for (let k = 0; k < count; k += 4) {
+      const r0 = factors[k], r1 = factors[k + 1], r2 = factors[k + 2], r3 = factors[k + 3];
+      for (let a = 0, p = i * m, q0 = from[k], q1 = from[k + 1], q2 = from[k + 2], q3 = from[k + 3]; a < m; a++) {
+        out[p++] += r0 * features[q0++] + r1 * features[q1++] + r2 * features[q2++] + r3 * features[q3++];
+      }
     }
   }
   return out;
 }
 
-// Add φ_i b_iᵀ, below the diagonal, of four documents at a time: a quarter of the writes.
+// Add φ_i b_iᵀ, below the diagonal, of four documents and two rows at a time: fewer reads and writes.
 function addFour(H, features, B, m, i) {
-  for (let a = 0; a < m; a++) {
-    const p = i * m + a, v0 = features[p], v1 = features[p + m], v2 = features[p + 2 * m], v3 = features[p + 3 * m];
-    for (let b = 0, q = i * m, h = a * m; b <= a; b++, q++, h++) {
-      H[h] += v0 * B[q] + v1 * B[q + m] + v2 * B[q + 2 * m] + v3 * B[q + 3 * m];
+  const p0 = i * m, p1 = p0 + m, p2 = p1 + m, p3 = p2 + m;
+  for (let a = 0; a < m; a += 2) {
+    const next = Math.min(a + 1, m - 1), two = next > a ? 1 : 0, row = a * m, below = next * m;
+    const u0 = features[p0 + a], u1 = features[p1 + a], u2 = features[p2 + a], u3 = features[p3 + a];
+    const v0 = two * features[p0 + next], v1 = two * features[p1 + next];
+    const v2 = two * features[p2 + next], v3 = two * features[p3 + next];
+    for (let b = 0; b <= next; b++) {
+      const b0 = B[p0 + b], b1 = B[p1 + b], b2 = B[p2 + b], b3 = B[p3 + b];
+      H[row + b] += u0 * b0 + u1 * b1 + u2 * b2 + u3 * b3;
+      H[below + b] += v0 * b0 + v1 * b1 + v2 * b2 + v3 * b3;
     }
   }
 }
@@ -181,7 +195,8 @@ function newton(problem, w, tolerance, steps) {
 }
 
 function rowOf({ w, value, gradient, margins }, { loss }) {
-  const active = margins.reduce((count, t) => count + (loss.second(t) !== 0), 0);
+  let active = 0;
+  for (let k = 0; k < margins.length; k++) active += loss.second(margins[k]) !== 0;
   return { weights: w, objective: value, gradientNorm: Math.sqrt(dot(gradient, gradient)), decrement: NaN, step: 0,
     active };
 }

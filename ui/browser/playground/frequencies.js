@@ -1,6 +1,6 @@
 // Frequencies ω of the random Fourier map as points to drag, in units of √(2γ); larger points have larger weights.
 
-import { made, shape } from "../shell/elements.js";
+import { made, shape, write } from "../shell/elements.js";
 import { nearest } from "./geometry.js";
 
 const SIZE = 100, NEAR = 12, STEP = 0.05; // of the picture; a pointer's reach; a step of an arrow key
@@ -28,18 +28,18 @@ export class Frequencies {
     this.svg.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // Show frequencies {number, x, y} with their weights.
+  // Show frequencies {number, x, y} with their weights, and with names if these are given.
   show(list, weights, colour, caption, names) {
     this.list = list;
-    this.caption.textContent = caption;
+    if (this.caption.textContent !== caption) this.caption.textContent = caption;
     const largest = Math.max(...weights.map(Math.abs)) || 1, scale = SIZE / this.far;
     while (this.points.length > list.length) this.points.pop().remove();
     list.forEach((one, k) => {
-      const point = this.points[k] ?? this.add(k), label = names(one, weights[k]);
-      point.setAttribute("transform", `translate(${scale * one.x} ${-scale * one.y})`);
-      point.firstChild.setAttribute("r", 2.5 + 5.5 * Math.abs(weights[k]) / largest);
-      point.firstChild.setAttribute("fill", colour);
-      if (point.getAttribute("aria-label") !== label) point.setAttribute("aria-label", label);
+      const point = this.points[k] ?? this.add(k), radius = 2.5 + 5.5 * Math.abs(weights[k]) / largest;
+      write(point, "transform", `translate(${scale * one.x} ${-scale * one.y})`);
+      write(point.firstChild, "r", radius.toFixed(1));
+      write(point.firstChild, "fill", colour);
+      if (names) write(point, "aria-label", names(one, weights[k]));
     });
   }
 

@@ -26,13 +26,24 @@ function ptrOf(documents) {
   return [...ptr, documents.length];
 }
 
-let ranks = {}; // of the last seed: drawing them takes as long as a tenth of the training
+// Return `make`, which keeps its last result: a drag asks for the same random numbers and pairs at every frame.
+function kept(make) {
+  let last = null, made = null;
+  return (...asked) => {
+    const key = asked.join(" ");
+    if (key !== last) [last, made] = [key, make(...asked)];
+    return made;
+  };
+}
+
+const ranksOf = kept((seed) => random(seed).permutation(NUMBERS));
+const wavesOf = kept((seed, m) => drawFrequencies(random(seed), 2, m, 0.5));
+const pairsOf = kept(pairs);
 
 // Draw landmarks among different documents: those with the smallest random numbers, so the others stay where
 // they are when a document comes or goes.
 export function landmarksOf({ documents, settings: { m, seed }, moved }) {
-  if (ranks.seed !== seed) ranks = { seed, of: random(seed).permutation(NUMBERS) };
-  const rank = ranks.of, seen = new Set();
+  const rank = ranksOf(seed), seen = new Set();
   const different = [...documents].sort((a, b) => rank[a.id] - rank[b.id])
     .filter(({ x, y }) => !seen.has(`${x} ${y}`) && seen.add(`${x} ${y}`));
   return different.slice(0, m).map(({ x, y }, number) => ({ number, x, y, ...moved.get(number) }));
@@ -40,7 +51,7 @@ export function landmarksOf({ documents, settings: { m, seed }, moved }) {
 
 // Return frequencies in units of √(2γ), and phases.
 export function frequenciesOf({ settings: { m, seed }, turned }) {
-  const { omega, phase } = drawFrequencies(random(seed), 2, m, 0.5);
+  const { omega, phase } = wavesOf(seed, m);
   return Array.from(phase, (b, number) => ({
     number, x: omega[number], y: omega[m + number], phase: b, ...turned.get(number),
   }));
@@ -68,7 +79,7 @@ function padded(weights, m) {
 export function trained(world, start = null) {
   const { documents, settings: { C, loss } } = world, y = documents.map((one) => one.grade), ptr = ptrOf(documents);
   const map = MAPS[world.settings.map](world), features = map.transform(places(documents)), tol = start ? LIVE : RESTED;
-  const problem = { features, m: map.m, y, ptr, C, loss: LOSSES[loss], pairs: pairs(y, ptr) };
+  const problem = { features, m: map.m, y, ptr, C, loss: LOSSES[loss], pairs: pairsOf(y, ptr) };
   const tolerance = problem.loss.byContinuation ? GAPS[tol] : tol;
   const found = fit(problem, { start: start && padded(start, map.m), tolerance });
   return { map, features, pairs: problem.pairs, weights: found.weights, path: found.trace };

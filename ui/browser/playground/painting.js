@@ -146,7 +146,7 @@ export class Painted {
     this.frequencies.element.hidden = !(this.model && this.waves.length);
     if (!this.frequencies.element.hidden) {
       this.frequencies.show(this.waves, this.model.map.coefficients(this.weights), colours.method, words.frequencies,
-        nameOfFrequency);
+        this.drag?.moved ? null : nameOfFrequency); // names wait for the end of a drag
     }
     this.kernels.element.hidden = !this.similar;
     const changed = this.restyled ? NAMES : this.fresh;

@@ -1,0 +1,81 @@
+"""Every lesson on a phone, by touch alone: predict with a finger, see the gap, and drag in free play."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tools.browser import Server, open_page
+from ui.learn.lessons import order, texts
+
+WORDS = texts("frame")
+Place = tuple[float, float]
+MIDDLE, ACROSS = (0.5, 0.5), ((0.1, 0.3), (0.4, 0.7), (0.9, 0.6))
+PREDICTED: dict[str, Sequence[tuple[str, Sequence[Place]]]] = {
+    "pairs": [("[aria-pressed]", [MIDDLE])],
+    "ndcg": [(f"[data-grip=guess{k}]", [MIDDLE, (4, 0.5)]) for k in range(2)],
+    "loss": [("[data-grip='sketch area']", ACROSS)],
+    "regularisation": [("[data-grip='sketch area']", ACROSS)],
+    "newton": [("[data-grip=area]", [MIDDLE, (0.6, 0.4)])],
+    "kernel": [("[data-grip=pad]", ACROSS)],
+    "nystroem": [(f"[data-grip=doc{k}]", [MIDDLE]) for k in (2, 15, 30)],
+    "fourier": [("[data-grip='guess track']", [(0.2, 0.5), (0.7, 0.5)])],
+    "alpha": [("[data-grip='guess track']", [(0.2, 0.5), (0.7, 0.5)])],
+}
+"""What a finger touches in the figure of each lesson, and its way in shares of that element."""
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
+    yield context.new_page()
+    context.close()
+
+
+def drawn(page: Page, selector: str, way: Sequence[Place]) -> None:
+    """Move a finger over an element of the figure; one place is a tap."""
+    found = page.locator(f".lesson .figure {selector}").first
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    assert box is not None
+    points = [{"x": box["x"] + u * box["width"], "y": box["y"] + v * box["height"]} for u, v in way]
+    points += [] if len(points) == 1 else [points[-1]]
+    session = page.context.new_cdp_session(page)
+    for k, point in enumerate(points):
+        kind = "touchMove" if k else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    session.detach()
+
+
+def state_of(figure: Locator) -> str:
+    """Return where everything in a figure is."""
+    return str(figure.locator("svg.marks").evaluate("one => one.innerHTML"))
+
+
+@pytest.mark.parametrize("name", order())
+def test_a_lesson_is_walked_by_touch(name: str, server: Server, phone: Page) -> None:
+    open_page(phone, f"{server.url}/lessons?lesson={name}")
+    figure, ways = phone.locator(".lesson .figure"), phone.locator(".lesson .ways")
+    ways.get_by_role("button", name=WORDS["next"], exact=True).tap()
+    commit = ways.get_by_role("button", name=WORDS["commit"])
+    expect(commit).to_have_attribute("aria-disabled", "true")
+    for selector, way in PREDICTED[name]:
+        drawn(phone, selector, way)
+    expect(commit).to_have_attribute("aria-disabled", "false")
+    commit.tap()
+    expect(phone.locator(".lesson .gap strong")).to_have_text(re.compile(r"\d"))
+    for _ in range(2):
+        ways.get_by_role("button", name=WORDS["next"], exact=True).tap()
+    expect(phone.locator(".lesson .steps [aria-current=step]")).to_contain_text("5")
+    held = figure.locator(".grip.drags").last
+    grip = held.get_attribute("data-grip")
+    before = state_of(figure)
+    drawn(phone, f"[data-grip='{grip}']", [MIDDLE, (0.9, 0.3), (1.4, -0.4)])
+    assert state_of(figure) != before
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 400
