@@ -358,6 +358,7 @@ class Visitor:
             max_size=None,
             proxy=None,
             open_timeout=60,
+            ping_interval=None,  # as browsers: they send none, and wait for a late server
             local_addr=self._from,
         )
         self._spawn(self._listen(self._socket))

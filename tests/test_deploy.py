@@ -157,3 +157,5 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     verify = ["systemd-analyze", "verify", str(tmp_path / "rankviz@8501.service")]
     verified = subprocess.run(verify, capture_output=True, text=True, check=False)
     assert (verified.returncode, verified.stderr) == (0, "")
+    exposed = ["systemd-analyze", "security", "--offline=yes", "--threshold=17", verify[-1]]  # of 100
+    assert subprocess.run(exposed, capture_output=True, check=False).returncode == 0

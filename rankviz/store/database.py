@@ -184,11 +184,13 @@ class Database:
         """
         if time.monotonic() < self._away_until:
             raise StoreOutOfReach(self._away)
-        if self._log is not None and self._log.exists():
-            self._logged = True
-        elif self._logged:  # it was removed: what follows would be written into a file without a name
-            self._logged = False
-            self._close_connections()
+        if self.file is not None and self._log is not None:
+            if self._log.exists() and self.file.exists():
+                self._logged = True
+            elif self._logged:  # one was moved away: what follows would be written into a file without a name
+                self._close_connections()
+                self.notice = prepare(self.engine, self.file) or self.notice
+                self._logged = False
         try:
             return self.engine.connect()
         except Exception as error:
@@ -238,12 +240,18 @@ class Database:
 
         The whole file is read: about a second for each gigabyte.
         """
-        if self.file is not None and not self._sound():
-            why, remedy = _SQLITE["SQLITE_CORRUPT"]
-            self.notice = f"The database of runs is not sound: {why}. Who runs the app can {remedy}."
-            LOG.error(self.notice)
-            return self.notice
+        unsound = self.file is not None and not self._sound()
+        self.notice = self.notice.replace(UNSOUND, "").strip()  # a copy may have been put back
+        if unsound:
+            LOG.error(UNSOUND)
+            self.notice = f"{self.notice} {UNSOUND}".strip()
+            return UNSOUND
         return self.mend()
+
+    @property
+    def unsound(self) -> bool:
+        """True if the latest check found that the file is not sound."""
+        return UNSOUND in self.notice
 
     def _sound(self) -> bool:
         with self.reading() as connection:
@@ -314,6 +322,7 @@ _SQLITE = {
     "SQLITE_IOERR_WRITE": ("its disk cannot be written to", _SPACE),
 }
 """SQLite error name -> its cause in words, and the remedy."""
+UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])
 
 
 def _parsed(text: str) -> URL:

@@ -113,7 +113,7 @@ class Queue:
         with self._database.writing() as connection:
             reclaim(connection)
             patient = leased_here(connection, place)[1] < at_once
-            while (found := _next_family(connection, place, patient)) is not None:
+            while (found := next_family(connection, place, patient)) is not None:
                 now = time.time()
                 taken = connection.execute(
                     update(families)
@@ -129,7 +129,7 @@ class Queue:
         if not lease.background:
             return False
         with self._database.reading() as connection:
-            found = _next_family(connection, lease.place)
+            found = next_family(connection, lease.place)
         return found is not None and not found.background and time.time() - found.waits > WAIT_SECONDS
 
     def has_waiting(self, place: str = HERE) -> bool:
@@ -237,12 +237,12 @@ def format_process(process: ProcessId) -> str:
 
 
 def _has_waiting(connection: Connection, place: str) -> bool:
-    return _next_family(connection, place) is not None or any(
+    return next_family(connection, place) is not None or any(
         map(has_ended, connection.execute(leased_families()))
     )
 
 
-def _next_family(connection: Connection, place: str, patient: bool = True) -> Row[Any] | None:
+def next_family(connection: Connection, place: str, patient: bool = True) -> Row[Any] | None:
     """Return the longest waiting family of the place's address and visitor with the fewest leased families.
 
     At equal counts awaited families go before background ones, which are left out unless `patient`. The row
@@ -254,15 +254,16 @@ def _next_family(connection: Connection, place: str, patient: bool = True) -> Ro
         .where(families.c.worker.is_not(None), studies.c.place == place)
     ).all()
     by_owner, by_address = Counter(row.owner for row in held), Counter(row.address for row in held)
-    asked = (
+    chosen = (
         select(studies.c.id, studies.c.owner, studies.c.address, studies.c.roots, studies.c.threads)
         .add_columns(studies.c.background, studies.c.seconds, studies.c.worked, studies.c.place)
-        .add_columns(families.c.id.label("family"), families.c.waits)
-        .select_from(studies)
-        .join(families, families.c.id == _longest_waiting())
+        .add_columns(_longest_waiting().label("family"))
         .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None), studies.c.place == place)
         .where(true() if patient else ~studies.c.background)
+        .cte("chosen")
+        .prefix_with("MATERIALIZED", dialect="postgresql")  # else it looks twice for each study's family
     )
+    asked = select(chosen, families.c.waits).join(families, families.c.id == chosen.c.family)
 
     def turn(row: Row[Any]) -> tuple[Any, ...]:
         shares = by_address[row.address], by_owner[row.owner]
@@ -295,7 +296,7 @@ def parse_roots(text: str) -> tuple[str, ...]:
 
 
 def _lease_family(connection: Connection, study: Row[Any], worker: str) -> LeasedFamily:
-    """Lease the queued runs of a family, as `_next_family` found it."""
+    """Lease the queued runs of a family, as `next_family` found it."""
     family = study.family
     own = select(members.c.run).where(members.c.family == family)
     connection.execute(

@@ -77,7 +77,12 @@ families = sa.Table(
         "progress", sa.Text, nullable=False, default="", info={"json": dict}, doc="the latest report, as JSON"
     ),
     sa.Index("ix_families_study", "study", "done", "waits"),
-    sa.Index("ix_families_worker", "worker"),
+    sa.Index(
+        "ix_families_worker",
+        "worker",  # leased families alone: PostgreSQL would look for waiting ones by it
+        postgresql_where=sa.text("worker IS NOT NULL"),
+        sqlite_where=sa.text("worker IS NOT NULL"),
+    ),
 )
 
 runs = sa.Table(

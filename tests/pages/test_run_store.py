@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest_pages import figures
@@ -15,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec
 from rankviz.datasets import load_demo
 from rankviz.store import StoreOutOfReach, Study
+from rankviz.store.database import UNSOUND
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.tables import records
 from ui.shell.visitors import COOKIE
@@ -68,6 +70,20 @@ def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) ->
     studies.resume(study, "me")
     run_store.continue_sweeps()
     assert len(started) == 1
+
+
+def test_a_store_that_is_not_sound_is_checked_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, purges = [1e6], list[object]()
+    monkeypatch.setattr(run_store, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(run_store, "purge", purges.append)
+    monkeypatch.setattr(run_store, "_check", lambda _: None)
+    database = run_store.run_store().database
+    for notice, number in (("", 1), (UNSOUND, 4), ("", 5)):
+        database.notice = notice
+        for _ in range(3):
+            run_store.continue_sweeps()
+            now[0] += run_store.UNSOUND_SECONDS
+        assert len(purges) == number
 
 
 def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[..., AppTest]) -> None:

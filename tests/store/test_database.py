@@ -155,18 +155,39 @@ def test_a_removed_log_loses_no_run(tmp_path: Path, made: dict[RunSpec, RunRecor
     store.close()
 
 
+@pytest.mark.parametrize("moved", [["", "-wal", "-shm"], [""]])
+def test_a_new_file_begins_when_the_old_one_is_moved_away(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], moved: list[str]
+) -> None:
+    file = tmp_path / "runs.sqlite"
+    store, (first, second, *_) = RunStore(file), made.values()
+    store.records.keep([first], "me")
+    for ending in moved:
+        file.with_name(file.name + ending).rename(tmp_path / f"old{ending}")
+    store.records.keep([second], "me")
+    again = RunStore(file)
+    assert list(again.listing.seen_by("me").index) == [second.spec.hash]
+    again.close()
+    store.close()
+
+
 def test_pages_of_zeros_are_noticed(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
     store = RunStore(tmp_path / "runs.sqlite")
     store.records.keep(list(made.values()), "me")
     assert store.database.check() == ""
     store.close()
-    content = bytearray((tmp_path / "runs.sqlite").read_bytes())
-    content[-4096:] = bytes(4096)  # a page of records, which listings never read
-    (tmp_path / "runs.sqlite").write_bytes(content)
+    copy = (tmp_path / "runs.sqlite").read_bytes()
+    # a page of records, which listings never read
+    (tmp_path / "runs.sqlite").write_bytes(copy[:-4096] + bytes(4096))
     damaged = RunStore(tmp_path / "runs.sqlite")
     assert len(damaged.listing.seen_by("me")) == len(made)
     assert "the file is damaged" in damaged.database.check()
     assert "the file is damaged" in damaged.database.notice
+    assert damaged.database.unsound
+    damaged.close()
+    (tmp_path / "runs.sqlite").write_bytes(copy)
+    assert damaged.database.check() == damaged.database.notice == ""
+    assert not damaged.database.unsound
     damaged.close()
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from conftest_store import BOTH, GRID, end_of_lease, save_all, states, take_lease
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
+from rankviz.store.queue import next_family
+from rankviz.store.study import HERE
 from rankviz.store.tables import studies, workers
 
 pytestmark = BOTH
@@ -220,6 +222,21 @@ def test_addresses_take_turns_before_visitors(store: RunStore, specs: list[RunSp
     store.studies.submit(Study("honest", "mine", address="another place"), [specs[4]])
     owners = [take_lease(store, f"w{number}").owner for number in range(3)]
     assert owners == ["made up 0", "honest", "made up 1"]
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
+def test_a_choice_among_many_studies_reads_each_once(store: RunStore, base: RunSpec) -> None:
+    """PostgreSQL knows nothing of new tables: it must not read all waiting families for each study."""
+    waiting = 150
+    for number in range(waiting):
+        store.studies.submit(Study(f"visitor {number}", "one"), [base.but(seed=number)])
+    read = text("SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables")
+    with store.database.reading() as connection:
+        connection.execute(text("SET enable_seqscan = off"))  # which is right for tables as small as these
+        before = connection.execute(read).scalar_one()
+        assert next_family(connection, HERE) is not None
+        rows = connection.execute(read).scalar_one() - before
+    assert waiting <= rows <= 10 * waiting
 
 
 @pytest.mark.parametrize(("roots", "design"), [("7", "["), ("", "[1]"), ("{", "null")])

@@ -29,7 +29,9 @@ full."""
 TOGETHER = 100
 """Number of records written together."""
 PURGE_SECONDS = 6 * 3600.0
-"""Seconds between purges of runs that were deleted long ago."""
+"""Seconds between purges of runs that were deleted long ago, and between checks of the file."""
+UNSOUND_SECONDS = 60.0
+"""Seconds between checks of a file that was not sound: a copy may have been put back."""
 MOST_SEEN = 100_000
 """Largest number of records remembered as handed over."""
 
@@ -74,7 +76,8 @@ def continue_sweeps() -> None:
     Also purge runs that were deleted long ago.
     """
     with suppress(StoreError):
-        purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
+        every = UNSOUND_SECONDS if run_store().database.unsound else PURGE_SECONDS
+        purge_now_and_then(int(time.monotonic() / every))
         workers().maintain()
 
 
