@@ -31,7 +31,7 @@ with errors_as_sentences():
         end_page()
     with row:
         part = part_shown(*what.every)
-    models, note = on_common_folds(opened(what, part))
+    models, note = on_common_folds(opened(what, part, controls.own_metric()))
     if note:
         st.caption(escaped(note))
     about.caption(words.about(models, part), width="content")

@@ -283,9 +283,15 @@ def _add_compare(parser: ArgumentParser) -> None:
     _add_named_runs(parser)
     parser.add_argument("--baseline", metavar="RUN", help="what others are compared with; default the first")
     parser.add_argument(
-        "--metric", action="append", default=[], help="may be repeated; default NDCG@10 and MAP"
+        "--metric",
+        action="append",
+        default=[],
+        help="may be repeated, also own gains: 'nDCG(gains={1: 1, 2: 9})@10'; default NDCG@10 and MAP",
     )
     parser.add_argument("--part", default="test", help="train, vali or test; default test")
+    parser.add_argument(
+        "--data-dir", action="append", default=[], metavar="FOLDER", help="for metrics that runs do not have"
+    )
     parser.add_argument("--format", default="text", help="text, markdown, latex or csv")
 
 

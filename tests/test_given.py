@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankviz import Fold, RankingData, RunRecord, RunSpec, compare, evaluate, execute, figures
+from rankviz import Fold, RankingData, RunRecord, RunSpec, compare, evaluate, execute, figures, measure
 from rankviz.analysis.contestants import Matched, contestants
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_fold, score_files
@@ -347,3 +347,27 @@ def test_figures_take_plain_arrays() -> None:
     two = figures({"a": SCORES, "b": -SCORES}, TEST)
     assert list(two) == ["ndcg", "precision", "metrics", "differences"]
     assert len(two["ndcg"].data) == 2
+
+
+def test_equal_scores_of_a_given_system_are_told() -> None:
+    same = np.zeros(TEST.n_documents)
+    found = compare({"mine": SCORES, "constant": same}, TEST, ["NDCG@1"])
+    by_order = evaluate(same, TEST, at=[1]).mean["NDCG@1"]
+    assert any(f"in the order of the file NDCG@1 would be {by_order:.3f}" in text for text in found.notes)
+    mean = evaluate(same, TEST, at=[1], ties="mean").mean["NDCG@1"]
+    standings = found.standings.set_index(["label", "metric"])["mean"]
+    assert standings["constant", "NDCG@1"] == pytest.approx(mean)
+
+
+def test_own_gains_are_compared() -> None:
+    same = np.zeros(TEST.n_documents)
+    own = "nDCG(gains={0: 0, 1: 1, 2: 9})@5"
+    found = compare({"mine": SCORES, "constant": same}, TEST, ["nDCG(gains={1: 1, 2: 9})@5"])
+    standings = found.standings.set_index(["label", "metric"])["mean"]
+    for label, scores in {"mine": SCORES, "constant": same}.items():
+        assert standings[label, own] == pytest.approx(measure(own).mean(scores, TEST))
+    assert any(f"{own} would be" in text for text in found.notes)
+    with pytest.raises(SettingError, match="cannot be read"):
+        compare({"mine": SCORES, "constant": same}, TEST, ["nDCG(gain=)@5"])
+    with pytest.raises(SettingError, match="less MeanRank is better"):
+        compare({"mine": SCORES, "constant": same}, TEST, ["MeanRank"])

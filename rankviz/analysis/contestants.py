@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -15,7 +15,9 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.datasets.samples import SETTINGS
-from rankviz.metrics.evaluation import ties_in_words
+from rankviz.datasets.types import RankingData
+from rankviz.metrics.evaluation import ROUNDING, evaluate, ties_in_words
+from rankviz.metrics.measures import measure
 from rankviz.metrics.paired_tests import mean_over_seeds
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import describe, look_of, short_labels
@@ -69,6 +71,26 @@ class Run:
         own = [s.format(self.spec.get(s.name)) for s in self.spec.declared().values() if s.draws]
         sample = [s.format(getattr(self.spec.sample, s.name)) for s in SETTINGS if s.draws]
         return ", ".join((*own, *sample) if self.spec.sample.drawn else own)
+
+
+def with_measures(
+    record: RunRecord, part: str, names: Iterable[str], data: Callable[[], RankingData]
+) -> RunRecord:
+    """Return a record with further metrics of a part, such as own gains, from its scores."""
+    for name in names:
+        if part in record.metrics and name not in record.metrics[part]:
+            own = measure(name)
+            found, by_order = (
+                evaluate(record.scores[part], data(), own.definition, ties=ties, measures=[own.name])
+                .per_query[own.name]
+                .rename(name)
+                for ties in (None, "order")
+            )
+            more = {name: by_order.mean()} if abs(by_order.mean() - found.mean()) > ROUNDING else {}
+            metrics = record.metrics | {part: record.metrics[part].assign(**{name: found})}
+            told = record.by_order | {part: record.by_order.get(part, {}) | more}
+            record = replace(record, metrics=metrics, by_order=told)
+    return record
 
 
 @dataclass(frozen=True, eq=False)

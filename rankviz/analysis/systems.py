@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from rankviz.analysis.comparison import Comparison
 from rankviz.analysis.comparison import compare as compare_contestants
-from rankviz.analysis.contestants import Contestant, Run
+from rankviz.analysis.contestants import Contestant, Run, with_measures
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.evaluation import matched
+from rankviz.metrics.measures import column_named
 from rankviz.runs.given import record_of, system_named
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -37,7 +38,8 @@ def compare(
 
     `scores` has an array (n,) for each label, and `data` the documents: a `RankingData`, or grades (n,) with
     their query ids `qid`. For several folds `data` has a `RankingData` by fold, and `scores` arrays by label
-    and fold. `baseline` is a label, by default the first. Raises `DataError` for scores that do not fit, and
+    and fold. `metrics` may have own gains, as in "nDCG(gains={1: 1, 2: 9})@10". `baseline` is a label, by
+    default the first. Raises `DataError` for scores that do not fit, and
     `SettingError` for fewer than two systems or an unknown label.
 
     Examples
@@ -50,9 +52,10 @@ def compare(
     >>> found.deltas[["label", "metric", "queries"]].values.tolist()
     [['other', 'MAP', 40]]
     """
+    metrics = [column_named(metric) for metric in metrics]
     found = [
         Contestant(label, tuple(Run.of(record, PART) for record in records))
-        for label, records in records_by_label(scores, data, qid).items()
+        for label, records in records_by_label(scores, data, qid, metrics).items()
     ]
     if baseline:
         one_of("baseline", baseline, scores)
@@ -60,7 +63,10 @@ def compare(
 
 
 def records_by_label(
-    scores: Systems, data: RankingData | ArrayLike | Mapping[str, RankingData], qid: ArrayLike | None
+    scores: Systems,
+    data: RankingData | ArrayLike | Mapping[str, RankingData],
+    qid: ArrayLike | None,
+    metrics: Sequence[str] = (),
 ) -> dict[str, list[RunRecord]]:
     """Return a run for each system and fold; raises as `compare`."""
     if not isinstance(scores, Mapping) or not scores:
@@ -74,8 +80,9 @@ def records_by_label(
             raise SettingError(f"{label} has scores of {named[0]}, but the data are of {named[1]}")
         own = {fold: matched(by_fold[fold], places[fold], qid) for fold in places}
         system = system_named(str(label), {fold: values for fold, (_, values) in own.items()})
-        found[str(label)] = [
-            record_of(RunSpec("data", fold, method="given", system=system), {PART: part}, {PART: values})
-            for fold, (part, values) in own.items()
-        ]
+        found[str(label)] = []
+        for fold, (part, values) in own.items():
+            spec = RunSpec("data", fold, method="given", system=system)
+            record = record_of(spec, {PART: part}, {PART: values})
+            found[str(label)].append(with_measures(record, PART, metrics, lambda part=part: part))  # type: ignore[misc]
     return found

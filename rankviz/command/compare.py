@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from rankviz.analysis.comparison import Comparison, compare
-from rankviz.analysis.contestants import Contestant, Run, contestants
+from rankviz.analysis.contestants import Contestant, Run, contestants, with_measures
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, table_of_tests
 from rankviz.command.output import note, print_json, print_table, print_text, rows
 from rankviz.command.runs import named_runs, one_run
+from rankviz.command.values import chosen_roots
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
-from rankviz.metrics.formulas import canonical
+from rankviz.metrics.measures import column_named
+from rankviz.runs.record import RunRecord
+from rankviz.runs.run import open_named
 from rankviz.store import RunStore
 from rankviz.store.study import IMPORTED
 
@@ -34,16 +37,15 @@ def run(chosen: Namespace) -> int:
         table = store.listing.every()
         baseline = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
         digests = list(dict.fromkeys([*digests, baseline]))
-        given = [_run(store, digest, str(table.loc[digest, "state"]), chosen.part) for digest in digests]
+        metrics = [*map(column_named, chosen.metric)] or list(METRICS)
+        given = [_run(store, one, str(table.loc[one, "state"]), metrics, chosen) for one in digests]
     there = [one for one in given if one is not None]
     if len(there) < len(given):
         note(f"{len(given) - len(there)} of {len(given)} runs have no record and are left out.")
     found = contestants(there, chosen.part)
     if len(found) < 2:
         raise SettingError("these runs are of one model: name runs of at least two models")
-    result = compare(
-        found, [*map(canonical, chosen.metric)] or METRICS, _contestant_with(found, baseline).label
-    )
+    result = compare(found, metrics, _contestant_with(found, baseline).label)
     if chosen.json:
         print_json(
             {
@@ -75,9 +77,14 @@ def _contestant_with(found: Sequence[Contestant], key: str) -> Contestant:
     raise SettingError(f"run {key} has no record, so it cannot be the baseline: name another one")
 
 
-def _run(store: RunStore, digest: str, state: str, part: str) -> Run | None:
+def _run(store: RunStore, digest: str, state: str, metrics: Sequence[str], chosen: Namespace) -> Run | None:
     """Return the data of a run to compare, None if it has no record."""
     if state == IMPORTED:
-        return Run.of(store.imports.opened(digest), part, digest)
-    record = next(iter(store.records.find(store.listing.specs([digest])).values()), None)
-    return None if record is None else Run.of(record, part)
+        record: RunRecord | None = store.imports.opened(digest)
+    else:
+        record = next(iter(store.records.find(store.listing.specs([digest])).values()), None)
+    if record is None:
+        return None
+    spec, roots = record.spec, [str(root) for root in chosen_roots(chosen)]
+    more = with_measures(record, chosen.part, metrics, lambda: open_named(spec, roots).parts[chosen.part])
+    return Run.of(more, chosen.part, digest if state == IMPORTED else "")

@@ -15,6 +15,7 @@ from rankviz.common.files import write_whole
 from rankviz.common.numbers import counted
 from rankviz.common.settings import one_of
 from rankviz.datasets.folds import PARTS
+from rankviz.metrics.formulas import canonical
 from rankviz.runs.given import WRITERS
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.run import open_named
@@ -82,7 +83,8 @@ def _list_runs(store: RunStore, chosen: Namespace) -> None:
     if table.empty:
         print_text("No such runs: `rankviz train` makes one.")
         return
-    metrics = [_column(table, name) for name in chosen.metric] or [name for name in METRICS if name in table]
+    asked = [_column(table, _metric(name)) for name in chosen.metric]
+    metrics = asked or [name for name in METRICS if name in table]
     table = table.assign(state=table["state"].replace(IMPORTED, NOT_MADE_HERE))
     print_table(table[[*_differing(table), *metrics]])
     if len(table) < total:
@@ -95,6 +97,12 @@ def _filtered(table: pd.DataFrame, where: list[str], data: str | None) -> pd.Dat
         column, value = table[_column(table, name)], parse_number(text)
         table = table[(column == text) | (False if value is None else column == value)]
     return table
+
+
+def _metric(name: str) -> str:
+    """Return the column of a metric by one of its names: "vali:NDCG@10" for "vali:nDCG@10"."""
+    part, colon, metric = name.partition(":")
+    return f"{part}:{canonical(metric)}" if colon else name
 
 
 def _column(table: pd.DataFrame, name: str) -> str:

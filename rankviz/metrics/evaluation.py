@@ -224,16 +224,18 @@ COLUMNS = (*usual(COMPARED, range(1, 11)), *EVERYWHERE)
 """The metrics of runs, which menus offer."""
 
 
-def compared(scores: ArrayLike, data: RankingData) -> tuple[pd.DataFrame, dict[str, float]]:
+def compared(
+    scores: ArrayLike, data: RankingData, measures: Sequence[str] = COLUMNS
+) -> tuple[pd.DataFrame, dict[str, float]]:
     """Evaluate scores (n,) as runs do, by `COMPARED`: metrics per query, and what the file's order changes.
 
     The second is the mean of each metric with equal scores in the order of the file, if it differs by more
     than `ROUNDING`.
     """
-    found = evaluate(scores, data, COMPARED, measures=COLUMNS)
+    found = evaluate(scores, data, COMPARED, measures=measures)
     if not found.n_tied:
         return found.per_query, {}
-    by_order = evaluate(scores, data, COMPARED, ties="order", measures=COLUMNS).mean
+    by_order = evaluate(scores, data, COMPARED, ties="order", measures=measures).mean
     moved = by_order[(by_order - found.mean).abs() > ROUNDING]
     return found.per_query, {str(name): float(value) for name, value in moved.items()}
 

@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,8 +20,8 @@ from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.parts import query_weights, take_queries
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
-from rankviz.metrics.evaluation import ROUNDING, Evaluation, evaluate, matched
-from rankviz.metrics.formulas import FORMULAS, PERSISTENCE, Formula, check, column_of
+from rankviz.metrics.evaluation import COLUMNS, ROUNDING, Evaluation, evaluate, matched
+from rankviz.metrics.formulas import FORMULAS, PERSISTENCE, Formula, canonical, check, column_of
 
 USUAL = "textbook"
 """The default definition: it counts queries with few documents too, and takes the mean over equal scores."""
@@ -364,6 +365,23 @@ def measure(name: str | Measure) -> Measure:
         raise SettingError(f"{name!r}: only evaluate has {formula.name}, by its definitions")
     definition = replace(definition_of(read[4] or USUAL), **options)
     return cast(Measure, cast(Any, _KINDS[formula.name])(*parameters, definition=definition))
+
+
+def column_named(name: str) -> str:
+    """Return the column of runs with this name, else the repr of another metric; `SettingError` for neither.
+
+    Examples
+    --------
+    >>> column_named("nDCG@10"), column_named("nDCG(gains={1: 1, 2: 9})@5")
+    ('NDCG@10', 'nDCG(gains={0: 0, 1: 1, 2: 9})@5')
+    """
+    with suppress(SettingError):
+        if (column := canonical(name)) in COLUMNS:
+            return column
+    own = measure(name)
+    if not own.formula.more_is_better:
+        raise SettingError(f"less {own} is better, and comparisons need more: `evaluate` computes it")
+    return repr(own)
 
 
 def _read_options(name: str, text: str) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def record_of(spec: RunSpec, parts: Mapping[str, RankingData], scores: Mapping[s
         n_pairs=0,
         metrics=result.metrics,
         scores=result.scores,
+        by_order=result.by_order,
         weights=np.zeros(0),
         trace=pd.DataFrame(),
         seconds={},

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 from helpers import assert_no_errors_shown, follow, sidebar, tile, traces
 from playwright.sync_api import Page, expect
 
+from rankviz.datasets import load_demo
 from rankviz.datasets.synthetic import Recipe
+from rankviz.runs.given import write_trec
 from tools.browser import Server, open_page, wait_settled
 
 GOOD = "".join(
@@ -75,3 +79,29 @@ def test_a_link_names_a_recipe_and_a_button_makes_its_data(server: Server, page:
     wait_settled(page)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value(name)
     expect(page.get_by_role("button", name="Generate it")).to_have_count(0)
+
+
+def test_scores_of_a_system_are_added_and_shown_on_train(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data")
+    form = page.get_by_test_id("stExpander").filter(has_text="Bring your own data or scores")
+    form.locator("summary").click()
+    form.get_by_role("tab", name="Scores of a system").click()
+    part, text = load_demo(1).vali, io.BytesIO()
+    write_trec(part.y.astype(float), part, "mine", text)
+    chooser = form.locator('input[type="file"]').last
+    sent = {"name": "Fold1.vali.run", "mimeType": "text/plain"}
+    bad = text.getvalue().replace(b" 1 ", b" 1 nan-", 1)
+    for name, content in (("<b>bad</b>", bad), ("<b>mine</b>", text.getvalue())):
+        chooser.set_input_files(sent | {"buffer": content})
+        form.get_by_role("textbox", name="Name").fill(name)
+        wait_settled(page)
+        form.get_by_role("button", name="Add scores").click()
+        wait_settled(page)
+        if content is bad:
+            expect(form.get_by_test_id("stAlert")).to_contain_text("Fold1.vali.run")
+    form.get_by_role("button", name="Show on Train").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert traces(page, "ndcg-at-k")
+    assert float(tile(page, "NDCG@10")) > 0.9
+    assert_no_errors_shown(page)

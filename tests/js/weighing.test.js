@@ -40,6 +40,8 @@ test("NDCG is the gain of the first ranks over the ideal; means omit empty queri
   close(weighing.meanNdcg(), 1);
   weighing.score([1, 2]); // 1, 0, 2
   close(weighing.meanNdcg(), 0.25);
+  weighing.score([0, 0]); // every order of grades 0, 1, 2 equally often: mean gain 4/3 at both ranks
+  close(weighing.ndcg(0), (4 / 3) * 2 / 4);
 });
 
 test("the first ranks equal those of the whole ranking, with ties", () => {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,17 @@ from conftest_pages import figures, shown, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import READING
 
-from rankviz import RunSpec
+from rankviz import RunSpec, measure
 from rankviz.datasets import load_demo
 from rankviz.datasets.archives import Member
+from rankviz.metrics.evaluation import compared
 from rankviz.runs.given import write_trec
+from rankviz.store.exchange import export_runs, import_runs
+from rankviz.store.study import IMPORTED
+from ui.compare.runs_actions import CHOSEN
+from ui.compare.runs_words import NOTHING_TO_TRAIN
+from ui.shell.visitors import visitor
+from ui.work.run_store import run_store
 from ui.work.systems import keep_system, systems
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -64,3 +73,45 @@ def test_every_page_says_which_part_is_missing(page: str, open_page: Opener) -> 
         assert error.value.startswith("tested has no scores of the ")
         assert "only of test: show that part" in error.value
     assert app.error or shown(app) or app.info or app.warning
+
+
+@pytest.mark.parametrize("page", ["home", "runs", "what_if"])
+def test_pages_say_what_equal_scores_make(
+    page: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def moved(*given: Any, **how: Any) -> Any:
+        return compared(*given, **how)[0], {"NDCG@10": 0.9876}
+
+    monkeypatch.setattr("rankviz.runs.families.compared", moved)
+    monkeypatch.setattr("ui.model.what_if.compared", moved)
+    keep_system([run_of(part) for part in ("train", "vali", "test")], DATA, name="tied")
+    app = open_page(page, m=20, C=2.0**-7)
+    assert "in the order of the file NDCG@10 would be 0.988 instead of" in words(app)
+
+
+def test_an_imported_system_is_not_trained_again(
+    kept: list[RunSpec], open_page: Opener, tmp_path: Path
+) -> None:
+    export_runs(run_store(), [kept[0].hash], visitor(), tmp_path / "runs.rankviz")
+    run_store().marks.delete(visitor(), [kept[0].hash])
+    import_runs(run_store(), tmp_path / "runs.rankviz", visitor())
+    table = run_store().listing.seen_by(visitor())
+    (brought,) = table.index[table["state"] == IMPORTED]
+    app = open_page("runs")
+    app.session_state[CHOSEN] = [brought]
+    app.run()
+    again = app.button(key="runs-open")
+    assert (again.label, again.disabled, again.help) == ("Train again", True, NOTHING_TO_TRAIN)
+
+
+def test_own_gains_are_compared(kept: list[RunSpec], open_page: Opener) -> None:
+    other = keep_system([run_of(part, seed=1) for part in ("train", "vali", "test")], DATA, name="other")[1]
+    runs, own = f"{kept[0].hash},{other[0].hash}", "nDCG(gains={0: 0, 1: 1, 2: 9, 3: 27, 4: 81})@5"
+    app = open_page("compare", runs=runs, own=own)
+    assert not app.error
+    assert own in str([table.value for table in app.dataframe]) + words(app)
+    part = load_demo(1).vali
+    mean = measure(own).mean(np.random.default_rng(1).normal(size=part.n_documents), part)
+    assert f"{mean:.3f}" in str([table.value.round(3).to_string() for table in app.dataframe]) + words(app)
+    app = open_page("compare", runs=runs, own="nDCG(gain=)@5")
+    assert "cannot be read" in app.warning[0].value

@@ -17,6 +17,7 @@ from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
+from rankviz.metrics.evaluation import compared
 from rankviz.models.methods import METHODS
 from rankviz.runs import Design, select
 from rankviz.runs.run import execute_all
@@ -137,6 +138,16 @@ def test_the_same_design_is_not_made_again(started: AppTest, opened: Callable[..
     assert "all exist" in app.header[0].value
     app = press(app, "start-sweep")
     assert app.header[0].value.startswith("Best: ")
+
+
+def test_the_chosen_cell_says_what_equal_scores_make(
+    started: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "rankviz.runs.families.compared", lambda *given: (compared(*given)[0], {"NDCG@10": 0.9876})
+    )
+    app = make(started)
+    assert "in the order of the file NDCG@10 would be 0.988 instead of" in words(app)
 
 
 def test_the_test_part_is_shown_when_it_is_asked_for(started: AppTest) -> None:

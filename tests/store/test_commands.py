@@ -393,6 +393,14 @@ def test_a_run_goes_out_and_comes_in_again_as_a_system(
     status, out, _ = command("compare", made["run"], *given.index, "--metric", "MAP", "--format", "latex")
     assert status == 0
     assert "trec & MAP" in out
+    own = "nDCG(gains={0: 0, 1: 1, 2: 9})@10"
+    out = as_json(command("compare", made["run"], *given.index, "--metric", own, "--json", *data))
+    assert {(row["label"], row["metric"], row["difference"]) for row in out["deltas"]} == {
+        ("scores", own, 0.0),
+        ("trec", own, 0.0),
+    }
+    status, out, _ = command("runs", "--metric", "test:nDCG@10")
+    assert (status, "test:NDCG@10" in out) == (0, True)
     refused = tmp_path / "bad.run"
     refused.write_text("1 Q0 nobody 1 0.5 t\n")
     status, _, err = command("score", str(refused), "--data", MODEL[0], *data)

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from rankviz.analysis.contestants import Contestant, Run, contestants
+from rankviz.analysis.contestants import Contestant, Run, contestants, with_measures
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.runs.description import fold_words
@@ -22,6 +22,7 @@ from rankviz.store.study import DONE, IMPORTED
 from ui.compare import compare_words as words
 from ui.controls.compared import MOST, RUNS, STUDIES, chosen
 from ui.shell.visitors import visitor
+from ui.work.folds import fold_of
 from ui.work.run_store import run_store
 from ui.work.runs import recall, remember
 
@@ -138,11 +139,19 @@ by_runs = partial(st.cache_resource, hash_funcs={ChosenRuns: lambda what: what.k
 
 
 @by_runs(max_entries=64, show_spinner=words.OPENING)
-def opened(what: ChosenRuns, part: str) -> list[Contestant]:
-    """Return the models of runs with their metrics of a part; `SettingError` if there are too many."""
-    made = [Run.of(record, part) for record in _records(what.specs)]
+def opened(what: ChosenRuns, part: str, own: str = "") -> list[Contestant]:
+    """Return the models of runs with their metrics of a part, and an `own` one that runs do not have.
+
+    Raises `SettingError` if there are too many.
+    """
+
+    def run(record: RunRecord, imported: str = "") -> Run:
+        metrics, spec = [own] if own else [], record.spec
+        return Run.of(with_measures(record, part, metrics, lambda: fold_of(spec).parts[part]), part, imported)
+
     read = run_store().imports.opened
-    imported = [Run.of(read(digest), part, digest) for digest, _ in what.imported]
+    made = [run(record) for record in _records(what.specs)]
+    imported = [run(read(digest), digest) for digest, _ in what.imported]
     found = contestants([*made, *imported], part)
     if len(found) > MOST_MODELS:
         raise SettingError(words.TOO_MANY.format(found=len(found), most=MOST_MODELS))

@@ -13,9 +13,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.comparison import TESTS
 from rankviz.analysis.contestants import Contestant
+from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting, every
 from rankviz.features import LINEAR
+from rankviz.metrics.measures import column_named
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of
 from rankviz.store import StoreError
@@ -50,7 +52,7 @@ MOST_ROWS = 200
 """Number of models in the dialog, the latest first; a search finds older ones."""
 MOST_SEEDS = 10
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
-BASELINE, FURTHER, TEST = "baseline", "further", "tested"
+BASELINE, FURTHER, OWN, TEST = "baseline", "further", "own", "tested"
 
 
 def button() -> None:
@@ -191,9 +193,23 @@ def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     further = bound.several(
         FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP
     )
+    bound.text(OWN, "Own metric", placeholder=words.OWN_EXAMPLE, width=185, help=words.OWN_HELP)
+    own = own_metric(tell=True)
+    further += [own] if own and own not in (metric, *further) else []
     test = bound.menu(TEST, "Test", list(TESTS), width=150, help=words.TEST_HELP)
     _models(row, models)
     return Asked(baseline, (metric, *further), test)
+
+
+def own_metric(*, tell: bool = False) -> str:
+    """Return the column of the visitor's own metric; "" without one, and for one that cannot be read."""
+    asked = str(st.session_state.get(OWN, st.query_params.get(OWN, ""))).strip()
+    try:
+        return column_named(asked) if asked else ""
+    except (SettingError, ValueError) as error:
+        if tell:
+            st.warning(escaped(str(error)))
+        return ""
 
 
 def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) -> str:

@@ -16,6 +16,11 @@ from ui.shell.texts import escaped
 
 METRIC_HELP = "Also chooses the cell of a study without a metric."
 FURTHER_HELP = "p-values are corrected for all models × metrics."
+OWN_EXAMPLE = "nDCG(gains={1: 1, 2: 9})@10"
+OWN_HELP = (
+    "Own gains or own discounts: nDCG(discount=(1, 0.5))@2. Scores give it by the textbook definition, "
+    "unless brackets name another one: nDCG(gains={1: 2})@10 (letor)."
+)
 TEST_HELP = "Decides significance."
 BASELINE_HELP = "All others are compared with it."
 REMOVE_HELP = "Removes the study's model."

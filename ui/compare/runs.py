@@ -29,7 +29,7 @@ from ui.compare.runs_words import FIRST_LISTED, NONE_MATCHES, best_of, made_here
 from ui.controls import imported
 from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
-from ui.shell.figures import show_answer, show_figure, show_table
+from ui.shell.figures import report_ties, show_answer, show_figure, show_table
 from ui.shell.visitors import keep_visitor, visitor
 from ui.shell.words import REVEAL
 from ui.work.run_store import run_store, show_store_notice
@@ -44,6 +44,8 @@ LATEST, BEST, QUICKEST = "latest", "best", "quickest"
 MOST_LISTED = 2000
 """Largest number of rows sent to the browser; figure, search and actions on all runs use the others too."""
 MOST_TICKS = 10
+MOST_TOLD = 5
+"""Largest number of chosen runs whose equal scores are told of."""
 
 
 def cells(
@@ -241,17 +243,27 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
     with row:
         what = _what_is_listed(shown, columns)
     with top:
-        _headline(shown, columns, what)
+        best = _headline(shown, columns, what)
     _table(shown, columns, what, row, note)
+    with note:
+        _report_ties([best, *chosen_of(shown.table)], what)
 
 
-def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
-    """Name the best run, and draw all runs against a chosen quantity."""
+def _report_ties(digests: Sequence[str], what: What) -> None:
+    """Say what equal scores make of the metrics of the best run and of the first chosen ones."""
+    told = [one for one in dict.fromkeys(digests) if one][: 1 + MOST_TOLD]
+    records = run_store().records.find(run_store().listing.specs(told)).values()
+    for part in what.parts:
+        report_ties([record for record in records if part in record.metrics], part, what.metrics)
+
+
+def _headline(shown: filters.Shown, columns: Columns, what: What) -> str:
+    """Name the best run, draw all runs against a chosen quantity, and return the best one's digest."""
     found, column = made_here(shown.table), f"vali:{shown.metric}"
     answer, best = best_of(shown, columns)
     if column not in found or found[column].notna().sum() < 2:
         show_answer(answer)
-        return
+        return best
     name = _axes(shown, columns)[what.against]
     x, title, kind = _axis(name, found, columns)
     data = metric_vs_setting.runs_data(found, x, column, best)
@@ -267,6 +279,7 @@ def _headline(shown: filters.Shown, columns: Columns, what: What) -> None:
         key="many-runs",
         caption=words.POINTS.format(metric=shown.metric, some=some),
     )
+    return best
 
 
 def _axes(shown: filters.Shown, columns: Columns) -> dict[str, str]:

@@ -202,6 +202,8 @@ def _open(spec: RunSpec, brought: bool) -> None:
         why = "" if brought else NOT_ON_TRAIN.format(error=error)
     if found is None or spec.fold not in found.folds:
         why = NO_DATA
+    elif brought and not spec.kind.trains:
+        why = words.NOTHING_TO_TRAIN
     elif brought and digest_of(spec) != spec.digest:
         why = OTHER_DATA
     does = words.TRAIN_AGAIN_HELP if brought else ""

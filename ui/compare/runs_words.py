@@ -29,6 +29,7 @@ POINTS = (
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."
 NO_DATA = "Its data are not here."
+NOTHING_TO_TRAIN = "Its scores came from files: there is nothing to train."
 OTHER_DATA = "The data differ here."
 SEARCH_HELP = "Finds runs with all words."
 EXPORT_HELP = "All results, for import into rankviz; up to {MOST_TAKEN:,} at once."

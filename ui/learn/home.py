@@ -23,7 +23,7 @@ from ui.controls.settings import baseline, spec_from_state
 from ui.controls.widgets import COMPONENTS
 from ui.learn import home_words as words
 from ui.shell.components import SCRIPTS, mount
-from ui.shell.figures import definition_caption, report_untrained, sentence, show_figure
+from ui.shell.figures import definition_caption, report_ties, report_untrained, sentence, show_figure
 from ui.shell.texts import describe
 from ui.study.ndcg_vs_m_words import enough
 from ui.work.jobs import run_or_submit
@@ -63,6 +63,7 @@ def _curves(
     )
     if told.answer and told.beside_linear:
         st.markdown(told.beside_linear)
+    report_ties(found, "vali", [METRIC])
     if own:
         st.caption(f"Level: {describe(own, 'vali')}.")
 

@@ -17,6 +17,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import Fold
 from rankviz.learning.pairs import count_pairs
+from rankviz.metrics.evaluation import compared, ties_in_words
 from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
@@ -209,6 +210,7 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
         _list(page, found, marked, text)
         why = zero_by_definition(metric, len(found.now))
         st.caption(f"{OF_THE_PART[part]} {why}".strip(), help=GRADE_RULE)
+        _report_ties(page, outcome)
     top.header(text, anchor=False)
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found)
@@ -217,6 +219,14 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
             explain(page.model, page.record, outcome, page.changes, found, marked)
             editors.share(page.spec, fold, page.lines, page.metric)
     page.model.prepare()
+
+
+def _report_ties(page: Page, outcome: Outcome) -> None:
+    """Say what equal scores make of the metric now."""
+    table, by_order = compared(outcome.new[page.part], outcome.fold.parts[page.part], [page.metric])
+    text = ties_in_words(str(describe(page.spec, page.part)), dict(table.mean()), by_order)
+    if text:
+        st.caption(escaped(text))
 
 
 def _chosen(row: DeltaGenerator, fold: Fold) -> tuple[str, Any]:

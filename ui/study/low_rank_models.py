@@ -32,7 +32,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls import selection
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import C_EXPONENTS, Bound, part_shown
+from ui.controls.widgets import C_EXPONENTS, METRICS, Bound, part_shown
 from ui.shell.figures import Figures, capital, folded, sentence, show_answer, show_table
 from ui.shell.page import progress_bar
 from ui.shell.texts import describe, escaped
@@ -43,7 +43,8 @@ from ui.work.jobs import predicted
 
 FIGURES = Figures(captions=texts.CAPTIONS)
 
-METRICS = ("NDCG@10", "MAP")
+SHOWN = ("NDCG@10", "MAP")
+"""Metrics that are shown at first."""
 Records = Mapping[RunSpec, RunRecord | None]
 """The records of `specs`; None for missing ones."""
 SIDEBAR = "the current model's C"
@@ -70,7 +71,8 @@ PRINTED = pd.DataFrame(
 def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
     """Draw objectives, metrics, seconds and status of the three models, with significant differences."""
     part = part_shown(what.spec)
-    table = costs_of(what, records, part)
+    metrics = Bound().several("costmetrics", "Metrics", METRICS, SHOWN, help=words.METRICS_HELP)
+    table = costs_of(what, records, part, metrics)
     show_answer(words.gaps(table))
     number = st.column_config.NumberColumn
     show_table(
@@ -80,7 +82,7 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
             "hinge": number("½‖w‖² + C·hinge", format="%.6g", help=texts.COLUMN_HELP["hinge"]),
             "dual": number("Σα − ½‖w‖²", format="%.6g", help=texts.COLUMN_HELP["dual"]),
             "gap": number("duality gap", format="percent", help=texts.COLUMN_HELP["gap"]),
-            **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.3f") for metric in METRICS},
+            **{metric: number(f"{metric}, {PART_NAMES[part]}", format="%.3f") for metric in metrics},
             "seconds": number(format="%.2f", help=texts.COLUMN_HELP["seconds"]),
         },
     )
@@ -88,13 +90,15 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
     plain = records[USUAL]
     name = f"the plain one {words.with_loss(plain.spec)}"
     for model in MODELS[1:]:
-        for metric in METRICS:
+        for metric in metrics:
             result = compare(records[model].metrics[part][metric], plain.metrics[part][metric])
             st.markdown(f"- {sentence(result.sentence(f'the {MODEL_NAMES[model]} model', name, metric))}")
     st.caption(texts.CAPTIONS["costs"].format(part=PART_NAMES[part], plain=describe(plain.spec, part)))
 
 
-def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.DataFrame:
+def costs_of(
+    what: Shown, records: Mapping[str, RunRecord], part: str, metrics: Sequence[str] = SHOWN
+) -> pd.DataFrame:
     """Return one row per model, by its name: settings, objectives, gap, metrics, seconds."""
     rows = {}
     for model, record in records.items():
@@ -106,7 +110,7 @@ def costs_of(what: Shown, records: Mapping[str, RunRecord], part: str) -> pd.Dat
             "hinge": hinge,
             "dual": dual if certified else math.nan,
             "gap": (hinge - dual) / hinge if certified and hinge > 0 else math.nan,
-            **{metric: float(record.metrics[part][metric].mean()) for metric in METRICS},
+            **{metric: float(record.metrics[part][metric].mean()) for metric in metrics},
             "seconds": training_seconds(record),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")

@@ -30,6 +30,7 @@ MORE_FACTORS = "multiplying their number never raises it"
 ALIKE = 1e-5
 """Objectives that differ by a smaller share count as equal."""
 TABLE_7 = "Diamonds: Table 7, taken as test results. "
+METRICS_HELP = "In the table and in the comparisons below it."
 
 
 def is_plain_hinge(spec: RunSpec) -> bool:

@@ -18,16 +18,18 @@ from rankviz.runs.description import fold_title, fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS, Preset
 from rankviz.runs.selection import RULES, Choice
+from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import settings_of
 from ui.controls.settings import open_run, state_of
-from ui.shell.figures import show_figure, show_table
+from ui.shell.figures import report_ties, show_figure, show_table
 from ui.shell.page import tabs
 from ui.shell.texts import escaped
 from ui.study import sweep_words as texts
 from ui.study import sweep_words as words
 from ui.study.sweep_design import specs_of, start_sweep
 from ui.study.sweep_studies import CLICKED, Sweep, opened, report_errors, show_sweeps, sweeps
-from ui.work.folds import datasets
+from ui.work.folds import datasets, digest_of
+from ui.work.run_store import run_store
 
 NUMBERS = (1, 3, 5, 10, 20)
 OTHERS = "beside"
@@ -235,6 +237,15 @@ def one_cell(sweep: Sweep) -> None:
     )
     if own is not None:
         row.button("Back to the chosen cell", key="chosen", on_click=pick, args=(sweep.status.id, None))
+    _report_ties(sweep, [sweep.spec(cell, fold)], "vali")
+
+
+def _report_ties(sweep: Sweep, specs: Sequence[RunSpec], part: str) -> None:
+    """Say what equal scores make of the metric of runs, where their data are here."""
+    known = datasets().get(sweep.design.base.dataset)
+    here = [spec for spec in specs if known and spec.fold in known.folds]
+    records = run_store().records.find([spec.but(digest=digest_of(spec)) for spec in here]).values()
+    report_ties([record for record in records if part in record.metrics], part, [sweep.metric])
 
 
 def _why_not(sweep: Sweep, cell: int, fold: str) -> str:
@@ -347,6 +358,8 @@ def _tested(sweep: Sweep) -> None:
         table.rename(fold_words).rename_axis("fold"),
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in table},
     )
+    chosen = sweep.chosen.chosen["cell"]
+    _report_ties(sweep, [sweep.spec(int(chosen[fold]), fold) for fold in sweep.design.folds], "test")
 
 
 def tabs_below(sweep: Sweep, x: str, y: str) -> None:

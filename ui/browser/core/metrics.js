@@ -1,5 +1,5 @@
-// Metrics of one ranked list, by definition (rankviz/metrics/definitions.py has the same names and rules). Documents
-// with equal scores keep their order, whatever the definition's rule for them.
+// Metrics of one ranked list, by definition (rankviz/metrics/definitions.py has the same names and rules). With
+// ties "order", documents with equal scores keep their order; with "mean" they count at the mean over their orders.
 
 import { pairs } from "./ranking.js";
 
@@ -18,6 +18,7 @@ const SHORT = { zero: () => 0, filled: (size, k) => size / k, capped: () => 1 };
 const LETOR = {
   label: "LETOR 4.0", gain: "2^y - 1", discount: "1/log2(max(rank, 2))", relevantFrom: 1, relevantTo: Infinity,
   largestK: 10, shortNdcg: "zero", shortPrecision: "filled", leavesOutEmpty: false,
+  ties: "order",
 };
 export const DEFINITIONS = {
   letor: LETOR,
@@ -26,9 +27,10 @@ export const DEFINITIONS = {
   mslr: { ...LETOR, label: "MSLR", relevantFrom: 2 },
   textbook: {
     ...LETOR, label: "textbook", discount: "1/log2(rank + 1)", largestK: Infinity, shortNdcg: "capped",
-    shortPrecision: "capped", leavesOutEmpty: true,
+    shortPrecision: "capped", leavesOutEmpty: true, ties: "mean",
   },
   he2009: { ...LETOR, label: "He et al. 2009", gain: "y", relevantFrom: 2, largestK: 20, shortNdcg: "capped" },
+  compared: { ...LETOR, ties: "mean" }, // that of runs: COMPARED in rankviz
 };
 
 // Return positions of documents by falling score; ties stay in their order.
@@ -48,10 +50,29 @@ const isRelevant = ({ relevantFrom, relevantTo }, grade) => grade >= relevantFro
 const unlessEmpty = (definition, y, value) => (
   definition.leavesOutEmpty && !Array.from(y).some((grade) => isRelevant(definition, grade)) ? NaN : value);
 
-// Return the terms gain·discount of the first k documents of an order.
-function terms(order, y, definition, k) {
+// Return the groups of equal scores in an order: [first place, number of documents].
+function groups(order, scores, { ties }) {
+  const found = [];
+  order.forEach((document, at) => {
+    const same = ties === "mean" && at > 0 && scores[document] === scores[order[at - 1]];
+    if (same) found[found.length - 1][1]++;
+    else found.push([at, 1]);
+  });
+  return found;
+}
+
+// Return values by place in an order; equal scores have the mean of their values.
+function shared(values, order, scores, definition) {
+  return groups(order, scores, definition).flatMap(([from, size]) => {
+    const sum = order.slice(from, from + size).reduce((all, document) => all + values[document], 0);
+    return Array(size).fill(sum / size);
+  });
+}
+
+// Return the terms gain·discount of the first k documents of an order, with their gains by place.
+function terms(order, gains, y, definition, k) {
   return order.slice(0, k).map((document, at) => {
-    const gain = GAINS[definition.gain](y[document]), discount = DISCOUNTS[definition.discount](at + 1);
+    const gain = gains[at], discount = DISCOUNTS[definition.discount](at + 1);
     return { document, grade: y[document], rank: at + 1, gain, discount, product: gain * discount };
   });
 }
@@ -61,9 +82,10 @@ const total = (list) => list.reduce((sum, term) => sum + term.product, 0);
 // Return NDCG@k = DCG@k / ideal DCG@k of documents with scores and grades y: its value, both sums, and their
 // terms one by one. `factor` is that of a list with fewer than k documents.
 export function ndcg(scores, y, definition, k) {
-  const own = checked(definition, k), gain = GAINS[own.gain];
-  const found = terms(ranking(scores), y, own, k), best = Array.from(y, (_, i) => i);
-  const ideal = terms(best.sort((i, j) => gain(y[j]) - gain(y[i])), y, own, k);
+  const own = checked(definition, k), gains = Array.from(y, GAINS[own.gain]);
+  const order = ranking(scores), best = Array.from(y, (_, i) => i).sort((i, j) => gains[j] - gains[i]);
+  const found = terms(order, shared(gains, order, scores, own), y, own, k);
+  const ideal = terms(best, best.map((i) => gains[i]), y, own, k);
   const factor = y.length < k ? SHORT[own.shortNdcg](y.length, k) : 1, [dcg, idealDcg] = [total(found), total(ideal)];
   const value = unlessEmpty(own, y, idealDcg > 0 ? (factor * dcg) / idealDcg : 0);
   return { value, dcg, idealDcg, factor, terms: found, ideal };
@@ -71,19 +93,26 @@ export function ndcg(scores, y, definition, k) {
 
 // Return P@k, the share of relevant documents among the first k.
 export function precision(scores, y, definition, k) {
-  const own = checked(definition, k), top = ranking(scores).slice(0, k);
-  const hits = top.filter((i) => isRelevant(own, y[i])).length;
+  const own = checked(definition, k), relevant = Array.from(y, (grade) => Number(isRelevant(own, grade)));
+  const top = shared(relevant, ranking(scores), scores, own).slice(0, k);
+  const hits = top.reduce((sum, one) => sum + one, 0);
   const factor = y.length < k ? SHORT[own.shortPrecision](y.length, k) : 1;
   return unlessEmpty(own, y, (factor * hits) / top.length);
 }
 
-// Return the average precision: the mean of the precision at each relevant document.
+// Return the average precision: the mean of the precision at each relevant document. Of t equal scores, r of them
+// relevant, each place has a relevant document with probability r/t (rankviz/metrics/formulas.py has the formula).
 export function averagePrecision(scores, y, definition) {
   const own = known(definition);
+  const order = ranking(scores);
   let hits = 0, sum = 0;
-  ranking(scores).forEach((document, at) => {
-    if (isRelevant(own, y[document])) sum += ++hits / (at + 1);
-  });
+  for (const [from, t] of groups(order, scores, own)) {
+    const r = order.slice(from, from + t).filter((document) => isRelevant(own, y[document])).length;
+    for (let i = 0; i < t; i++) {
+      sum += (r / t) * (hits + 1 + (i * (r - 1)) / Math.max(t - 1, 1)) / (from + i + 1);
+    }
+    hits += r;
+  }
   return unlessEmpty(own, y, hits ? sum / hits : 0);
 }
 

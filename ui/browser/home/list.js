@@ -19,7 +19,7 @@ export const scoresAt = (weight) => DOCUMENTS.map(([, , title, text]) => (1 - we
 
 export function at(weight) {
   const scores = scoresAt(weight);
-  return { ...ndcg(scores, GRADES, "letor", DOCUMENTS.length), ...pairAccuracy(scores, GRADES) };
+  return { ...ndcg(scores, GRADES, "compared", DOCUMENTS.length), ...pairAccuracy(scores, GRADES) };
 }
 
 export default function list({ data, parentElement }) {

@@ -39,13 +39,21 @@ export class Weighing {
     return rows.sort((a, b) => this.f[b] - this.f[a] || a - b);
   }
 
-  // NDCG@10 of a query; null if means leave it out.
+  // NDCG@10 of a query; null if means leave it out. Equal scores count at the mean over their orders.
   ndcg(query) {
     const ideal = this.ideals[query];
     if (ideal === null) return null;
     if (ideal === 0) return 0;
-    const top = this.first(query);
-    return top.reduce((sum, row, rank) => sum + this.gains[this.grades[row]] * this.discounts[rank], 0) / ideal;
+    const { f } = this, top = this.first(query), least = f[top[top.length - 1]], groups = new Map();
+    for (let row = this.starts[query]; row < this.starts[query + 1]; row++) {
+      if (f[row] < least) continue;
+      const [sum, size] = groups.get(f[row]) ?? [0, 0];
+      groups.set(f[row], [sum + this.gains[this.grades[row]], size + 1]);
+    }
+    return top.reduce((total, row, rank) => {
+      const [sum, size] = groups.get(f[row]);
+      return total + (sum / size) * this.discounts[rank];
+    }, 0) / ideal;
   }
 
   // The first documents of a query's ranking, without sorting all of it.

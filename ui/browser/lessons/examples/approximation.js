@@ -49,7 +49,7 @@ export function approximation(map) {
 // Return the mean NDCG@10 (LETOR 4.0) on eight other lists after training on the forty documents.
 export function quality(map) {
   const { weights } = fit({ features: map.transform(X), m: map.m, y: GRADES, ptr: [0, N], C });
-  const values = OTHERS.map((one) => ndcg(product(map.transform(one.x), N, map.m, weights), one.y, "letor", AT).value);
+  const values = OTHERS.map((one) => ndcg(product(map.transform(one.x), N, map.m, weights), one.y, "compared", AT).value);
   return mean(values);
 }
 

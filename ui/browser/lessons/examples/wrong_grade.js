@@ -39,7 +39,7 @@ export const GRADES = MENDED.map((grade, i) => (i === WRONG ? 2 : grade));
 function quality(w, { x, y, ptr }) {
   const scores = product(x, y.length, DIM, w);
   const own = (values, k) => values.slice(ptr[k], ptr[k + 1]);
-  return mean(ptr.slice(1).map((_, k) => ndcg(own(scores, k), own(y, k), "letor", AT).value));
+  return mean(ptr.slice(1).map((_, k) => ndcg(own(scores, k), own(y, k), "compared", AT).value));
 }
 
 // Train the linear model at C = 2^exponent; `twice` counts every query twice, `mended` uses the right grade.
