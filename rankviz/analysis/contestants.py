@@ -76,7 +76,7 @@ class Run:
 def with_measures(
     record: RunRecord, part: str, names: Iterable[str], data: Callable[[], RankingData]
 ) -> RunRecord:
-    """Return a record with further metrics of a part, such as "MeanRank" or own gains, from its scores."""
+    """Return a record with further metrics of a part, such as own gains, from its scores."""
     for name in names:
         if part in record.metrics and name not in record.metrics[part]:
             own = measure(name)

@@ -378,7 +378,10 @@ def column_named(name: str) -> str:
     with suppress(SettingError):
         if (column := canonical(name)) in COLUMNS:
             return column
-    return repr(measure(name))
+    own = measure(name)
+    if not own.formula.more_is_better:
+        raise SettingError(f"less {own} is better, and comparisons need more: `evaluate` computes it")
+    return repr(own)
 
 
 def _read_options(name: str, text: str) -> dict[str, Any]:

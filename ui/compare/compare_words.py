@@ -18,7 +18,7 @@ METRIC_HELP = "Also chooses the cell of a study without a metric."
 FURTHER_HELP = "p-values are corrected for all models × metrics."
 OWN_EXAMPLE = "nDCG(gains={1: 1, 2: 9})@10"
 OWN_HELP = (
-    "Also MeanRank, or own discounts: nDCG(discount=(1, 0.5))@2. Scores give it by the textbook definition, "
+    "Own gains or own discounts: nDCG(discount=(1, 0.5))@2. Scores give it by the textbook definition, "
     "unless brackets name another one: nDCG(gains={1: 2})@10 (letor)."
 )
 TEST_HELP = "Decides significance."
