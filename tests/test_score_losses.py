@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_limits
 
 from rankviz import RankSVM, fit_curve, load, save
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataWarning, SettingError
 from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import RankingData
 from rankviz.learning.feature_space import SpectralPreconditioner
@@ -314,3 +314,11 @@ def test_a_path_over_c_needs_one_eigendecomposition(name: str, monkeypatch: pyte
         assert model.gap_ < 1e-12
         assert model.trace_["cg_iterations"].max() <= 1
     assert len(made) == 1
+
+
+def test_a_pointwise_loss_learns_from_queries_of_one_grade_each() -> None:
+    y = np.arange(DATA.n_queries).repeat(np.diff(PTR)) % 3
+    model = RankSVM(C=0.3, loss="least_squares").fit(X, y, qid=qid_of(PTR))  # a warning would be an error
+    np.testing.assert_allclose(model.coef_, Ridge(alpha=1 / 0.6).fit(X, y).coef_, rtol=1e-7, atol=1e-9)
+    with pytest.warns(DataWarning, match="no preference pair"):
+        RankSVM(C=0.3, loss="rankrls").fit(X, y, qid=qid_of(PTR))

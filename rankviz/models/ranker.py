@@ -313,12 +313,17 @@ class Ranker(BaseEstimator):
         if self.doubt():
             warnings.warn(self.doubt(), ConvergenceWarning, stacklevel=stacklevel + 1)
 
+    @property
+    def learns_within_queries(self) -> bool:
+        """True if only documents of one query with different grades teach it something."""
+        return True
+
     def warn_of_equal_scores(self, data: RankingData, stacklevel: int = 2) -> None:
         """Warn with `DataWarning` if all scores are equal: no pairs, or weights that stayed 0.
 
         `fit` and `fit_curve` call it. It checks weights only if training finished.
         """
-        if not count_pairs(data.y, data.ptr).any():
+        if self.learns_within_queries and not count_pairs(data.y, data.ptr).any():
             warnings.warn(_NO_PAIRS, DataWarning, stacklevel=stacklevel + 1)
             return
         weights = self._final_weights()

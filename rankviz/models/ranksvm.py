@@ -206,6 +206,11 @@ class RankSVM(FeatureRanker):
         kind = FEATURE_MAPS.get(self.feature_map)
         return kind is None or kind.is_exact
 
+    @property
+    def learns_within_queries(self) -> bool:
+        """False for a pointwise loss, which compares grades of all queries."""
+        return loss_of(self.loss).by_query
+
     def fit_data(self, data: RankingData, *, callback: Callback | None = None) -> Self:
         """Train on a checked `RankingData`; see `fit`."""
         return self._fit(data, None, callback)
