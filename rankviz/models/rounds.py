@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -102,6 +102,9 @@ LEAF_DOCUMENTS = Setting(
 
 BOOSTING = (ROUNDS, LEAVES, LEARNING_RATE, LEAF_DOCUMENTS, PATIENCE)
 """Settings of boosted trees."""
+
+ROUND_SECONDS = 0.001
+"""Seconds of a round besides its tree: both parts are measured."""
 
 Grown = Callable[[int], tuple[Trees, FloatArray]]
 """Returns the trees of the first rounds, and each feature's share of what their splits gain."""
@@ -204,9 +207,9 @@ class RoundRanker(Ranker):
             setting.check(getattr(self, setting.parameter or setting.name))
 
     @classmethod
-    def bytes_for(cls, n: int, d: int, leaves: int) -> int:
-        """Return the bytes of training on n documents, all parts together: bins, gradients, histograms."""
-        return n * (d + 64) + 256 * 24 * leaves * d
+    def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:
+        """Return the bytes of training on n documents of all parts: bins, gradients and histograms."""
+        return n * (d + 64) + 256 * 24 * int(values[LEAVES.name]) * d
 
     def fit(
         self,
@@ -248,7 +251,7 @@ class RoundRanker(Ranker):
     def _refuse_large(self, parts: Sequence[RankingData]) -> int:
         """Return the bytes of training; raise `DataError` if they are not free."""
         n, d = sum(part.n_documents for part in parts), parts[0].n_features
-        need, budget = self.bytes_for(n, d, getattr(self, LEAVES.name, 2)), default_budget()
+        need, budget = self.bytes_for(n, d, self.get_params()), default_budget()
         if need > budget:
             raise DataError(
                 f"training on {n:,} documents needs about {megabytes(need)} of memory",
@@ -277,12 +280,12 @@ def shares(gains: ArrayLike) -> FloatArray:
     return found / max(float(found.sum()), np.finfo(np.float64).tiny)
 
 
-def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[dict[str, Any], Sizes], Work]:
+def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[Mapping[str, Any], Sizes], Work]:
     """Return the work of a method, from the seconds of a tree per document and feature."""
 
-    def work(values: dict[str, Any], sizes: Sizes) -> Work:
+    def work(values: Mapping[str, Any], sizes: Sizes) -> Work:
         rounds = values[ROUNDS.name]
-        seconds = rounds * (0.004 + seconds_per_entry * sizes.n * sizes.d)
-        return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values.get(LEAVES.name, 2)))
+        seconds = rounds * (ROUND_SECONDS + seconds_per_entry * sizes.n * sizes.d)
+        return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values))
 
     return work

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
-from rankviz.common.progress import Progress, Report
+from rankviz.common.progress import Progress, Report, silent
 
 LEAF = -1
 """Feature of a node without children."""
@@ -62,7 +62,7 @@ class Trees:
         joined = [np.asarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
         return cls(*joined, roots, **constants)  # type: ignore[arg-type]
 
-    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+    def scores(self, X: FloatArray, report: Report = silent) -> FloatArray:
         """Return f of documents X (n, d) -> (n,); trees are added in their order, as libraries do."""
         X = X.astype(np.float32) if self.single else X
         out = np.full(len(X), self.base)
