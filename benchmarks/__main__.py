@@ -12,7 +12,7 @@ MEASUREMENTS = {
     "programs": "peers",
     **{
         name: name
-        for name in ("refits", "peers", "scaling", "shards", "grid", "he2009", "intervals", "xu2019")
+        for name in ("refits", "peers", "trees", "scaling", "shards", "grid", "he2009", "intervals", "xu2019")
     },
 }
 """Measurement -> its module. The function has the name of the measurement, or is `main`."""

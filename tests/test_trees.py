@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 
-from rankviz import MART, Fold, LambdaMART, RandomForest
+from rankviz import MART, DataError, Fold, LambdaMART, RandomForest, RunRecord, RunSpec, execute, load, save
+from rankviz.common.npz import Arrays, read_npz, write_npz
 from rankviz.datasets import make_fold
 from rankviz.models.rounds import RoundRanker
+from rankviz.plots.rounds import importance_data, rounds_data, rounds_figure
+from rankviz.runs.run import model_from
+from rankviz.whatif.changes import DocumentOut
+from rankviz.whatif.refits import refits_of
 
 MODELS: dict[str, RoundRanker] = {
     "lambdamart": LambdaMART(n_rounds=12, leaves=5, leaf_documents=5),
@@ -74,3 +82,107 @@ def test_stop_between_rounds_keeps_those_so_far(name: str, fold: Fold) -> None:
     assert model.outcome().stopped
     assert model.n_rounds_ == len(model.trees_.roots) == 5
     assert "stopped on request after 5 rounds" in model.status_
+
+
+@each
+def test_a_file_gives_the_same_model(name: str, fold: Fold, tmp_path: Path) -> None:
+    model = MODELS[name].fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+    path = save(model, tmp_path / "model.npz")
+    again = load(path)
+    np.testing.assert_array_equal(again.predict(fold.test.X), model.predict(fold.test.X))
+    np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+    assert again.get_params() == model.get_params()
+    assert (again.status_, again.n_rounds_) == (model.status_, model.n_rounds_)
+    assert again.trace_.equals(model.trace_)
+    arrays = read_npz(path, "model")[1]
+    assert ("lightgbm" in arrays) == (name == "lambdamart")
+    if name == "lambdamart":
+        theirs = lightgbm.Booster(model_str=arrays["lightgbm"].tobytes().decode())
+        np.testing.assert_array_equal(theirs.predict(fold.test.X), model.predict(fold.test.X))
+
+
+def cut(arrays: Arrays) -> Arrays:
+    return {name: array[: len(array) // 2] for name, array in arrays.items()}
+
+
+def cycle(arrays: Arrays) -> Arrays:
+    """Make the first split its own child."""
+    inner = int(np.flatnonzero(arrays["trees_feature"] >= 0)[0])
+    left = arrays["trees_left"].copy()
+    left[inner] = inner
+    return arrays | {"trees_left": left}
+
+
+def far(arrays: Arrays) -> Arrays:
+    return arrays | {"trees_feature": arrays["trees_feature"] + 100.0}
+
+
+def infinite(arrays: Arrays) -> Arrays:
+    return arrays | {"trees_value": arrays["trees_value"] * np.inf}
+
+
+@pytest.mark.parametrize("damage", [cut, cycle, far, infinite, lambda arrays: {}])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_damaged_file_gives_an_error(damage: Any, fold: Fold, tmp_path: Path) -> None:
+    path = save(MODELS["mart"].fit_data(fold.train), tmp_path / "model.npz")
+    meta, arrays = read_npz(path, "model")
+    write_npz(path, meta, damage(arrays))
+    with pytest.raises(DataError, match="not a readable model"):
+        load(path)
+
+
+def test_a_damaged_text_of_lightgbm_gives_an_error(fold: Fold, tmp_path: Path) -> None:
+    path = save(MODELS["lambdamart"].fit_data(fold.train), tmp_path / "model.npz")
+    meta, arrays = read_npz(path, "model")
+    for text in (
+        arrays["lightgbm"][:2000],
+        arrays["lightgbm"].astype(np.float64),
+        np.frombuffer(b"x", np.uint8),
+    ):
+        write_npz(path, meta, arrays | {"lightgbm": text})
+        with pytest.raises(DataError, match="not a readable model"):
+            load(path)
+
+
+@each
+def test_a_record_has_the_whole_model_and_refits_keep_its_rounds(name: str, fold: Fold) -> None:
+    settings = {"n_rounds": 20} | ({} if name == "forest" else {"patience": 4})
+    record = execute(RunSpec("demo", method=name, **settings), fold=fold)
+    record = RunRecord.from_bytes(record.to_bytes())
+    model = model_from(record, fold.train)
+    np.testing.assert_array_equal(model.predict(fold.test.X), record.scores["test"])
+    again = refits_of(model, fold.train).refit([]).model
+    np.testing.assert_array_equal(again.predict(fold.test.X), record.scores["test"])
+    out = DocumentOut(fold.train.query_labels[0], fold.train.rows[0])
+    assert refits_of(model, fold.train).refit([out]).model.n_rounds_ == model.n_rounds_
+
+
+@each
+def test_tables_of_figures(name: str, fold: Fold) -> None:
+    settings = {"n_rounds": 20} | ({} if name == "forest" else {"patience": 4})
+    record = execute(RunSpec("demo", method=name, **settings), fold=fold)
+    table = rounds_data([record])
+    for part in ("training", "validation"):
+        rows = table[table["part"] == part]
+        assert rows["NDCG@10"].tolist() == record.trace[part].tolist()
+        assert rows.loc[rows["kept"], "round"].tolist() == [len(record.solution["trees_roots"])]
+    assert len(rounds_figure(table).data) == 4
+    shares = importance_data(record, [f"f{k}" for k in range(8)])
+    assert shares["share"].is_monotonic_decreasing
+    assert shares["share"].sum() == pytest.approx(1.0)
+
+
+def test_more_memory_than_is_free_is_refused_before_training(
+    fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankviz.models.rounds.default_budget", lambda: 1000.0)
+    with pytest.raises(DataError, match="needs about"):
+        LambdaMART().fit_data(fold.train)
+
+
+@pytest.mark.parametrize("damage", [cut, far, lambda arrays: {}])
+def test_a_record_with_damaged_trees_is_refused(damage: Any, fold: Fold) -> None:
+    record = execute(RunSpec("demo", method="mart", n_rounds=3), fold=fold)
+    damaged = replace(record, solution=damage(record.solution))
+    with pytest.raises(DataError, match="not a readable run record"):
+        RunRecord.from_bytes(damaged.to_bytes())

@@ -76,7 +76,7 @@ class RandomForest(RoundRanker):
     @classmethod
     def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:
         """Return the bytes of training: documents in single precision, and the nodes of all trees."""
-        nodes = 2 * n // values[LEAF_DOCUMENTS.name] + 1
+        nodes: int = 2 * n // values[LEAF_DOCUMENTS.name] + 1
         return n * (4 * d + 64) + 160 * nodes * int(values[TREES.name])
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
