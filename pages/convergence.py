@@ -14,6 +14,9 @@ from ui.study import convergence_playback as playback
 spec = experiment()
 head("Convergence", str(describe(spec, "train")))
 line = trail.place()
+if spec.offers.rounds:
+    views.rounds(spec)
+    end_page()
 if not supports(spec, *views.NEEDED):
     end_page()
 with errors_as_sentences():

@@ -20,8 +20,10 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.letor import load_binary, read_letor, write_letor
     from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
+    from rankviz.models.forest import RandomForest
     from rankviz.models.lambdamart import LambdaMART
     from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
+    from rankviz.models.mart import MART
     from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.storage import load, save
     from rankviz.plots.systems import figures
@@ -41,6 +43,7 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 __all__ = [
     "MAP",
+    "MART",
     "NDCG",
     "DataError",
     "DataWarning",
@@ -50,6 +53,7 @@ __all__ = [
     "MeanNDCG",
     "P",
     "Progress",
+    "RandomForest",
     "RankSVM",
     "RankingData",
     "RegularizedRankSVM",
@@ -93,7 +97,9 @@ _HOMES = {
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
+    "rankviz.models.forest": ("RandomForest",),
     "rankviz.models.lambdamart": ("LambdaMART",),
+    "rankviz.models.mart": ("MART",),
     "rankviz.models.low_rank": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),
     "rankviz.analysis.model_duals": ("duals",),

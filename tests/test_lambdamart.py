@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import lightgbm
 import numpy as np
 import pytest
@@ -148,3 +150,9 @@ def test_damaged_text_of_trees_is_refused(fold: Fold, damage: object, words: str
     trees_of(text).check(8)
     with pytest.raises(ValueError, match=words):
         trees_of(damage(text)).check(8)
+
+
+def test_a_missing_library_is_named(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(SettingError, match="LambdaMART needs LightGBM, which does not load here"):
+        LambdaMART().fit_data(fold.train)

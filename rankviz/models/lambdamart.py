@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
+from rankviz.common.npz import Arrays
 from rankviz.common.settings import Setting, Steps, Whole
 from rankviz.datasets.types import RankingData
-from rankviz.models.rounds import BOOSTING, Grown, RoundRanker, Watch, shares
+from rankviz.models.rounds import BOOSTING, IMPORTANCE, Grown, RoundRanker, Watch, shares
 from rankviz.models.trees import LEAF, Trees
 
 LONGEST = 10_000
 """Most documents of a query that LightGBM takes."""
+
+TEXT = "lightgbm"
+"""Array of a file with LightGBM's text."""
+MOST_TEXT = 2**28
+"""Most bytes of that text."""
 
 TRUNCATION = Setting(
     name="truncation",
@@ -50,6 +56,11 @@ class LambdaMART(RoundRanker):
     random_state, n_threads : int
         Nothing is drawn at random unless there are more than 200,000 documents, whose bins come from a
         sample. Results do not depend on the number of threads.
+
+    Attributes
+    ----------
+    lightgbm_text_ : str
+        The kept rounds in LightGBM's own format, for `lightgbm.Booster(model_str=...)`.
 
     Examples
     --------
@@ -99,11 +110,10 @@ class LambdaMART(RoundRanker):
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
         """Boost by LightGBM, which keeps the scores of all parts."""
-        import lightgbm  # here: the import is slow, and most runs do not need it
-
+        lightgbm = _lightgbm()
         _refuse_long(parts[0])
         levels = np.unique(parts[0].y)
-        parameters = self.lightgbm_parameters(2.0**levels - 1.0)
+        parameters = self.lightgbm_parameters(np.exp2(levels.astype(np.float64)) - 1.0)
         labels = np.searchsorted(levels, parts[0].y)
         train = lightgbm.Dataset(parts[0].X, labels, group=np.diff(parts[0].ptr), params=parameters)
         booster, seen = lightgbm.Booster(parameters, train), np.zeros(0)
@@ -123,10 +133,45 @@ class LambdaMART(RoundRanker):
                 scores.append(seen.copy())
             if watch(scores) or finished:
                 break
-        return lambda kept: (
-            trees_of(booster.model_to_string(num_iteration=kept)),
-            shares(booster.feature_importance("gain", kept)),
-        )
+
+        def grown(kept: int) -> tuple[Trees, FloatArray]:
+            self.lightgbm_text_ = booster.model_to_string(num_iteration=kept)
+            return trees_of(self.lightgbm_text_), shares(booster.feature_importance("gain", kept))
+
+        return grown
+
+    @property
+    def stored(self) -> Arrays:
+        """Arrays of a file: the text in place of the trees, unless the model comes from a record."""
+        if not hasattr(self, "lightgbm_text_"):
+            return super().stored
+        return {
+            IMPORTANCE: self.feature_importances_,
+            TEXT: np.frombuffer(self.lightgbm_text_.encode(), np.uint8),
+        }
+
+    def trees_from(self, arrays: Arrays, d: int) -> Trees:
+        """Return the trees in LightGBM's text, which only this module reads, or in arrays."""
+        if TEXT not in arrays:
+            return super().trees_from(arrays, d)
+        if arrays[TEXT].dtype != np.uint8 or arrays[TEXT].size > MOST_TEXT:
+            raise ValueError(f"LightGBM's text is no text of at most {MOST_TEXT:,} bytes")
+        self.lightgbm_text_ = arrays[TEXT].tobytes().decode("ascii")
+        found = trees_of(self.lightgbm_text_)
+        found.check(d)
+        return found
+
+
+def _lightgbm() -> Any:
+    """Return LightGBM, imported at the first fit; raise `SettingError` where it does not load."""
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:  # OSError: a system without OpenMP's library
+        raise SettingError(
+            f"LambdaMART needs LightGBM, which does not load here ({error}): install lightgbm, and OpenMP's "
+            "library (libgomp1 on Debian, libomp on macOS), or choose another method"
+        ) from error
+    return lightgbm
 
 
 def _refuse_long(data: RankingData) -> None:
@@ -144,7 +189,11 @@ def _refuse_long(data: RankingData) -> None:
 
 def trees_of(text: str) -> Trees:
     """Return the trees in LightGBM's text. Raises KeyError or ValueError for damaged text."""
-    blocks = text.partition("\nend of trees")[0].split("\nTree=")[1:]
+    whole, end, _ = text.partition("\nend of trees")
+    head, *blocks = whole.split("\nTree=")
+    sizes = head.partition("\ntree_sizes=")[2].partition("\n")[0].split()
+    if not end or not blocks or len(blocks) != len(sizes):
+        raise ValueError("LightGBM's text lacks trees")
     return Trees.of(
         [_tree(dict(line.split("=", 1) for line in b.splitlines() if "=" in line)) for b in blocks]
     )
@@ -153,18 +202,20 @@ def trees_of(text: str) -> Trees:
 def _tree(fields: dict[str, str]) -> list[FloatArray]:
     """Return the nodes of one tree: LightGBM numbers splits from 0, and leaf k as −1 − k."""
 
-    def numbers(name: str) -> FloatArray:
-        return np.array(fields[name].split(), np.float64)
+    def numbers(name: str, kind: type[np.generic] = np.float64) -> Any:
+        return np.array(fields[name].split(), kind)
 
     values, n = numbers("leaf_value"), int(fields["num_leaves"]) - 1
     if n == 0:
         return [np.array([float(LEAF)]), np.zeros(1), np.zeros(1), np.zeros(1), values]
     if set(fields["decision_type"].split()) > {"0", "2", "8", "10"} or fields["num_cat"] != "0":
         raise ValueError("a split is not numerical")
-    splits = [numbers(name) for name in ("split_feature", "threshold", "left_child", "right_child")]
-    if any(len(column) != n for column in splits) or len(values) != n + 1:
+    feature, left, right = (
+        numbers(name, np.int64) for name in ("split_feature", "left_child", "right_child")
+    )
+    threshold = numbers("threshold")
+    if any(len(column) != n for column in (feature, threshold, left, right)) or len(values) != n + 1:
         raise ValueError("columns of a tree differ in length")
-    feature, threshold, left, right = splits
     ends, none = np.full(n + 1, float(LEAF)), np.zeros(n + 1)
     left, right = (np.where(child < 0, n - 1 - child, child) for child in (left, right))
     return [

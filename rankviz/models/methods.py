@@ -27,10 +27,12 @@ from rankviz.learning.solvers import (
     check_solver,
     guessed,
 )
+from rankviz.models.forest import RandomForest
 from rankviz.models.given import SYSTEM, GivenScores
 from rankviz.models.lambdamart import LambdaMART
 from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
 from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.mart import MART
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.models.rounds import work_of
@@ -294,8 +296,26 @@ METHODS: dict[str, Method] = {
         LambdaMART.settings,
         _tree_offers,
         minimises="no fixed function: gradients λ of pairs, weighted by |ΔNDCG|",
-        work=work_of(4e-8, LambdaMART),
+        work=work_of(1e-8, LambdaMART),
         family="boosting",
+    ),
+    "mart": Method(
+        "MART",
+        MART,
+        MART.settings,
+        _tree_offers,
+        minimises="Σ (y − f(x))², by trees",
+        work=work_of(1e-8, MART),
+        family="boosting",
+    ),
+    "forest": Method(
+        "random forest",
+        RandomForest,
+        RandomForest.settings,
+        _tree_offers,
+        minimises="Σ (y − f(x))² in each tree; the score is their mean",
+        work=work_of(1e-7, RandomForest),
+        family="pointwise",
     ),
     "given": Method(
         "scores from files",

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, column_or_1d
 
@@ -285,6 +285,11 @@ class Ranker(BaseEstimator):
             f"the scores of {type(self).__name__} are not declared as sums of kernel values; RankSVM's are "
             "with feature_map='nystroem' or 'exact'"
         )
+
+    def unfitted(self) -> Self:
+        """Return an unfitted copy, to train on changed data."""
+        copy: Self = clone(self)
+        return copy
 
     def outcome(self) -> Outcome:
         """Return the results that a run stores, after `fit_data`."""

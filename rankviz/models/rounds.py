@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
 from rankviz.common.memory import megabytes
+from rankviz.common.npz import Arrays, shaped
 from rankviz.common.numbers import counted
 from rankviz.common.progress import Callback, Progress, Report, StopRequested, reporter
 from rankviz.common.settings import Positive, Setting, Steps, Typed, Whole
@@ -34,6 +36,9 @@ PARTS = ("training", "validation")
 """Columns of the trace with this metric, by part."""
 IMPORTANCE = "importance"
 """Array of a record with the shares of features."""
+TREES = "trees_"
+"""Prefix of the arrays of trees, in records and files."""
+ROOTS = f"{TREES}roots"
 
 ROUNDS = Setting(
     name="n_rounds",
@@ -103,6 +108,11 @@ LEAF_DOCUMENTS = Setting(
 BOOSTING = (ROUNDS, LEAVES, LEARNING_RATE, LEAF_DOCUMENTS, PATIENCE)
 """Settings of boosted trees."""
 
+STOPPED = "stopped on request"
+"""How the status of a stopped training begins."""
+ROUND_SECONDS = 0.001
+"""Seconds of a round besides its tree: both parts are measured."""
+
 Grown = Callable[[int], tuple[Trees, FloatArray]]
 """Returns the trees of the first rounds, and each feature's share of what their splits gain."""
 
@@ -160,7 +170,7 @@ class Watch:
     def status(self) -> str:
         """How training ended, as a sentence."""
         ran, kept = counted(self.rounds, "round"), counted(self.kept, "round")
-        end = f"stopped on request after {ran}" if self.stopped else f"trained {ran}"
+        end = f"{STOPPED} after {ran}" if self.stopped else f"trained {ran}"
         if not self._patience:
             return f"{end}, and kept all of them"
         return f"{end}, and kept {kept}: {MEASURE} on the validation part was highest there"
@@ -204,9 +214,9 @@ class RoundRanker(Ranker):
             setting.check(getattr(self, setting.parameter or setting.name))
 
     @classmethod
-    def bytes_for(cls, n: int, d: int, leaves: int) -> int:
-        """Return the bytes of training on n documents, all parts together: bins, gradients, histograms."""
-        return n * (d + 64) + 256 * 24 * leaves * d
+    def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:
+        """Return the bytes of training on n documents of all parts: bins, gradients and histograms."""
+        return n * (d + 64) + 256 * 24 * int(values[LEAVES.name]) * d
 
     def fit(
         self,
@@ -248,7 +258,7 @@ class RoundRanker(Ranker):
     def _refuse_large(self, parts: Sequence[RankingData]) -> int:
         """Return the bytes of training; raise `DataError` if they are not free."""
         n, d = sum(part.n_documents for part in parts), parts[0].n_features
-        need, budget = self.bytes_for(n, d, getattr(self, LEAVES.name, 2)), default_budget()
+        need, budget = self.bytes_for(n, d, self.get_params()), default_budget()
         if need > budget:
             raise DataError(
                 f"training on {n:,} documents needs about {megabytes(need)} of memory",
@@ -261,10 +271,39 @@ class RoundRanker(Ranker):
         """Sum of the trees' values."""
         return self.trees_.scores(X, report)
 
+    def unfitted(self) -> Self:
+        """Return an unfitted copy that keeps as many rounds as this model, on any data."""
+        fixed = {"n_rounds": self.n_rounds_} | ({"patience": 0} if self.patience else {})
+        copy: Self = clone(self).set_params(**fixed)
+        return copy
+
     def outcome(self) -> Outcome:
-        """Status, trace and shares of features."""
-        solution = {IMPORTANCE: self.feature_importances_}
+        """Status, trace, trees and shares of features."""
+        solution = {IMPORTANCE: self.feature_importances_} | self._trees()
         return Outcome(self.status_, self.stopped_, trace=self.trace_, solution=solution)
+
+    def _trees(self) -> Arrays:
+        return {f"{TREES}{name}": found for name, found in self.trees_.arrays().items()}
+
+    @property
+    def stored(self) -> Arrays:
+        """Arrays of a file, for `restore`."""
+        return {IMPORTANCE: self.feature_importances_} | self._trees()
+
+    def trees_from(self, arrays: Arrays, d: int) -> Trees:
+        """Return the trees in arrays of `stored`. Raises KeyError or ValueError for damaged ones."""
+        own = {name.removeprefix(TREES): a for name, a in arrays.items() if name.startswith(TREES)}
+        return Trees.from_arrays(own, d)
+
+    def restore(self, arrays: Arrays, d: int, trace: pd.DataFrame, status: str) -> Self:
+        """Set what training set, from arrays of `stored` or a record. Raises as `trees_from`."""
+        self.trees_, self.feature_importances_ = self.trees_from(arrays, d), shaped(arrays, IMPORTANCE, d)
+        self.n_features_in_, self.n_rounds_ = d, len(self.trees_.roots)
+        if len(trace) <= self.n_rounds_ or not {"iteration", PARTS[0]} <= set(trace):
+            raise ValueError("the trace lacks rounds of the model")
+        self.trace_, self.status_ = trace, str(status)
+        self.stopped_ = self.status_.startswith(STOPPED)
+        return self
 
 
 def _data_of(X: ArrayLike, y: ArrayLike, qid: ArrayLike) -> RankingData:
@@ -277,12 +316,12 @@ def shares(gains: ArrayLike) -> FloatArray:
     return found / max(float(found.sum()), np.finfo(np.float64).tiny)
 
 
-def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[dict[str, Any], Sizes], Work]:
+def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[Mapping[str, Any], Sizes], Work]:
     """Return the work of a method, from the seconds of a tree per document and feature."""
 
-    def work(values: dict[str, Any], sizes: Sizes) -> Work:
+    def work(values: Mapping[str, Any], sizes: Sizes) -> Work:
         rounds = values[ROUNDS.name]
-        seconds = rounds * (0.004 + seconds_per_entry * sizes.n * sizes.d)
-        return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values.get(LEAVES.name, 2)))
+        seconds = rounds * (ROUND_SECONDS + seconds_per_entry * sizes.n * sizes.d)
+        return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values))
 
     return work

@@ -21,9 +21,13 @@ from rankviz.learning.losses import loss_name
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import frozen_costs, stored_costs
 from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.forest import RandomForest
+from rankviz.models.lambdamart import LambdaMART
 from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
+from rankviz.models.mart import MART
 from rankviz.models.ranker import Columns, Ranker
 from rankviz.models.ranksvm import RankSVM
+from rankviz.models.rounds import RoundRanker
 
 FORMAT = 1
 NUMBERS = ("gap", "primal", "dual", "n_iter", "memory_need")
@@ -34,7 +38,7 @@ TRACE = "trace."
 
 
 def save(model: Ranker, path: str | Path) -> Path:
-    """Write a fitted RankSVM, plain, factorised or regularised, to `path`, completely or not at all.
+    """Write a fitted model to `path`, completely or not at all: a RankSVM of any kind, or trees.
 
     The file has npz and JSON, no pickle. It keeps everything that `fit` set, including trace, status and
     duality gap, and for low-rank models factors or dual variables, for `rankviz.duals`.
@@ -50,8 +54,10 @@ def save(model: Ranker, path: str | Path) -> Path:
     'model.npz'
     """
     kind = _kind_of(model)
-    if not hasattr(model, "coef_"):
+    if not hasattr(model, "n_features_in_"):
         raise ValueError(f"this {kind} is not fitted yet; call fit before saving it")
+    if isinstance(model, RoundRanker):
+        return write_npz(Path(path), _described_rounds(model, kind), _trace_arrays(model) | model.stored)
     fitted = model.feature_map_
     meta = {
         "format": FORMAT,
@@ -67,9 +73,8 @@ def save(model: Ranker, path: str | Path) -> Path:
         "weighed_digest": model.weighed_digest_,
         "ended": _ended(model),
     }
-    trace = getattr(model, "trace_", pd.DataFrame())
-    columns: Arrays = {f"{TRACE}{name}": column.to_numpy() for name, column in trace.items()}
-    return write_npz(Path(path), meta, fitted.arrays() | columns | model.stored | {"coef": model.coef_})
+    arrays = fitted.arrays() | _trace_arrays(model) | model.stored | {"coef": model.coef_}
+    return write_npz(Path(path), meta, arrays)
 
 
 def load(path: str | Path) -> Ranker:
@@ -91,6 +96,8 @@ def load(path: str | Path) -> Ranker:
     try:
         if meta["format"] != FORMAT:
             raise ValueError(f"format {meta['format']}; this version reads {FORMAT}")
+        if meta["model"] in _ROUNDS:
+            return _round_ranker(meta, arrays)
         gamma, d = float(meta["gamma"]), int(meta["n_features"])
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma is {gamma}")
@@ -139,11 +146,36 @@ def _keep_end(model: FeatureRanker, ended: dict[str, Any], arrays: Arrays) -> No
             if name in ("n_iter", "memory_need"):
                 value = _count(value, name)
             setattr(model, f"{name}_", math.nan if value is None else value + 0)
+    if len(trace := _trace(arrays)):
+        model.trace_ = trace
+
+
+def _trace_arrays(model: Any) -> Arrays:
+    trace = getattr(model, "trace_", pd.DataFrame())
+    return {f"{TRACE}{name}": column.to_numpy() for name, column in trace.items()}
+
+
+def _trace(arrays: Arrays) -> pd.DataFrame:
+    """Return the trace of `_trace_arrays`. Raises ValueError for other values."""
     columns = {name.removeprefix(TRACE): a for name, a in arrays.items() if name.startswith(TRACE)}
     if any(a.ndim != 1 or a.dtype not in (np.int64, np.float64) for a in columns.values()):
         raise ValueError("a column of the trace has no numbers")
-    if columns:
-        model.trace_ = pd.DataFrame(columns)
+    return pd.DataFrame(columns)
+
+
+def _described_rounds(model: RoundRanker, kind: str) -> dict[str, Any]:
+    """Return the description of a model of trees."""
+    about = {"n_features": model.n_features_in_, "columns": asdict(model.columns), "status": model.status_}
+    return {"format": FORMAT, "model": kind, "params": model.get_params()} | about
+
+
+def _round_ranker(meta: dict[str, Any], arrays: Arrays) -> RoundRanker:
+    """Return the model of a file. Raises KeyError, TypeError or ValueError for a damaged one."""
+    model, d = _ROUNDS[meta["model"]](**meta["params"]), _count(meta["n_features"], "n_features")
+    model.check_settings()
+    model.restore(arrays, d, _trace(arrays), meta["status"])
+    model.learned(d, _columns(meta["columns"], d))
+    return model
 
 
 def _count(value: Any, name: str) -> int:
@@ -167,7 +199,7 @@ def _say_what_is_missing(model: FeatureRanker, path: Path) -> None:
 
 def can_save(model: Ranker) -> bool:
     """Return True if `save` supports this model's class."""
-    return any(base.__name__ in _MODELS for base in type(model).__mro__)
+    return any(base.__name__ in _SAVED for base in type(model).__mro__)
 
 
 _INNER = {
@@ -180,10 +212,10 @@ _INNER = {
 
 def _kind_of(model: Ranker) -> str:
     """Return the name in `_MODELS` of the model's class or its base class."""
-    kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _MODELS), None)
+    kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in _SAVED), None)
     if kind is None:
         name, inner = type(model).__name__, _INNER.get(type(model).__name__, "")
-        raise ValueError(f"{name} cannot be saved; models that can: {', '.join(_MODELS)}{inner}")
+        raise ValueError(f"{name} cannot be saved; models that can: {', '.join(_SAVED)}{inner}")
     return kind
 
 
@@ -261,3 +293,5 @@ def _kernel(described: dict[str, Any] | None, gamma: float) -> Kernel | None:
 _MODELS: dict[str, type[FeatureRanker]] = {
     kind.__name__: kind for kind in (RankSVM, FactorizedRankSVM, RegularizedRankSVM)
 }
+_ROUNDS: dict[str, type[RoundRanker]] = {kind.__name__: kind for kind in (LambdaMART, MART, RandomForest)}
+_SAVED = (*_MODELS, *_ROUNDS)

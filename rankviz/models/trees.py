@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.npz import Arrays
-from rankviz.common.progress import Progress, Report
+from rankviz.common.progress import Progress, Report, silent
 
 LEAF = -1
 """Feature of a node without children."""
@@ -57,12 +57,14 @@ class Trees:
             (feature, threshold, np.add(left, root), np.add(right, root), value)
             for (feature, threshold, left, right, value), root in zip(trees, roots, strict=True)
         ]
-        columns = [np.concatenate(column) for column in zip(*moved, strict=True)] if moved else [[]] * 5
         kinds = (np.int64, np.float64, np.int64, np.int64, np.float64)
-        joined = [np.asarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-        return cls(*joined, roots, **constants)  # type: ignore[arg-type]
+        columns: dict[str, Any] = {
+            name: np.concatenate([tree[i] for tree in moved]).astype(kind)
+            for i, (name, kind) in enumerate(zip(_COLUMNS, kinds, strict=True))
+        }
+        return cls(**columns, roots=roots, **constants)
 
-    def scores(self, X: FloatArray, report: Report) -> FloatArray:
+    def scores(self, X: FloatArray, report: Report = silent) -> FloatArray:
         """Return f of documents X (n, d) -> (n,); trees are added in their order, as libraries do."""
         X = X.astype(np.float32) if self.single else X
         out = np.full(len(X), self.base)
@@ -107,6 +109,8 @@ class Trees:
         n, inner = len(self.feature), np.flatnonzero(self.feature != LEAF)
         if any(len(getattr(self, name)) != n for name in _COLUMNS):
             raise ValueError("columns of trees differ in length")
+        if not (np.isfinite(self.threshold).all() and np.isfinite(self.value).all()):
+            raise ValueError("thresholds or values of trees are no numbers")
         if not (np.isfinite(self.base) and np.isfinite(self.divisor) and self.divisor > 0):
             raise ValueError("constants of trees are no numbers")
         if ((self.feature < LEAF) | (self.feature >= d)).any():

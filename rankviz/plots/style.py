@@ -63,6 +63,8 @@ STYLES = {
     "factorized": MethodStyle("factorised", "#E69F00", "solid", "triangle-down"),
     "regularized": MethodStyle("regularised", "#882255", "solid", "pentagon"),
     "lambdamart": MethodStyle("LambdaMART", "#117733", "solid", "triangle-left"),
+    "mart": MethodStyle("MART", "#44AA99", "solid", "triangle-right"),
+    "forest": MethodStyle("random forest", "#999933", "solid", "bowtie"),
 }
 """Looks of models: of RankSVM by its feature map, of other methods by their own name (see `look_of`)."""
 

@@ -15,6 +15,7 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.common.settings import is_text
+from rankviz.models.rounds import IMPORTANCE
 from rankviz.runs.description import PART_NAMES, method_label
 from rankviz.runs.spec import RunSpec
 
@@ -274,6 +275,9 @@ def check_record(record: RunRecord) -> None:
     for name, found in record.solution.items():
         _finite(f"solution {name}", found, 0, 1, 2)
     _check_trace(record.trace)
+    if record.spec.offers.rounds:
+        model: Any = record.spec.kind.model(record.spec.values)
+        model.restore(record.solution, len(record.solution[IMPORTANCE]), record.trace, record.status)
 
 
 def _part(part: str, table: pd.DataFrame, scores: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
@@ -21,6 +22,7 @@ from rankviz.learning.solvers import STARTS
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
+from rankviz.models.rounds import RoundRanker
 from rankviz.runs.estimate import Shape
 from rankviz.runs.families import Evaluated, SampledRuns, SharedRuns, families, shares, single_run
 from rankviz.runs.record import RunRecord
@@ -156,13 +158,16 @@ def model_of(spec: RunSpec) -> Ranker:
     return spec.kind.model(spec.values)
 
 
-def model_from(record: RunRecord, train: RankingData) -> FeatureRanker:
+def model_from(record: RunRecord, train: RankingData) -> Any:
     """Return the fitted model of a record: its weights, and the feature map drawn from the same seed.
 
     It also has the record's trace, final gap and status. `train` is the training part of the fit, normalised
-    as the spec says. Raises `SettingError` if the ranker has no feature map.
+    as the spec says. A record has all of a model of trees. Raises `SettingError` for other rankers without a
+    feature map.
     """
     spec, model = record.spec, model_of(record.spec)
+    if isinstance(model, RoundRanker):
+        return model.restore(record.solution, train.n_features, record.trace, record.status)
     if not isinstance(model, FeatureRanker):
         raise SettingError(
             f"the model of {spec.kind.label} cannot be restored from a record: only models with a feature "
@@ -208,7 +213,7 @@ def _check_digest(spec: RunSpec, fold: Fold) -> None:
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of the packages that decide results."""
-    packages = ("numpy", "scipy", "pandas", "scikit-learn")
+    packages = ("numpy", "scipy", "pandas", "scikit-learn", "lightgbm")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
 

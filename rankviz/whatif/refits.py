@@ -126,7 +126,7 @@ class PlainRefits:
     def refit(self, changes: Sequence[Change], *, callback: Callback | None = None) -> Refit:
         """Train on the changed data."""
         after, asked = changed(self.data, changes), weights_asked(changes)
-        model, seed = clone(self._model), seed_asked(changes)
+        model, seed = self._model.unfitted(), seed_asked(changes)
         if seed is not None and "random_state" in model.get_params():
             model.set_params(random_state=seed)
         if asked:

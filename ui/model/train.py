@@ -21,11 +21,11 @@ from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.pairs import RULES, Costs, preference_pairs
 from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
-from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.storage import can_save
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
 from rankviz.plots import model_comparison, ranked_list
+from rankviz.plots import rounds as rounds_plot
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
 from rankviz.runs.given import WRITERS
@@ -34,6 +34,7 @@ from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import SHARDS
 from ui.controls import selection
+from ui.controls.feature_names import names_of
 from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports, system_options
 from ui.controls.selection import QUERY
 from ui.controls.settings import baseline
@@ -225,6 +226,9 @@ def convergence(record: RunRecord) -> None:
     """Draw the trace of iterations, and the cost of training."""
     if not supports(record.spec, "trace"):
         return
+    if record.spec.offers.rounds:
+        rounds([record], _spent(record))
+        return
     newton = set(record.trace) >= NEWTON_COLUMNS
     table = convergence_plot.convergence_data([record]) if newton else convergence_plot.trace_data(record)
     if not newton and not convergence_plot.trace_quantities(table):
@@ -237,6 +241,33 @@ def convergence(record: RunRecord) -> None:
         answer=record.status,
         key="convergence",
         caption=_spent(record),
+    )
+
+
+def rounds(records: list[RunRecord], caption: str) -> None:
+    """Draw NDCG@10 by round, with the rounds that are kept."""
+    table = rounds_plot.rounds_data(records)
+    show_figure(
+        rounds_plot.rounds_figure(table),
+        table,
+        answer=capital(records[0].status),
+        key="rounds-figure",
+        caption=f"{caption} {words.ROUNDS}",
+    )
+
+
+def importance(record: RunRecord, data: RankingData) -> None:
+    """Draw each feature's share of what the splits of trees gain."""
+    if not supports(record.spec, "importance"):
+        return
+    table = rounds_plot.importance_data(record, names_of(record.spec, data))
+    first = table.iloc[0]
+    show_figure(
+        rounds_plot.importance_figure(table, look_of(record.spec)),
+        table,
+        answer=words.IMPORTANT.format(feature=first["feature"], share=percent(first["share"], 1)),
+        key="importance",
+        caption=f"{words.IMPORTANCE} {describe(record.spec, 'train')}.",
     )
 
 
@@ -334,9 +365,8 @@ def _written(record: RunRecord, fold: Fold, part: str, form: str) -> bytes:
 
 
 def can_be_rebuilt(spec: RunSpec) -> bool:
-    """Return True if the fitted model can be rebuilt from the record's weights, and saved."""
-    model = model_of(spec)
-    return isinstance(model, FeatureRanker) and can_save(model)
+    """Return True if the fitted model can be rebuilt from its record, and saved."""
+    return can_save(model_of(spec))
 
 
 def _model(record: RunRecord, fold: Fold) -> bytes:

@@ -26,4 +26,7 @@ LISTS = (
 MISORDERED = "{wrong:,} of {of:,} preference pairs ({share}) are misordered or tied (margin at most 0)"
 COUNTED = "All {pairs:,} preference pairs."
 LOSS = "Bold: this model's loss, {label}, ℓ(t) = {formula}."
+ROUNDS = "Round 0: equal scores. Marker: the round that is kept. NDCG@10 is rankviz's own, not a library's."
+IMPORTANT = "{feature} has {share} of what the splits gain"
+IMPORTANCE = "A share is of the gain in the method's own objective; it has no sign, unlike a weight."
 NO_LOSS = "{model} has no loss to choose."

@@ -142,6 +142,6 @@ def shared_model(record: RunRecord, fold: Fold) -> SharedModel:
 def _model(record: RunRecord, fold: Fold) -> Ranker:
     """Return the fitted model; train it again if it cannot be rebuilt from its record."""
     unfitted = model_of(record.spec)
-    if isinstance(unfitted, FeatureRanker) and record.spec.offers.weights:
+    if record.spec.offers.rounds or (isinstance(unfitted, FeatureRanker) and record.spec.offers.weights):
         return model_from(record, fold.train)
-    return unfitted.fit_data(fold.train)
+    return unfitted.fit_watching(fold.train, fold.vali)

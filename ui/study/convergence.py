@@ -22,6 +22,7 @@ from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
 from ui.controls.models import pin_buttons, pinned, reason
 from ui.controls.widgets import C_EXPONENTS, Bound
+from ui.model.train import rounds as draw_rounds
 from ui.shell.errors import end_page
 from ui.shell.figures import capital, show_answer, show_figure, show_table
 from ui.shell.texts import describe
@@ -208,6 +209,17 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
         st.info(words.INFOS["current"].format(model=capital(text)), icon=WAITING)
     records = [found[one] for one in choice.specs if one in found]
     return records, plot.convergence_data(records, [found[one] for one in keys if one in found])
+
+
+def rounds(spec: RunSpec) -> None:
+    """Draw NDCG@10 by round of the current model, and of pins that grow by rounds too."""
+    pin_buttons(spec)
+    others = [one for one in pinned(spec).values() if one.offers.rounds and one != spec]
+    found = run_available([spec, *others], title=f"Convergence, {spec.dataset}", together=lambda one: one)
+    if spec not in found:
+        st.info(words.INFOS["current"].format(model=capital(in_a_sentence(spec))), icon=WAITING)
+        return
+    draw_rounds(list(found.values()), f"{words.CAPTIONS['no objective']} {describe(spec, 'train')}.")
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:

@@ -43,6 +43,7 @@ CAPTIONS = {
         "A row is the point where its iteration begins; CG iterations, products and seconds include that "
         "iteration. smoothing: width of the smoothed hinge."
     ),
+    "no objective": "These methods grow by rounds; steps of a solver, gaps and preconditioners do not apply.",
     "again": "Trains the run once more: {cost}.",
     "long": "Together about {seconds:.0f} s; the limit is {most:.0f} s.",
     "pins": "Pins not drawn: {reasons}",

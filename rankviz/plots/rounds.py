@@ -1,0 +1,84 @@
+"""Rankers that grow by rounds: NDCG@10 by round on training and validation, and importance of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from rankviz.models.rounds import IMPORTANCE, MEASURE, PARTS, ROOTS
+from rankviz.plots.style import finished, line_of, style_of
+from rankviz.runs.description import distinct_labels, look_of
+from rankviz.runs.record import RunRecord
+
+MOST_FEATURES = 20
+"""Features in the figure of importance."""
+
+
+def rounds_data(records: Sequence[RunRecord]) -> pd.DataFrame:
+    """Return the traces: columns method, label, part, round, NDCG@10, and kept (the model's own round)."""
+    labels = distinct_labels([record.spec for record in records])
+    frames = [
+        pd.DataFrame({"round": record.trace["iteration"], MEASURE: record.trace[part]}).assign(
+            method=look_of(record.spec), label=label, part=part, kept=_kept(record)
+        )
+        for record, label in zip(records, labels, strict=True)
+        for part in PARTS
+        if part in record.trace
+    ]
+    table = pd.concat(frames, ignore_index=True)
+    return table.assign(kept=table["round"] == table["kept"])
+
+
+def _kept(record: RunRecord) -> int:
+    """Return the number of rounds of a record's model."""
+    return len(record.solution[ROOTS])
+
+
+def rounds_figure(table: pd.DataFrame) -> go.Figure:
+    """Draw a line per model and part, training dotted; a marker shows the round that is kept."""
+    fig = go.Figure()
+    for (label, part), rows in table.groupby(["label", "part"], sort=False):
+        look = line_of(str(rows["method"].iloc[0]))
+        name, kept = f"{label}, {part}", rows[rows["kept"]]
+        line = look["line"] | {"dash": "dot" if part == PARTS[0] else "solid"}
+        hover = f"{name}, round %{{x}}: %{{y:.4f}}<extra></extra>"
+        fig.add_scatter(
+            x=rows["round"], y=rows[MEASURE], name=name, mode="lines", line=line, hovertemplate=hover
+        )
+        fig.add_scatter(
+            x=kept["round"],
+            y=kept[MEASURE],
+            name=f"{name}, kept",
+            mode="markers",
+            marker=look["marker"] | {"size": 12},
+            showlegend=False,
+            hovertemplate=hover,
+        )
+    fig.update_xaxes(title_text="round")
+    fig.update_yaxes(title_text=MEASURE, tickformat=".2f")
+    return finished(fig)
+
+
+def importance_data(record: RunRecord, names: Sequence[str]) -> pd.DataFrame:
+    """Return each feature's share of what the splits gain, the largest first: columns feature and share."""
+    table = pd.DataFrame({"feature": list(names), "share": record.solution[IMPORTANCE]})
+    return table.sort_values("share", ascending=False, ignore_index=True, kind="stable")
+
+
+def importance_figure(table: pd.DataFrame, look: str) -> go.Figure:
+    """Draw the largest shares as bars."""
+    shown = table.head(MOST_FEATURES).iloc[::-1]
+    fig = go.Figure(
+        go.Bar(
+            x=shown["share"],
+            y=shown["feature"],
+            orientation="h",
+            marker_color=style_of(look).colour,
+            hovertemplate="%{y}: %{x:.1%}<extra></extra>",
+        )
+    )
+    fig.update_xaxes(title_text="share of what the splits gain", tickformat=".0%", rangemode="tozero")
+    fig.update_yaxes(type="category", automargin=True)
+    return finished(fig, height=180 + 22 * len(shown))

@@ -1,0 +1,188 @@
+"""MART and random forest against scikit-learn called by hand; trees as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+
+from rankviz import MART, DataError, Fold, LambdaMART, RandomForest, RunRecord, RunSpec, execute, load, save
+from rankviz.common.npz import Arrays, read_npz, write_npz
+from rankviz.datasets import make_fold
+from rankviz.models.rounds import RoundRanker
+from rankviz.plots.rounds import importance_data, rounds_data, rounds_figure
+from rankviz.runs.run import model_from
+from rankviz.whatif.changes import DocumentOut
+from rankviz.whatif.refits import refits_of
+
+MODELS: dict[str, RoundRanker] = {
+    "lambdamart": LambdaMART(n_rounds=12, leaves=5, leaf_documents=5),
+    "mart": MART(n_rounds=23, leaves=6, leaf_documents=5, patience=0),
+    "forest": RandomForest(n_rounds=12, leaf_documents=3),
+}
+each = pytest.mark.parametrize("name", MODELS)
+
+
+@pytest.fixture(scope="module")
+def fold() -> Fold:
+    return make_fold(n_queries=30, documents_per_query=(12, 30), n_features=8, seed=5)
+
+
+def by_hand(name: str, n: int) -> Any:
+    if name == "mart":
+        return HistGradientBoostingRegressor(
+            max_iter=n, max_leaf_nodes=6, min_samples_leaf=5, early_stopping=False, random_state=0
+        )
+    return RandomForestRegressor(n, max_features=0.3, min_samples_leaf=3, random_state=0)
+
+
+@pytest.mark.parametrize("name", ["mart", "forest"])
+def test_scores_are_those_of_scikit_learn_called_by_hand(name: str, fold: Fold) -> None:
+    ours = MODELS[name].fit_data(fold.train)
+    theirs = by_hand(name, ours.n_rounds).fit(fold.train.X, fold.train.y)
+    for part in fold.parts.values():
+        np.testing.assert_array_equal(ours.predict(part.X), theirs.predict(part.X))
+    if name == "forest":
+        np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+    assert ours.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_mart_keeps_the_best_round_of_the_validation_part(fold: Fold) -> None:
+    model = MART(n_rounds=200, leaves=6, leaf_documents=5, patience=8).fit_watching(fold.train, fold.vali)
+    best = int(model.trace_["validation"][1:].idxmax())
+    assert model.n_rounds_ == best == len(model.trace_) - 1 - 8
+    theirs = by_hand("mart", best).fit(fold.train.X, fold.train.y)
+    np.testing.assert_array_equal(model.predict(fold.test.X), theirs.predict(fold.test.X))
+
+
+def test_a_forest_keeps_all_trees(fold: Fold) -> None:
+    model = RandomForest(n_rounds=9, leaf_documents=3).fit_watching(fold.train, fold.vali)
+    assert model.n_rounds_ == len(model.trees_.roots) == 9
+    assert "validation" in model.trace_
+
+
+@each
+def test_the_score_after_each_round_is_measured(name: str, fold: Fold) -> None:
+    """The last row of the trace is the score of the whole model."""
+    model = MODELS[name].fit_data(fold.train)
+    found = model.score(fold.train.X, fold.train.y, qid=fold.train.qid, definition="letor")
+    with_ties = model.trace_["training"].iloc[-1]
+    assert found == pytest.approx(with_ties, abs=0.02)
+
+
+@each
+def test_stop_between_rounds_keeps_those_so_far(name: str, fold: Fold) -> None:
+    model = MODELS[name]
+    model.fit_data(fold.train, callback=lambda p: p.record is not None and p.record["iteration"] == 5)
+    assert model.outcome().stopped
+    assert model.n_rounds_ == len(model.trees_.roots) == 5
+    assert "stopped on request after 5 rounds" in model.status_
+
+
+@each
+def test_a_file_gives_the_same_model(name: str, fold: Fold, tmp_path: Path) -> None:
+    model = MODELS[name].fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+    path = save(model, tmp_path / "model.npz")
+    again = load(path)
+    np.testing.assert_array_equal(again.predict(fold.test.X), model.predict(fold.test.X))
+    np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+    assert again.get_params() == model.get_params()
+    assert (again.status_, again.n_rounds_) == (model.status_, model.n_rounds_)
+    assert again.trace_.equals(model.trace_)
+    arrays = read_npz(path, "model")[1]
+    assert ("lightgbm" in arrays) == (name == "lambdamart")
+    if name == "lambdamart":
+        theirs = lightgbm.Booster(model_str=arrays["lightgbm"].tobytes().decode())
+        np.testing.assert_array_equal(theirs.predict(fold.test.X), model.predict(fold.test.X))
+
+
+def cut(arrays: Arrays) -> Arrays:
+    return {name: array[: len(array) // 2] for name, array in arrays.items()}
+
+
+def cycle(arrays: Arrays) -> Arrays:
+    """Make the first split its own child."""
+    inner = int(np.flatnonzero(arrays["trees_feature"] >= 0)[0])
+    left = arrays["trees_left"].copy()
+    left[inner] = inner
+    return arrays | {"trees_left": left}
+
+
+def far(arrays: Arrays) -> Arrays:
+    return arrays | {"trees_feature": arrays["trees_feature"] + 100.0}
+
+
+def infinite(arrays: Arrays) -> Arrays:
+    return arrays | {"trees_value": arrays["trees_value"] * np.inf}
+
+
+@pytest.mark.parametrize("damage", [cut, cycle, far, infinite, lambda arrays: {}])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_damaged_file_gives_an_error(damage: Any, fold: Fold, tmp_path: Path) -> None:
+    path = save(MODELS["mart"].fit_data(fold.train), tmp_path / "model.npz")
+    meta, arrays = read_npz(path, "model")
+    write_npz(path, meta, damage(arrays))
+    with pytest.raises(DataError, match="not a readable model"):
+        load(path)
+
+
+def test_a_damaged_text_of_lightgbm_gives_an_error(fold: Fold, tmp_path: Path) -> None:
+    path = save(MODELS["lambdamart"].fit_data(fold.train), tmp_path / "model.npz")
+    meta, arrays = read_npz(path, "model")
+    for text in (
+        arrays["lightgbm"][:2000],
+        arrays["lightgbm"].astype(np.float64),
+        np.frombuffer(b"x", np.uint8),
+    ):
+        write_npz(path, meta, arrays | {"lightgbm": text})
+        with pytest.raises(DataError, match="not a readable model"):
+            load(path)
+
+
+@each
+def test_a_record_has_the_whole_model_and_refits_keep_its_rounds(name: str, fold: Fold) -> None:
+    settings = {"n_rounds": 20} | ({} if name == "forest" else {"patience": 4})
+    record = execute(RunSpec("demo", method=name, **settings), fold=fold)
+    record = RunRecord.from_bytes(record.to_bytes())
+    model = model_from(record, fold.train)
+    np.testing.assert_array_equal(model.predict(fold.test.X), record.scores["test"])
+    again = refits_of(model, fold.train).refit([]).model
+    np.testing.assert_array_equal(again.predict(fold.test.X), record.scores["test"])
+    out = DocumentOut(fold.train.query_labels[0], fold.train.rows[0])
+    assert refits_of(model, fold.train).refit([out]).model.n_rounds_ == model.n_rounds_
+
+
+@each
+def test_tables_of_figures(name: str, fold: Fold) -> None:
+    settings = {"n_rounds": 20} | ({} if name == "forest" else {"patience": 4})
+    record = execute(RunSpec("demo", method=name, **settings), fold=fold)
+    table = rounds_data([record])
+    for part in ("training", "validation"):
+        rows = table[table["part"] == part]
+        assert rows["NDCG@10"].tolist() == record.trace[part].tolist()
+        assert rows.loc[rows["kept"], "round"].tolist() == [len(record.solution["trees_roots"])]
+    assert len(rounds_figure(table).data) == 4
+    shares = importance_data(record, [f"f{k}" for k in range(8)])
+    assert shares["share"].is_monotonic_decreasing
+    assert shares["share"].sum() == pytest.approx(1.0)
+
+
+def test_more_memory_than_is_free_is_refused_before_training(
+    fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankviz.models.rounds.default_budget", lambda: 1000.0)
+    with pytest.raises(DataError, match="needs about"):
+        LambdaMART().fit_data(fold.train)
+
+
+@pytest.mark.parametrize("damage", [cut, far, lambda arrays: {}])
+def test_a_record_with_damaged_trees_is_refused(damage: Any, fold: Fold) -> None:
+    record = execute(RunSpec("demo", method="mart", n_rounds=3), fold=fold)
+    damaged = replace(record, solution=damage(record.solution))
+    with pytest.raises(DataError, match="not a readable run record"):
+        RunRecord.from_bytes(damaged.to_bytes())
