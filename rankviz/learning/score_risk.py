@@ -159,8 +159,10 @@ class ScoreRisk:
         value, gradient, diagonal, root, intercept = self.loss.terms(f, self.y, queries)
         if weight is not None:
             value, gradient, diagonal = queries.weight * value, weight * gradient, weight * diagonal
-            root = None if root is None else np.sqrt(weight) * root
-            intercept = None if intercept is None else weight * intercept
+            if root is not None:
+                root = np.sqrt(weight) * root
+            if intercept is not None:
+                intercept = weight * intercept
         roots = [] if root is None else [(root, queries)]
         if intercept is not None and intercept.any():
             roots.append((intercept / np.sqrt(intercept.sum()), Queries(np.array([0, len(f)]))))
