@@ -32,13 +32,13 @@ LAYERS = (
 )
 """Packages of the core, each importing only from layers before its own (and from itself)."""
 
-RISK = {"losses", "pairs", "risk", "sorted_risk"}
+RISK = {"loss_facts", "score_losses", "score_risk", "losses", "pairs", "risk", "sorted_risk"}
 """Modules of rankviz.learning that know scores, pairs and costs, but no features."""
 
 SOLVERS = {"hinge", "lbfgs", "newton", "objective", "sgd", "solvers"}
 """Modules of rankviz.learning that see an objective only."""
 
-DECLARATIONS = {"losses", "objective", "pairs", "solvers"}
+DECLARATIONS = {"loss_facts", "losses", "objective", "pairs", "solvers"}
 """Modules of rankviz.learning that say what there is; figures and pages may read them."""
 
 APP_LAYERS = ("shell", "work", "controls")

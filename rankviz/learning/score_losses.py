@@ -256,8 +256,7 @@ class CombinedRegression(ScoreLoss):
         point, pair = LeastSquares().terms(f, y, queries), RankRLS().terms(f, y, queries)
         assert pair.root is not None
         # each document of a query of size n is in n − 1 pairs, which it shares
-        shares: FloatArray = 0.5 * (queries.sizes.astype(np.float64) - 1.0)
-        pairs = queries.weighted(queries.spread(shares))
+        pairs = queries.weighted(0.5 * (queries.spread(queries.sizes.astype(np.float64)) - 1.0))
         a, b = self.alpha, (1.0 - self.alpha) * queries.weighted(np.ones(len(f))) / max(pairs, 1.0)
         return ScoreTerms(
             a * point.value + b * pair.value,

@@ -157,12 +157,10 @@ class ScoreRisk:
         """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         queries, weight = self.queries, self.queries.weights
         value, gradient, diagonal, root, intercept = self.loss.terms(f, self.y, queries)
-        if weight is not None:
+        if weight is not None and queries.weight is not None:
             value, gradient, diagonal = queries.weight * value, weight * gradient, weight * diagonal
-            if root is not None:
-                root = np.sqrt(weight) * root
-            if intercept is not None:
-                intercept = weight * intercept
+            root = None if root is None else np.sqrt(weight) * root
+            intercept = None if intercept is None else weight * intercept
         roots = [] if root is None else [(root, queries)]
         if intercept is not None and intercept.any():
             roots.append((intercept / np.sqrt(intercept.sum()), Queries(np.array([0, len(f)]))))
