@@ -291,7 +291,7 @@ METHODS: dict[str, Method] = {
         LambdaMART.settings,
         _tree_offers,
         minimises="no fixed function: gradients λ of pairs, weighted by |ΔNDCG|",
-        work=work_of(1e-8, LambdaMART),
+        work=work_of(4e-8, LambdaMART),
     ),
     "mart": Method(
         "MART",
