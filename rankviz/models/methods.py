@@ -296,7 +296,7 @@ METHODS: dict[str, Method] = {
         LambdaMART.settings,
         _tree_offers,
         minimises="no fixed function: gradients λ of pairs, weighted by |ΔNDCG|",
-        work=work_of(1e-8, LambdaMART),
+        work=work_of(4e-8, LambdaMART),
         family="boosting",
     ),
     "mart": Method(

@@ -110,7 +110,7 @@ BOOSTING = (ROUNDS, LEAVES, LEARNING_RATE, LEAF_DOCUMENTS, PATIENCE)
 
 STOPPED = "stopped on request"
 """How the status of a stopped training begins."""
-ROUND_SECONDS = 0.001
+ROUND_SECONDS = 0.002
 """Seconds of a round besides its tree: both parts are measured."""
 
 Grown = Callable[[int], tuple[Trees, FloatArray]]

@@ -213,7 +213,8 @@ def runs(spec: RunSpec, choice: Choice) -> tuple[list[RunRecord], pd.DataFrame]:
 
 def rounds(spec: RunSpec) -> None:
     """Draw NDCG@10 by round of the current model, and of pins that grow by rounds too."""
-    pin_buttons(spec)
+    with st.container(horizontal=True):
+        pin_buttons(spec)
     others = [one for one in pinned(spec).values() if one.offers.rounds and one != spec]
     found = run_available([spec, *others], title=f"Convergence, {spec.dataset}", together=lambda one: one)
     if spec not in found:
