@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.models.rounds import IMPORTANCE, MEASURE, PARTS, ROOTS
 from rankviz.plots.style import finished, line_of, style_of
 from rankviz.runs.description import distinct_labels, look_of
-from rankviz.runs.record import RunRecord
+from rankviz.runs.record import MEASURED, ON_PARTS, SHARES, TREE_ROOTS, RunRecord
 
 MOST_FEATURES = 20
 """Features in the figure of importance."""
@@ -20,11 +19,11 @@ def rounds_data(records: Sequence[RunRecord]) -> pd.DataFrame:
     """Return the traces: columns method, label, part, round, NDCG@10, and kept (the model's own round)."""
     labels = distinct_labels([record.spec for record in records])
     frames = [
-        pd.DataFrame({"round": record.trace["iteration"], MEASURE: record.trace[part]}).assign(
+        pd.DataFrame({"round": record.trace["iteration"], MEASURED: record.trace[part]}).assign(
             method=look_of(record.spec), label=label, part=part, kept=_kept(record)
         )
         for record, label in zip(records, labels, strict=True)
-        for part in PARTS
+        for part in ON_PARTS
         if part in record.trace
     ]
     table = pd.concat(frames, ignore_index=True)
@@ -33,7 +32,7 @@ def rounds_data(records: Sequence[RunRecord]) -> pd.DataFrame:
 
 def _kept(record: RunRecord) -> int:
     """Return the number of rounds of a record's model."""
-    return len(record.solution[ROOTS])
+    return len(record.solution[TREE_ROOTS])
 
 
 def rounds_figure(table: pd.DataFrame) -> go.Figure:
@@ -42,14 +41,14 @@ def rounds_figure(table: pd.DataFrame) -> go.Figure:
     for (label, part), rows in table.groupby(["label", "part"], sort=False):
         look = line_of(str(rows["method"].iloc[0]))
         name, kept = f"{label}, {part}", rows[rows["kept"]]
-        line = look["line"] | {"dash": "dot" if part == PARTS[0] else "solid"}
+        line = look["line"] | {"dash": "dot" if part == ON_PARTS[0] else "solid"}
         hover = f"{name}, round %{{x}}: %{{y:.4f}}<extra></extra>"
         fig.add_scatter(
-            x=rows["round"], y=rows[MEASURE], name=name, mode="lines", line=line, hovertemplate=hover
+            x=rows["round"], y=rows[MEASURED], name=name, mode="lines", line=line, hovertemplate=hover
         )
         fig.add_scatter(
             x=kept["round"],
-            y=kept[MEASURE],
+            y=kept[MEASURED],
             name=f"{name}, kept",
             mode="markers",
             marker=look["marker"] | {"size": 12},
@@ -57,13 +56,13 @@ def rounds_figure(table: pd.DataFrame) -> go.Figure:
             hovertemplate=hover,
         )
     fig.update_xaxes(title_text="round")
-    fig.update_yaxes(title_text=MEASURE, tickformat=".2f")
+    fig.update_yaxes(title_text=MEASURED, tickformat=".2f")
     return finished(fig)
 
 
 def importance_data(record: RunRecord, names: Sequence[str]) -> pd.DataFrame:
     """Return each feature's share of what the splits gain, the largest first: columns feature and share."""
-    table = pd.DataFrame({"feature": list(names), "share": record.solution[IMPORTANCE]})
+    table = pd.DataFrame({"feature": list(names), "share": record.solution[SHARES]})
     return table.sort_values("share", ascending=False, ignore_index=True, kind="stable")
 
 

@@ -15,11 +15,14 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.common.settings import is_text
-from rankviz.models.rounds import IMPORTANCE
+from rankviz.models.rounds import IMPORTANCE, MEASURE, ROOTS
+from rankviz.models.rounds import PARTS as MEASURED_PARTS
 from rankviz.runs.description import PART_NAMES, method_label
 from rankviz.runs.spec import RunSpec
 
 FORMAT = 3
+SHARES, MEASURED, TREE_ROOTS, ON_PARTS = IMPORTANCE, MEASURE, ROOTS, MEASURED_PARTS
+"""Names in records of rankers that grow by rounds, for figures."""
 NOT_TRAINING = ("data", "evaluate")
 """Stages of a run outside its training."""
 NOT_MADE_HERE = "imported, not made here"
