@@ -63,7 +63,7 @@ def fit_milliseconds(documents: list[Any], name: str, m: int) -> float:
     return float(told.stdout)
 
 
-def frames(browser: Browser, address: str) -> dict[str, float]:
+def dragged(browser: Browser, address: str) -> dict[str, float]:
     """Drag a document of the Playground; return frames a second and what each takes of the main thread."""
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     page.goto(address)
@@ -124,7 +124,7 @@ def measure() -> pd.DataFrame:
             row = {"map": label, "documents": len(documents), "m": m}
             row |= {"fit, CPU ms": fit_milliseconds(documents, name, m)}
             address = f"{file.as_uri()}#pmap={label.replace(' ', '+')}&pset=Ring&peach={each}&pm={m}"
-            rows.append(row | frames(browser, address))
+            rows.append(row | dragged(browser, address))
     return pd.DataFrame(rows)
 
 

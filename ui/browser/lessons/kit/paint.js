@@ -27,6 +27,8 @@ export class Paint {
     this.grips = new Map();
     svg.onpointerdown = (event) => this.down(event);
     svg.onpointermove = (event) => this.held?.drag?.(...this.at(event));
+    // also where the browser does not heed touch-action, and would go back a page
+    svg.ontouchmove = (event) => { if (this.held?.drag) event.preventDefault(); };
     svg.onpointerup = (event) => this.up(event);
     svg.onpointercancel = () => this.up(null); // the finger scrolls the page
     svg.ondblclick = (event) => this.grips.get(event.target.dataset.grip)?.enter?.();
