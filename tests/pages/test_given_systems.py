@@ -86,7 +86,7 @@ def test_pages_say_what_equal_scores_make(
     monkeypatch.setattr("ui.model.what_if.compared", moved)
     keep_system([run_of(part) for part in ("train", "vali", "test")], DATA, name="tied")
     app = open_page(page, m=20, C=2.0**-7)
-    assert "in the order of the file NDCG@10 would be 0.988 instead of" in words(app)
+    assert "in the order of the file NDCG@10 would be 0.988 instead of" in words(app).replace("\u2060", "")
 
 
 def test_an_imported_system_is_not_trained_again(
@@ -109,9 +109,9 @@ def test_own_gains_are_compared(kept: list[RunSpec], open_page: Opener) -> None:
     runs, own = f"{kept[0].hash},{other[0].hash}", "nDCG(gains={0: 0, 1: 1, 2: 9, 3: 27, 4: 81})@5"
     app = open_page("compare", runs=runs, own=own)
     assert not app.error
-    assert own in str([table.value for table in app.dataframe]) + words(app)
+    (means,) = (table.value for table in app.dataframe if "seed_sd" in table.value)
     part = load_demo(1).vali
     mean = measure(own).mean(np.random.default_rng(1).normal(size=part.n_documents), part)
-    assert f"{mean:.3f}" in str([table.value.round(3).to_string() for table in app.dataframe]) + words(app)
+    assert means.set_index(["label", "metric"])["mean"]["other", own] == pytest.approx(mean, abs=1e-12)
     app = open_page("compare", runs=runs, own="nDCG(gain=)@5")
     assert "cannot be read" in app.warning[0].value
