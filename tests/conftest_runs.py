@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 
 from rankviz import RunSpec
+from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, every
 from rankviz.models.methods import METHODS
 from rankviz.runs.spec import DataSpec
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, seed=3)
 
-EVERY = (SPEC.but(rank=5), SPEC.but(kernel="polynomial"), SPEC.but(feature_map="fourier"))
+EVERY = (
+    SPEC.but(rank=5),
+    SPEC.but(kernel="polynomial"),
+    SPEC.but(feature_map="fourier"),
+    SPEC.but(loss="crr"),
+)
 """Specs that together have every setting of RankSVM."""
 assert {name for spec in EVERY for name in spec.values} == {s.name for s in every(SPEC.kind.settings)}
 
@@ -35,4 +42,9 @@ def another(setting: Setting, value: object) -> object:
     names = [name for name in setting.options if name != value]
     if setting.name == "costs":
         return ((0.0, 0.0), (1.0, 0.0))
-    return names[0] if names else setting.checked((value if isinstance(value, int | float) else 1) + 1)
+    if names:
+        return names[0]
+    number = value if isinstance(value, int | float) else 1
+    with suppress(SettingError):
+        return setting.checked(number + 1)
+    return setting.checked(number / 2)
