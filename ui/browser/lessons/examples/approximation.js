@@ -46,11 +46,11 @@ export function approximation(map) {
   return { values, difference, error: Math.sqrt(dot(difference, difference)) / NORM };
 }
 
-// Return the mean NDCG@10 (LETOR 4.0) on eight other lists after training on the forty documents.
+// Return the mean NDCG@10 (equal scores at their mean) on eight other lists after training on the forty documents.
 export function quality(map) {
   const { weights } = fit({ features: map.transform(X), m: map.m, y: GRADES, ptr: [0, N], C });
-  const values = OTHERS.map((one) => ndcg(product(map.transform(one.x), N, map.m, weights), one.y, "compared", AT).value);
-  return mean(values);
+  const scores = (one) => product(map.transform(one.x), N, map.m, weights);
+  return mean(OTHERS.map((one) => ndcg(scores(one), one.y, "compared", AT).value));
 }
 
 // Return the errors of all choices of three landmarks, in rising order.
