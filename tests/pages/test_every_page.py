@@ -19,6 +19,8 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 READING = [entry.file for entry in ENTRIES if not entry.own]
 """The pages that read the data and the model of the sidebar."""
+BY_OFFERS = {method.offers(method.resolve({})): name for name, method in METHODS.items() if method.trains}
+"""One method for each set of offers, which decides what pages show."""
 Opener = Callable[..., AppTest]
 
 
@@ -45,7 +47,7 @@ def test_ends_of_the_settings(
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.trains])
+@pytest.mark.parametrize("method", BY_OFFERS.values())
 def test_every_method(page: str, method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("five grades")
     app = open_page(page, data="edge", m=5, exact="false", upto=10, method=METHODS[method].label)
