@@ -5,13 +5,13 @@ from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import tabs
-from ui.shell.texts import describe
+from ui.shell.texts import escaped
 
 spec = experiment()
 about, part = head_and_part("Methods", spec)
 with errors_as_sentences():
-    about.caption(str(describe(spec, part)), width="content")
     shown = views.chosen(spec, part)
+    about.caption(escaped(shown.about), width="content")
     views.tree(shown)
 tabs(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankviz import RunRecord, RunSpec
+from rankviz import RankSVM, RunRecord, RunSpec, SettingError
 from rankviz.analysis.methods import (
     EXPONENTS,
     METRICS,
@@ -21,7 +21,7 @@ from rankviz.datasets.known import KNOWN_SETS, Recognition
 from rankviz.learning.loss_facts import FAMILIES
 from rankviz.learning.losses import EVERY_LOSS
 from rankviz.metrics.paired_tests import paired_tests
-from rankviz.models.methods import METHODS
+from rankviz.models.methods import METHODS, Method
 from rankviz.plots.methods import tree_data, tree_figure
 from rankviz.runs.run import execute_all
 
@@ -88,6 +88,27 @@ def test_a_single_method_has_no_differences(records: dict[str, list[RunRecord]])
     assert found is None
     assert "NDCG@10 difference" not in table
     assert table.loc["logistic", "MAP mean"] == records["logistic"][0].metrics["vali"]["MAP"].mean()
+
+
+def test_without_the_baseline_there_are_means_but_no_differences(
+    records: dict[str, list[RunRecord]],
+) -> None:
+    chosen = {key: own[:1] for key, own in records.items()}
+    found, table = compared(chosen, "vali", "hinge")
+    assert found is None
+    assert table["NDCG@10 mean"].notna().all()
+
+
+def test_settings_that_a_method_cannot_have_are_refused() -> None:
+    costly = BASE.but(costs=((0.0, 0.0), (1.0, 0.0)))
+    with pytest.raises(SettingError):
+        catalogue()["listnet"].on(costly, "Fold1", "")
+    assert catalogue()["hinge"].on(costly, "Fold1", "").costs == costly.costs
+
+
+def test_a_method_that_is_entered_later_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "mine", Method("mine", RankSVM, ()))
+    assert catalogue()["mine"].family == "other"
 
 
 def test_printed_means_are_letors() -> None:

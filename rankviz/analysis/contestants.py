@@ -88,8 +88,8 @@ def with_measures(
             )
             more = {name: by_order.mean()} if abs(by_order.mean() - found.mean()) > ROUNDING else {}
             metrics = record.metrics | {part: record.metrics[part].assign(**{name: found})}
-            told = record.by_order | {part: record.by_order.get(part, {}) | more}
-            record = replace(record, metrics=metrics, by_order=told)
+            in_order = record.by_order | {part: record.by_order.get(part, {}) | more}
+            record = replace(record, metrics=metrics, by_order=in_order)
     return record
 
 

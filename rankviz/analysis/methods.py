@@ -53,10 +53,11 @@ class Listed:
 
         Raises `SettingError` if it cannot have these settings.
         """
-        return base.but(fold=fold, digest=digest, **self.changes)
+        spec = base.but(fold=fold, digest=digest, **self.changes)
+        spec.kind.check(spec.values)
+        return spec
 
 
-@cache
 def catalogue() -> dict[str, Listed]:
     """Return all methods that can be trained, by key, in the order of the registries."""
     return {one.key: one for one in _listed()}
@@ -112,9 +113,9 @@ def compared(
 ) -> tuple[Comparison | None, pd.DataFrame]:
     """Compare methods, given by key with their records on the same folds, with a baseline.
 
-    Return the comparison (None for a single method), and a table with index key: for each metric its mean
-    with low and high, and difference with difference_low, difference_high and holm; seconds of one run;
-    features; C of each fold.
+    Return the comparison (None without the baseline and another method), and a table with index key: for each
+    metric its mean with low and high, and difference with difference_low, difference_high and holm; seconds
+    of one run; features; C of each fold.
     """
     listed = catalogue()
     models = [
@@ -122,7 +123,7 @@ def compared(
         for key, found in records.items()
     ]
     name = listed[baseline].label
-    found = compare(models, METRICS, name) if len(models) > 1 else None
+    found = compare(models, METRICS, name) if baseline in records and len(models) > 1 else None
     rows = {}
     for key, one in zip(records, models, strict=True):
         row: dict[str, Any] = {"seconds": one.seconds, **_settings(records[key])}

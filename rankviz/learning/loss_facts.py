@@ -14,6 +14,7 @@ FAMILIES = {
     "pairwise": "two documents of a query",
     "listwise": "all documents of a query",
     "boosting": "trees, one after another",
+    "other": "not declared",
 }
 """Families of methods, with what one term of their objective is about."""
 

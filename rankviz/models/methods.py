@@ -159,7 +159,7 @@ class Method:
     named_by_map: bool = False
     named_by: Setting | None = None
     trains: bool = True
-    family: str = "pairwise"
+    family: str = "other"
 
     def active(self, value_of: Callable[[Setting], Any]) -> Iterator[tuple[Setting, Any]]:
         """Return the settings that it reads with these values, in the order of captions."""
@@ -278,6 +278,7 @@ METHODS: dict[str, Method] = {
         _check_map,
         minimises="½‖w‖² − Σ ⟨v_i, v_j⟩",
         work=_factorized_work,
+        family="pairwise",
         left_out=FactorizedRankSVM.left_out,
     ),
     "regularized": Method(
@@ -288,6 +289,7 @@ METHODS: dict[str, Method] = {
         _check_map,
         minimises="½‖w‖² − Σ α_ij + nuclear·Σ‖A‖_* + coupling·Σ‖mat(α) − A‖_F²",
         work=_regularized_work,
+        family="pairwise",
         left_out=RegularizedRankSVM.left_out,
     ),
     "lambdamart": Method(

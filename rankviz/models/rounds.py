@@ -168,7 +168,7 @@ class Watch:
 
     @property
     def status(self) -> str:
-        """How training ended, as a sentence."""
+        """Say how training ended, in a sentence."""
         ran, kept = counted(self.rounds, "round"), counted(self.kept, "round")
         end = f"{STOPPED} after {ran}" if self.stopped else f"trained {ran}"
         if not self._patience:

@@ -9,9 +9,11 @@ import plotly.graph_objects as go
 
 from rankviz.analysis.methods import Listed
 from rankviz.learning.loss_facts import FAMILIES
-from rankviz.plots.style import CHOSEN_COLOUR
+from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished
 
-COLOURS = dict(zip(FAMILIES, ("#56B4E9", "#8C6D31", "#0072B2", "#009E73", "#E69F00"), strict=True))
+COLOURS = dict(
+    zip(FAMILIES, ("#56B4E9", "#8C6D31", "#0072B2", "#009E73", "#E69F00", EVEN_COLOUR), strict=True)
+)
 """Colours of the families."""
 
 
@@ -61,9 +63,4 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
         )
     fig.update_xaxes(visible=False, range=[-1.1, 4.4], fixedrange=True)
     fig.update_yaxes(visible=False, range=[0.3, len(table) + 0.7], fixedrange=True)
-    fig.update_layout(
-        height=100 + 22 * len(table),
-        margin={"t": 44, "b": 40, "l": 8, "r": 8},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
-    )
-    return fig
+    return finished(fig, height=100 + 22 * len(table), margin={"t": 44, "b": 40, "l": 8, "r": 8})

@@ -19,11 +19,12 @@ from rankviz.plots import model_comparison
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.compare import methods_words as words
+from ui.compare.compare_words import ON_VALIDATION
 from ui.controls.settings import state_of
-from ui.controls.widgets import ALL, Bound, chosen_folds
+from ui.controls.widgets import THIS, Bound, chosen_folds
 from ui.shell.figures import show_figure, show_table
 from ui.shell.page import go_to
-from ui.shell.texts import describe, escaped
+from ui.shell.texts import escaped
 from ui.work.folds import fold_of
 from ui.work.jobs import found_records, run_or_submit
 
@@ -50,6 +51,8 @@ class Shown:
     refused : dict
     records : dict
         Method -> its record of each fold, for methods with all of them.
+    chooses : bool
+        True if C is chosen on the validation part.
     """
 
     spec: RunSpec
@@ -59,24 +62,28 @@ class Shown:
     specs: dict[str, list[list[RunSpec]]]
     refused: dict[str, str]
     records: dict[str, list[RunRecord]]
+    chooses: bool
 
     @cached_property
-    def values(self) -> dict[str, float]:
-        """Mean NDCG@10 over the queries of all folds, of methods with records."""
-        return {
-            key: float(pd.concat([one.metrics[self.part] for one in own])[METRIC].mean())
-            for key, own in self.records.items()
-        }
+    def about(self) -> str:
+        """Data, folds and part in words."""
+        return words.about(self.spec.dataset, self.folds, self.part)
+
+    @cached_property
+    def compared(self) -> tuple[Comparison | None, pd.DataFrame]:
+        """The comparison with the baseline, None without it, and the table of methods with records."""
+        key = tuple(record.spec.hash for own in self.records.values() for record in own)
+        return _compared(key, self.part, self.baseline, self.records)
 
 
 def chosen(spec: RunSpec, part: str) -> Shown:
     """Draw the controls, make what was asked for, and return what the page shows."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     bound = Bound(row)
-    folds = chosen_folds(bound, spec, "folds", ALL)
+    folds = chosen_folds(bound, spec, "folds", THIS)
     way = bound.buttons("weights", "C from", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
     labels = {key: one.label for key, one in tables.catalogue().items()}
-    baseline = Bound(row.container(width=260)).menu("baseline", "Baseline", labels, help=words.BASELINE_HELP)
+    baseline = Bound(row.container(width=260)).menu("beside", "Baseline", labels, help=words.BASELINE_HELP)
     digests = {fold: fold_of(spec.but(fold=fold, digest="")).digest for fold in folds}
     specs: dict[str, list[list[RunSpec]]] = {}
     refused: dict[str, str] = {}
@@ -87,31 +94,23 @@ def chosen(spec: RunSpec, part: str) -> Shown:
             refused[key] = str(error)
         else:
             specs[key] = [tables.with_weights(run) if way == words.CHOSEN else [run] for run in own]
-    if ticked := _ticked():  # with the baseline, so that there is something to compare with
-        asked = [key for key in dict.fromkeys((*ticked, baseline)) if key in specs]
-        wanted = [run for key in asked for fold in specs[key] for run in fold]
-        run_or_submit(wanted, title=f"Methods, {spec.dataset}")
+    ticked = _ticked()  # with the baseline, so that there is something to compare with
+    asked = [key for key in dict.fromkeys((*ticked, baseline)) if key in specs] if ticked else []
+    wanted = [run for key in asked for fold in specs[key] for run in fold]
+    run_or_submit(wanted, title=f"Methods, {spec.dataset}")  # also shows the job of a link
     made = found_records([run for own in specs.values() for fold in own for run in fold])
     records = {
         key: [tables.best_on_validation([made[run] for run in fold]) for fold in own]
         for key, own in specs.items()
         if all(run in made for fold in own for run in fold)
     }
-    return Shown(spec, part, folds, baseline, specs, refused, records)
+    return Shown(spec, part, folds, baseline, specs, refused, records, way == words.CHOSEN)
 
 
 def _ticked() -> list[str]:
     """Return the ticked methods; the table is drawn further below."""
     keys, state = list(tables.catalogue()), st.session_state.get(TABLE)
     return [keys[row] for row in state["selection"]["rows"]] if state else []
-
-
-def compared(shown: Shown) -> tuple[Comparison | None, pd.DataFrame]:
-    """Return the comparison with the baseline, and its table; empty without the baseline."""
-    if shown.baseline not in shown.records:
-        return None, pd.DataFrame()
-    key = tuple(record.spec.hash for own in shown.records.values() for record in own)
-    return _compared(key, shown.part, shown.baseline, shown.records)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Comparing …")
@@ -123,17 +122,17 @@ def _compared(
 
 def _answer(shown: Shown) -> str:
     """Name the method with the highest mean, and those that differ significantly from the baseline."""
-    listed, found = tables.catalogue(), compared(shown)[0]
-    if not shown.values:
+    found, numbers = shown.compared
+    if numbers.empty:
         return words.NOTHING
-    best = max(shown.values, key=lambda key: shown.values[key])
-    said = words.answer(listed[best].label, shown.values[best], METRIC, len(shown.values), len(listed))
+    listed, means = tables.catalogue(), numbers[f"{METRIC} mean"]
+    said = words.answer(listed[means.idxmax()].label, means.max(), METRIC, len(means), len(listed))
     return said if found is None else f"{said}. {found.answer(METRIC)}"
 
 
 def differences(shown: Shown) -> None:
     """Draw every method's difference to the baseline by NDCG@10."""
-    found = compared(shown)[0]
+    found = shown.compared[0]
     if found is None:
         st.info(words.TWO_NEEDED)
         return
@@ -142,19 +141,20 @@ def differences(shown: Shown) -> None:
         model_comparison.deltas_figure(drawn[drawn["metric"] == METRIC]),
         drawn,
         key="methods-differences",
-        caption=words.DIFFERENCES.format(about=describe(shown.spec, shown.part), baseline=found.baseline),
+        caption=words.DIFFERENCES.format(about=shown.about, baseline=found.baseline),
     )
 
 
 def tree(shown: Shown) -> None:
     """Draw the families of methods; a click on one shows what it minimises."""
-    listed, values = tables.catalogue(), shown.values
+    listed, numbers = tables.catalogue(), shown.compared[1]
+    values = {} if numbers.empty else numbers[f"{METRIC} mean"].to_dict()
     table = plot.tree_data(listed.values(), values, METRIC)
     event = show_figure(
         plot.tree_figure(table, METRIC, st.session_state.get(PICKED, "")),
         table,
         key="methods-tree",
-        caption=words.TREE.format(about=describe(shown.spec, shown.part)),
+        caption=words.TREE.format(about=shown.about),
         answer=escaped(_answer(shown)),
         on_select="rerun",
     )
@@ -185,7 +185,7 @@ def _use(spec: RunSpec) -> None:
 
 def table(shown: Shown) -> None:
     """Draw all methods with metrics, differences, printed results and seconds; ticked ones are trained."""
-    found, numbers = compared(shown)
+    found, numbers = shown.compared
     recognition = recognise_fold(shown.spec.dataset, fold_of(shown.spec))
     printed = tables.printed_means(recognition, shown.folds) if shown.part == "test" else pd.DataFrame()
     listed = tables.catalogue()
@@ -205,6 +205,8 @@ def table(shown: Shown) -> None:
         if key in shown.refused:
             st.caption(f"{escaped(listed[key].label)}: {escaped(shown.refused[key])}")
     said = [words.SIGNIFICANT] if found is not None else []
+    if shown.part == "vali":
+        said.append(words.CHOSEN_HERE if shown.chooses else ON_VALIDATION)
     if shown.baseline not in shown.records:
         said.append(words.BASELINE_FIRST.format(label=escaped(listed[shown.baseline].label)))
     if printed.empty:

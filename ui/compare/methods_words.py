@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rankviz.common.numbers import counted
 from rankviz.datasets.known import Recognition
+from rankviz.runs.description import PART_NAMES, fold_words
 
 SET, CHOSEN = "sidebar", "validation"
 WEIGHTS = {SET: "Sidebar", CHOSEN: "Validation"}
@@ -25,10 +26,23 @@ SIGNIFICANT = "● marks differences that are significant after Holm's correctio
 NOTES = "Notes on ties and runs"
 C_HELP = "C of each fold."
 SECONDS_HELP = "Training of one run, mean over folds."
-PRINTED_HELP = "LETOR's result of the linear method on the test part of the same folds."
+PRINTED_HELP = (
+    "LETOR's own result of the linear method on the test part of the same folds. Its script keeps equal "
+    "scores in the order of the file."
+)
+CHOSEN_HERE = (
+    "C, and the rounds of boosted trees, are chosen on this part, so these values are optimistic. To judge, "
+    "reveal the test part once."
+)
 USE = "Use on Train"
 USE_HELP = "Sets the sidebar to this method."
 BASELINE_FIRST = "Tick the baseline, {label}, to see differences."
+
+
+def about(dataset: str, folds: Sequence[str], part: str) -> str:
+    """Return data set, folds and part, for the line beside the title and captions."""
+    own = fold_words(folds[0]) if len(folds) == 1 else f"{len(folds)} folds"
+    return f"{dataset} · {own} · {PART_NAMES[part]}"
 
 
 def answer(best: str, value: float, metric: str, trained: int, listed: int) -> str:
