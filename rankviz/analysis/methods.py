@@ -23,7 +23,7 @@ from rankviz.runs.spec import RunSpec
 
 METRICS = ("NDCG@10", "MAP")
 """Metrics of the table; LETOR prints both."""
-EXPONENTS = (-15, -12, -9, -6, -3, 0, 3, 6)
+EXPONENTS = (-15, -12, -9, -6, -3, 0, 3, 6, 9)
 """Powers of 2 of which C is chosen on the validation part."""
 _RESULTS = Path(__file__).with_name("letor_results.csv")
 

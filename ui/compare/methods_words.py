@@ -11,7 +11,7 @@ from rankviz.runs.description import PART_NAMES, fold_words
 SET, CHOSEN = "sidebar", "validation"
 WEIGHTS = {SET: "Sidebar", CHOSEN: "Validation"}
 WEIGHTS_HELP = (
-    "C is not comparable between objectives. Validation: the best of 2⁻¹⁵, 2⁻¹² … 2⁶ by NDCG@10 on the "
+    "C is not comparable between objectives. Validation: the best of 2⁻¹⁵, 2⁻¹² … 2⁹ by NDCG@10 on the "
     "validation part, for each fold by itself."
 )
 BASELINE_HELP = "Differences are to this method, query by query."
