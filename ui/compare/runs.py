@@ -45,8 +45,8 @@ LATEST, BEST, QUICKEST = "latest", "best", "quickest"
 MOST_LISTED = 2000
 """Largest number of rows sent to the browser; figure, search and actions on all runs use the others too."""
 MOST_TICKS = 10
-MOST_TOLD = 5
-"""Largest number of chosen runs whose equal scores are told of."""
+MOST_NOTED = 5
+"""Largest number of chosen runs with a note on equal scores."""
 
 
 def cells(
@@ -207,11 +207,11 @@ def runs_of_visitor() -> pd.DataFrame:
 
 def _of_link(found: pd.DataFrame) -> None:
     """Choose the runs that a link names, once, and say how many of them cannot be shown."""
-    told = named_as(RUN, RUNS)
-    asked = list(dict.fromkeys(filter(None, told.split(","))))
+    linked = named_as(RUN, RUNS)
+    asked = list(dict.fromkeys(filter(None, linked.split(","))))
     there = [digest for digest in asked if digest in found.index]
-    if st.session_state.get(RUN, "") != told:
-        st.session_state[RUN] = told
+    if st.session_state.get(RUN, "") != linked:
+        st.session_state[RUN] = linked
         actions.choose(there)
     if lost := len(asked) - len(there):
         st.warning(words.LOST_RUNS.format(runs=counted(lost, "run")), icon=":material/link_off:")
@@ -264,9 +264,9 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
 
 
 def _report_ties(digests: Sequence[str], what: What) -> None:
-    """Say what equal scores make of the metrics of the best run and of the first chosen ones."""
-    told = [one for one in dict.fromkeys(digests) if one][: 1 + MOST_TOLD]
-    records = run_store().records.find(run_store().listing.specs(told)).values()
+    """Say how equal scores change the metrics of the best run and of the first chosen ones."""
+    noted = [one for one in dict.fromkeys(digests) if one][: 1 + MOST_NOTED]
+    records = run_store().records.find(run_store().listing.specs(noted)).values()
     for part in what.parts:
         report_ties([record for record in records if part in record.metrics], part, what.metrics)
 

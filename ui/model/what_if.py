@@ -222,7 +222,7 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
 
 
 def _report_ties(page: Page, outcome: Outcome) -> None:
-    """Say what equal scores make of the metric now."""
+    """Say how equal scores change the metric now."""
     table, by_order = compared(outcome.new[page.part], outcome.fold.parts[page.part], [page.metric])
     text = ties_in_words(str(describe(page.spec, page.part)), dict(table.mean()), by_order)
     if text:

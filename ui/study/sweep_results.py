@@ -241,7 +241,7 @@ def one_cell(sweep: Sweep) -> None:
 
 
 def _report_ties(sweep: Sweep, specs: Sequence[RunSpec], part: str) -> None:
-    """Say what equal scores make of the metric of runs, where their data are here."""
+    """Say how equal scores change the metric of runs, where their data are here."""
     known = datasets().get(sweep.design.base.dataset)
     here = [spec for spec in specs if known and spec.fold in known.folds]
     records = run_store().records.find([spec.but(digest=digest_of(spec)) for spec in here]).values()
