@@ -19,6 +19,9 @@ TREE = (
     "Families of methods by what one term of their objective sees. A filled circle is trained on {about}. "
     "Its number is the mean NDCG@10. Click on a circle to see what the method minimises."
 )
+GIVEN = (
+    "This page trains methods. {system} has given scores only: compare it on Several models, under Compare."
+)
 TICK = "Tick methods to train them on the sidebar's data, with its features where they apply."
 NOTHING = "No method is trained on these data yet"
 DIFFERENCE_HELP = "Mean over queries, method minus baseline, with its 95 % interval."
