@@ -73,7 +73,7 @@ class Shown:
 
 def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGenerator) -> Shown:
     """Draw the controls; return what the page shows. `about` shows the subject, `training` the progress."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="definition-controls")
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="wrapped-controls")
     kind = Bound(row).buttons("list", "List", words.LISTS, words.QUERY, help=words.LIST_HELP)
     place = row.container(width=260) if kind == words.QUERY else row
     labels = {name: one.label for name, one in DEFINITIONS.items()}

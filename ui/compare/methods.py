@@ -78,7 +78,7 @@ class Shown:
 
 def chosen(spec: RunSpec, part: str) -> Shown:
     """Draw the controls, make what was asked for, and return what the page shows."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="wrapped-controls")
     bound = Bound(row)
     folds = chosen_folds(bound, spec, "folds", THIS)
     way = bound.buttons("weights", "C from", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
