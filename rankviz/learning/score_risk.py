@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.pairs import PLAIN, PairCosts, count_pairs, weighted_gram
 from rankviz.learning.risk import ActivePairs
-from rankviz.learning.score_losses import Queries, ScoreLoss
+from rankviz.learning.score_losses import Queries, ScoreLoss, ScoreTerms
 
 NOBODY = -1
 """In place of a pair's second document: the first one alone."""
@@ -153,10 +154,14 @@ class ScoreRisk:
             raise TypeError(f"the {loss.label} loss is a sum over pairs")
         return replace(self, loss=loss)
 
+    @cached_property
+    def _terms(self) -> Callable[[FloatArray], ScoreTerms]:
+        return self.loss.prepared(self.y, self.queries)
+
     def at(self, f: FloatArray) -> ScoreRiskPoint:
         """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         queries, weight = self.queries, self.queries.weights
-        value, gradient, diagonal, root, intercept = self.loss.terms(f, self.y, queries)
+        value, gradient, diagonal, root, intercept = self._terms(f)
         if weight is not None and queries.weight is not None:
             value, gradient, diagonal = queries.weight * value, weight * gradient, weight * diagonal
             root = None if root is None else np.sqrt(weight) * root
