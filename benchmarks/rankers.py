@@ -12,7 +12,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -42,12 +42,14 @@ from rankviz.metrics.definitions import DEFINITIONS
 from rankviz.metrics.paired_tests import holm, paired_tests
 from rankviz.metrics.significance import Interval, compare
 from rankviz.models.ranker import Ranker
+from rankviz.models.rounds import RoundRanker
 
 SETS = {"OHSUMED": ("letor3", "letor3_all.csv"), "MQ2008": ("letor", "letor4_all.csv")}
 GRID = tuple(2.0**k for k in range(-24, 7, 2))
 UNPENALISED = (2.0**14,)
-LISTS = tuple(2.0**k for k in range(-6, 13, 3))
-"""Values of C for losses of at most 1 per query."""
+LISTS = tuple(2.0**k for k in range(-9, 10, 3))
+REWEIGHTED = tuple(2.0**k for k in range(-15, 6, 5))
+"""Values of C for losses of at most 1 per query, and for LambdaRank's weights."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ METHODS = {
         RankSVM(loss="crr"), "pointwise and pairwise", {"C": GRID, "alpha": (0.1, 0.25, 0.5, 0.75, 0.9)}
     ),
     "ListNet": Entry(RankSVM(loss="listnet"), "listwise", official="ListNet"),
-    "LambdaRank": Entry(LambdaRank(), "listwise", {"C": LISTS}),
-    "LambdaLoss": Entry(LambdaLoss(), "listwise", {"C": LISTS}),
+    "LambdaRank": Entry(LambdaRank(), "listwise", {"C": REWEIGHTED}),
+    "LambdaLoss": Entry(LambdaLoss(), "listwise", {"C": REWEIGHTED}),
     "ApproxNDCG": Entry(ApproxNDCG(), "listwise", {"C": LISTS}),
     "SmoothRank": Entry(SmoothRank(), "listwise", {"C": LISTS}, "SmoothRank"),
     "Hidden layer": Entry(
@@ -115,6 +117,7 @@ KERNEL = {
 }
 """Methods with m = 500 Nyström features of the RBF kernel, and trees."""
 
+FOLDS = range(1, 6)
 METRICS = ("NDCG@10", "MAP")
 CUTOFFS = ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "MAP")
 DOCUMENT = Path("docs/rankers.md")
@@ -173,9 +176,12 @@ def _short(value: Any) -> str:
     return power_of_two(value) if exact else f"{value:g}"
 
 
-def measured(name: str, root: Path, kept: pd.DataFrame, file: Path | None) -> pd.DataFrame:
-    """Return rows per query of all methods on a set; train those that are not kept."""
-    for fold, (method, entry) in product(range(1, 6), (METHODS | KERNEL).items()):
+def measured(
+    name: str, root: Path, kept: pd.DataFrame, file: Path | None, folds: Sequence[int] = FOLDS
+) -> pd.DataFrame:
+    """Return rows per query of all methods on a set; train those that are not kept, the slow trees last."""
+    entries = sorted((METHODS | KERNEL).items(), key=lambda one: isinstance(one[1].model, RoundRanker))
+    for (method, entry), fold in product(entries, folds):
         if ((kept["set"] == name) & (kept["method"] == method) & (kept["fold"] == fold)).any():
             continue
         rows = chosen(entry, name, load_fold(root / name, fold)).assign(set=name, method=method, fold=fold)
@@ -191,7 +197,7 @@ def official(folder: Path, name: str, method: str, metric: str) -> np.ndarray | 
     table = pd.read_csv(folder / SETS[name][1])
     theirs = OTHER_NAMES.get((name, METHODS[method].official), METHODS[method].official)
     rows = table[(table["dataset"] == name) & (table["algorithm"] == theirs) & (table["split"] == "test")]
-    folds = [f"Fold{k}" for k in range(1, 6)]
+    folds = [f"Fold{k}" for k in FOLDS]
     values = rows[rows["metric"] == metric].set_index("fold")["value"].reindex(folds)
     return None if values.isna().any() else values.to_numpy(float)
 

@@ -127,7 +127,7 @@ def test_a_seed_decides_something_where_that_is_offered(
         np.testing.assert_array_equal(one, again)
         assert not np.allclose(one, other, rtol=0.0, atol=1e-9)
     else:
-        model = model_of(spec).set_params(random_state=7).fit_data(fold.train)
+        model = model_of(spec).set_params(random_state=7).fit_watching(fold.train, fold.vali)
         scores = records[method, feature_map].scores["test"]
         np.testing.assert_allclose(model.predict(fold.test.X), scores, atol=1e-4)
 

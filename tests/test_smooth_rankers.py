@@ -17,13 +17,15 @@ from rankviz import (
     LambdaLoss,
     LambdaRank,
     RankSVM,
+    RunSpec,
     SmoothRank,
     evaluate,
+    execute,
     load,
     save,
 )
 from rankviz.common.errors import DataError, SettingError
-from rankviz.datasets import RankingData
+from rankviz.datasets import RankingData, make_fold
 from rankviz.learning.dcg import ideal
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.objective import Status
@@ -36,6 +38,9 @@ from rankviz.models.hidden_layer import NetworkObjective
 from rankviz.models.lambda_rank import FrozenRisk, lambda_weights
 from rankviz.models.map_ranker import MapRanker
 from rankviz.models.smooth_rank import SmoothRankLoss
+from rankviz.plots.convergence import convergence_data, starts_sentence
+from rankviz.plots.rounds import rounds_data
+from rankviz.runs.run import model_from, model_of
 
 X, Y, PTR = problem(7, n_queries=9)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
@@ -315,3 +320,39 @@ def test_the_exact_kernel_in_coefficients_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("rankviz.learning.memory.TrainingSizes.in_kernel_space", property(lambda self: True))
     with pytest.raises(SettingError, match="ApproxNDCG has none; choose feature_map='nystroem'"):
         ApproxNDCG("exact").fit_data(DATA)
+
+
+def record_of(method: str, **settings: Any) -> Any:
+    fold = make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
+    return execute(RunSpec("demo", method=method, feature_map="linear", **settings), fold=fold)
+
+
+def test_figures_show_the_kept_start_and_name_the_ends_of_others() -> None:
+    record = record_of("approx_ndcg", C=4.0)
+    rows, trace = convergence_data([record]), record.trace
+    assert len(rows) == (trace["start"] == trace["start"].iloc[-1]).sum() < len(trace)
+    assert rows["iteration"].tolist() == list(range(len(rows)))
+    assert rows["objective"].iloc[-1] == pytest.approx(record.objective, rel=1e-9)
+    lowest, highest = record.solution["starts"].min(), record.solution["starts"].max()
+    said = starts_sentence(record)
+    assert said.startswith(f"3 starts end at the objectives {lowest:.6g} (kept), ")
+    assert said.endswith(f"{highest:.6g}")
+    assert starts_sentence(record_of("approx_ndcg", starts=1)) == ""
+
+
+def test_rounds_mark_the_one_that_is_kept() -> None:
+    record = record_of("lambdarank", C=4.0, reweightings=12)
+    table = rounds_data([record])
+    kept = table.loc[table["kept"], "round"].unique().tolist()
+    assert kept == [int(record.solution["n_rounds"].item())]
+    assert not np.isfinite(record.objective)
+
+
+def test_a_record_has_the_trained_first_layer() -> None:
+    fold = make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
+    spec = RunSpec("demo", method="hidden_layer", n_components=10, gamma=0.5, C=0.5, starts=2)
+    record = execute(spec, fold=fold)
+    again = model_from(record, fold.train)
+    np.testing.assert_allclose(again.predict(fold.test.X), record.scores["test"], rtol=1e-12)
+    drawn = model_of(spec).unfitted_map(0.5, 0).fit(fold.train.X)
+    assert np.abs(again.feature_map_.frequencies - drawn.frequencies).max() > 1e-3

@@ -223,7 +223,7 @@ class LambdaLoss(LambdaRank):
     >>> from rankviz.datasets import make_data
     >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
     >>> model = LambdaLoss(C=8.0, mu=5.0).fit(data.X, data.y, qid=data.qid)
-    >>> model.trace_["training"].iloc[-1] > model.trace_["training"].iloc[0]
+    >>> bool(model.trace_["training"].iloc[-1] > model.trace_["training"].iloc[0])
     True
     """
 

@@ -26,7 +26,7 @@ from rankviz.features.maps import FittedMap
 from rankviz.features.registry import FEATURE_MAP, FEATURE_MAPS
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.losses import LOSS_WEIGHT
-from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
+from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, check_fits, default_budget
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.risk import Risk
@@ -183,7 +183,8 @@ def _work(sizes: Sizes, products: float, passes: float) -> Work:
     if sizes.in_kernel_space:
         return Work()  # it is refused before any work
     listed = sizes.n * sizes.n / max(sizes.queries, 1)
-    return Work(products=products, seconds=passes * listed * PAIR_SECONDS, memory=int(listed * 100))
+    seconds, memory = passes * listed * PAIR_SECONDS, int(listed * PAIR_BYTES)
+    return Work(products=products, seconds=seconds, memory=memory, preconditioned=True)
 
 
 PAIR_SECONDS = 2e-8

@@ -220,7 +220,7 @@ def rounds(spec: RunSpec) -> None:
     if spec not in found:
         st.info(words.INFOS["current"].format(model=capital(in_a_sentence(spec))), icon=WAITING)
         return
-    said = "reweighted" if spec.offers.weights else "no objective"
+    said = "no objective" if spec.offers.importance else "reweighted"  # trees have importance
     draw_rounds(list(found.values()), f"{words.CAPTIONS[said]} {describe(spec, 'train')}.")
 
 
