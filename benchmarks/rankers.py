@@ -221,6 +221,8 @@ def markdown(table: pd.DataFrame, folder: Path, name: str) -> str:
     lines = [f"## {name}", "", f"| {' | '.join([*head, 'settings', 'seconds'])} |", "|---" * 12 + "|"]
     own = dict(iter(table.groupby("method", sort=False)))
     for method, entry in METHODS.items():
+        if method not in own:
+            continue
         rows, cells = own[method], [method, entry.kind]
         folds = rows.groupby("fold")
         for metric in METRICS:
@@ -245,7 +247,7 @@ def markdown(table: pd.DataFrame, folder: Path, name: str) -> str:
 def apart(table: pd.DataFrame, name: str) -> str:
     """Return the table of differences to RankSVM by measure and cut-off, with corrected p-values."""
     own, first = dict(iter(table.groupby("method", sort=False))), next(iter(KERNEL))
-    others = [method for method in KERNEL if method != first]
+    others = [method for method in KERNEL if method != first and method in own]
     tests = {
         (method, metric): paired_tests(by_query(own[method], metric), by_query(own[first], metric))
         for method in others
@@ -270,22 +272,24 @@ def main() -> None:
     parser.add_argument("--letor", type=Path, default=Path(os.environ.get("RANKVIZ_LETOR", ".")))
     parser.add_argument("--baselines", type=Path, required=True)
     parser.add_argument("--kept", type=Path)
+    parser.add_argument("--write-only", action="store_true", help="write what the file has; train nothing")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # unpenalised fits of constant features need not end
     kept = pd.DataFrame(columns=["set", "method", "fold"])
     if given.kept is not None and given.kept.exists():
         kept = pd.read_csv(given.kept)
-    for name in SETS:
+    for name in () if given.write_only else SETS:
         kept = measured(name, given.letor, kept, given.kept)
+    whole = kept.groupby(["set", "method"])["fold"].transform("nunique") == len(FOLDS)
+    kept = kept[whole]
     old = DOCUMENT.read_text(encoding="utf-8") if DOCUMENT.exists() else ""
     findings = old[old.index("## Findings") :] if "## Findings" in old else ""
     parts = dict(iter(kept.groupby("set")))
     tables = [markdown(parts[name], given.baselines, name) for name in SETS]
-    more = [
-        KERNEL_TEXT + apart(parts[name], name) if i == 0 else apart(parts[name], name)
-        for i, name in enumerate(SETS)
-    ]
-    DOCUMENT.write_text(TEXT + "\n".join([*tables, *more, findings]), encoding="utf-8")
+    first = next(iter(KERNEL))
+    more = [apart(parts[name], name) for name in SETS if first in set(parts[name]["method"])]
+    text = TEXT + "\n".join(tables) + "\n" + KERNEL_TEXT + "\n".join([*more, findings])
+    DOCUMENT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

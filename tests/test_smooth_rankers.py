@@ -35,7 +35,7 @@ from rankviz.learning.score_risk import ScoreRisk
 from rankviz.metrics.definitions import COMPARED
 from rankviz.models.approx_ndcg import ApproxNDCGLoss
 from rankviz.models.hidden_layer import NetworkObjective
-from rankviz.models.lambda_rank import FrozenRisk, lambda_weights
+from rankviz.models.lambda_rank import frozen, lambda_weights
 from rankviz.models.map_ranker import MapRanker
 from rankviz.models.smooth_rank import SmoothRankLoss
 from rankviz.plots.convergence import convergence_data, starts_sentence
@@ -180,9 +180,9 @@ def test_lambda_gradients_are_those_of_a_double_loop() -> None:
     for (i, j), w in weight.items():
         slope = -w / (1.0 + np.exp(SCORES[i] - SCORES[j]))
         expected[[i, j]] += slope, -slope
-    risk = FrozenRisk(Y, PTR, LOSSES["logistic"])
-    frozen = risk.frozen(lambda_weights(SCORES, Y, PTR, risk.pairs))
-    np.testing.assert_allclose(frozen.at(SCORES).gradient, expected, rtol=1e-12, atol=1e-15)
+    risk = PairRisk(Y, PTR, LOSSES["logistic"])
+    fixed = frozen(risk, lambda_weights(SCORES, Y, PTR, risk.pairs))
+    np.testing.assert_allclose(fixed.at(SCORES).gradient, expected, rtol=1e-12, atol=1e-15)
 
 
 def _weights_in_order() -> list[float]:
@@ -196,8 +196,8 @@ def _weights_in_order() -> list[float]:
 def test_lambdarank_ends_at_a_fixed_point() -> None:
     model = LambdaRank(C=0.5, tol=1e-10).fit_data(DATA)
     assert model.status_ is Status.FIXED
-    risk = FrozenRisk(Y, PTR, LOSSES["logistic"])
-    risk = risk.frozen(lambda_weights(model.predict(X), Y, PTR, risk.pairs))
+    risk = PairRisk(Y, PTR, LOSSES["logistic"])
+    risk = frozen(risk, lambda_weights(model.predict(X), Y, PTR, risk.pairs))
     gradient = model.coef_ + 0.5 * X.T @ risk.at(X @ model.coef_).gradient
     assert np.linalg.norm(gradient) < 1e-3
     assert model.trace_["gradient_norm"].iloc[-1] == pytest.approx(
@@ -260,14 +260,14 @@ def test_backpropagation_is_the_slope_of_finite_differences() -> None:
 
 def test_the_frozen_network_is_ranknet_on_random_fourier_features() -> None:
     settings = {"n_components": 15, "gamma": 0.3, "C": 0.2, "tol": 1e-12}
-    frozen = HiddenLayer(first_layer="frozen", starts=1, **settings).fit_data(DATA)
+    fixed = HiddenLayer(first_layer="frozen", starts=1, **settings).fit_data(DATA)
     linear = RankSVM("fourier", loss="ranknet", **settings).fit_data(DATA)
-    np.testing.assert_allclose(frozen.coef_, linear.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(fixed.coef_, linear.coef_, rtol=1e-6, atol=1e-9)
     rigid = HiddenLayer(rigidity=1e9, starts=1, **settings).fit_data(DATA)
     np.testing.assert_allclose(rigid.predict(X), linear.predict(X), atol=1e-6)
     trained = HiddenLayer(starts=1, **settings).fit_data(DATA)
-    assert trained.objective_ < frozen.objective_ - 1e-3
-    assert np.abs(trained.feature_map_.frequencies - frozen.feature_map_.frequencies).max() > 1e-3
+    assert trained.objective_ < fixed.objective_ - 1e-3
+    assert np.abs(trained.feature_map_.frequencies - fixed.feature_map_.frequencies).max() > 1e-3
 
 
 @each_fit

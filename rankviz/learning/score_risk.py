@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -148,7 +149,7 @@ class ScoreRisk:
         """Half the trace of the Hessian at equal scores."""
         return self.all_pairs.weight
 
-    def with_loss(self, loss: AnyLoss) -> ScoreRisk:
+    def with_loss(self, loss: AnyLoss) -> Self:
         """Return the risk of the same documents with another loss of scores; TypeError for one of pairs."""
         if not isinstance(loss, ScoreLoss):
             raise TypeError(f"the {loss.label} loss is a sum over pairs")

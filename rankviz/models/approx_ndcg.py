@@ -60,7 +60,7 @@ class ApproxNDCGLoss(SmoothLoss):
                 slope = weight * np.log(2.0) / ((1.0 + rank) * log * log * self.temperature)
                 share *= 1.0 - share
                 share *= slope.repeat(queries.sizes[query])
-                gradient = np.bincount(other, share, n)
+                gradient += np.bincount(other, share, n)
                 gradient[own] -= np.add.reduceat(share, start)
             return ScoreTerms(value, gradient, np.zeros(n))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.npz import shaped
+from rankviz.common.npz import Arrays, shaped
 from rankviz.common.progress import Report
 from rankviz.common.settings import SEED, Choice, Positive, Setting, Steps
 from rankviz.datasets.types import RankingData
@@ -208,7 +208,7 @@ class HiddenLayer(MapRanker):
 
     def keep(self, solution: dict[str, FloatArray]) -> None:
         """Set the first layer, in place of the draw."""
-        layer = {name: solution[name] for name in ("omega", "phase") if name in solution}
+        layer: Arrays = {name: solution[name] for name in ("omega", "phase") if name in solution}
         super().keep({name: found for name, found in solution.items() if name not in layer})
         if layer:
             fitted = self.feature_map_

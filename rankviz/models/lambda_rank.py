@@ -82,15 +82,11 @@ def lambda_weights(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class FrozenRisk(PairRisk):
-    """RankNet's loss with fixed weights of pairs."""
-
-    def frozen(self, weight: FloatArray) -> FrozenRisk:
-        """Return the risk of the same pairs with these weights (p,)."""
-        other = replace(self)
-        vars(other).update({"pairs": self.pairs, "_weight": weight})
-        return other
+def frozen(risk: PairRisk, weight: FloatArray) -> PairRisk:
+    """Return the risk of the same pairs with these fixed weights (p,)."""
+    other = replace(risk)
+    vars(other).update({"pairs": risk.pairs, "_weight": weight})
+    return other
 
 
 def newton_step(objective: RankObjective, point: ScoredPoint, tol: float) -> ScoredPoint:
@@ -162,13 +158,13 @@ class LambdaRank(MapRanker):
         data, fitted = problem.data, problem.space.map(problem.task)
         parts = [data] if problem.validation is None else [data, problem.validation]
         others = [fitted.operator(part.X) for part in parts[1:]]
-        risk = FrozenRisk(data.y, data.ptr, LOSSES["logistic"])
+        risk = PairRisk(data.y, data.ptr, LOSSES["logistic"])
         objective = problem.objective(risk, report)
         point, status = TruncatedNewton(tol=self.tol).solve(objective).point, Status.ROUNDS
         watch = Watch(parts, self.reweightings, self.patience, report)
         ends: list[tuple[FloatArray, float]] = []
         while True:
-            objective = objective.with_risk(risk.frozen(self.weights_at(point.scores, data, risk.pairs)))
+            objective = objective.with_risk(frozen(risk, self.weights_at(point.scores, data, risk.pairs)))
             point = objective.at(point.w)
             ends.append((point.w, point.value))
             over = watch([point.scores, *(features.product(point.w) for features in others)])

@@ -21,6 +21,7 @@ from rankviz.common.memory import reuse_freed_memory
 from rankviz.common.npz import Arrays
 from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Callback, Report, reporter
+from rankviz.common.settings import Setting
 from rankviz.datasets.types import RankingData
 from rankviz.features.maps import FittedMap
 from rankviz.features.registry import FEATURE_MAP, FEATURE_MAPS
@@ -89,7 +90,7 @@ class Trained:
 class MapRanker(FeatureRanker):
     """A ranker f(x) = w·φ(x) on any feature map, which a subclass trains."""
 
-    settings = (LOSS_WEIGHT, FEATURE_MAP, TOL)
+    settings: ClassVar[tuple[Setting, ...]] = (LOSS_WEIGHT, FEATURE_MAP, TOL)
     kept: ClassVar[tuple[str, ...]] = ()
     """Names in `solution`."""
     least_objective = 0.0

@@ -61,6 +61,11 @@ class SmoothRankLoss(SmoothLoss):
     formula = "1 − Σ_i D_i Σ_j G_j h_ij/Z, h_ij ∝ exp(−(f_j − f_d(i))²/(2σ²))"
     settings = (SIGMA, CUTOFF)
 
+    @property
+    def smoothing(self) -> float:  # type: ignore[override]  # it is σ
+        """σ."""
+        return self.sigma
+
     def stages(self) -> tuple[SmoothRankLoss, ...]:
         """Return the losses of annealing: σ times 16, 8, 4, 2 and 1."""
         factors = [2**k for k in range(WIDEST.bit_length() - 1, -1, -1)]
@@ -92,7 +97,7 @@ class SmoothRankLoss(SmoothLoss):
                 value -= np.bincount(query, weight * expected, len(value))
                 h *= (gain[other] - expected.repeat(length)) * away
                 h *= (weight / self.sigma).repeat(length)
-                gradient = np.bincount(other, h, n)
+                gradient += np.bincount(other, h, n)
                 gradient[order[counted]] -= np.add.reduceat(h, start)
             return ScoreTerms(value, gradient, np.zeros(n))
 

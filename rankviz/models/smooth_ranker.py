@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.lbfgs import LBFGS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.objective import Objective, ScoredPoint, Status, TraceRow, frame_of
+from rankviz.learning.objective import Point, Status, TraceRow, frame_of
 from rankviz.learning.score_losses import Queries, RankRLS, ScoreLoss, ScoreTerms
 from rankviz.learning.score_risk import ScoreRisk, ScoreRiskPoint
 from rankviz.learning.solvers import TOL
@@ -41,7 +41,15 @@ STARTS_OF = Setting(
 
 
 class SmoothLoss(ScoreLoss):
-    """A loss of scores with a gradient, but not convex: its Hessian is not given."""
+    """A loss of scores with a gradient, but not convex: its Hessian is not given.
+
+    Attributes
+    ----------
+    smoothing : float
+        Its width of smoothing, for the trace; 0 if it is not annealed.
+    """
+
+    smoothing = 0.0
 
     convex = False
     curvature = float("inf")
@@ -79,12 +87,12 @@ class StartRow(TraceRow):
 class End:
     """The end of one start, and its rows."""
 
-    point: ScoredPoint
+    point: Point
     status: Status
     rows: list[TraceRow]
 
 
-def descend(stages: Sequence[Objective], w: FloatArray, tol: float, max_iter: int, report: Report) -> End:
+def descend(stages: Sequence[Any], w: FloatArray, tol: float, max_iter: int, report: Report) -> End:
     """Minimise objectives one after another, each from the end of the one before; rows are of the last one.
 
     An earlier stage has one row, at its end, with its smoothing. L-BFGS ends once ½‖∇‖² is at most `tol`
@@ -92,7 +100,7 @@ def descend(stages: Sequence[Objective], w: FloatArray, tol: float, max_iter: in
     """
     rows: list[TraceRow] = []
     for stage in stages:
-        smoothing = float(getattr(stage.risk.loss, "sigma", 0.0))
+        smoothing = stage.risk.loss.smoothing
         found = LBFGS(tol, max_iter).solve(stage, w, report)
         w = found.point.w
         if found.status is Status.STOPPED or stage is stages[-1]:
@@ -157,11 +165,12 @@ class SmoothRanker(MapRanker):
         """Minimise from every start."""
         data, first = problem.data, self._regression(problem, report)
         self.origin_ = np.zeros(len(first)) if self.around is None else first
-        plain = [
-            problem.objective(ScoreRisk(data.y, data.ptr, stage), report) for stage in self.loss().stages()
+        plain = problem.objective(ScoreRisk(data.y, data.ptr, self.loss()), report)
+        offset = plain.features.product(self.origin_)
+        stages = [
+            plain.with_risk(ShiftedRisk(data.y, data.ptr, loss, offset=offset))
+            for loss in self.loss().stages()
         ]
-        offset = plain[0].features.product(self.origin_)
-        stages = [one.with_risk(ShiftedRisk(data.y, data.ptr, one.risk.loss, offset=offset)) for one in plain]
         most = MOST_ITERATIONS if self.max_iter is None else self.max_iter
         ends: list[End] = []
         for v in self._steps(first, problem.seed):

@@ -126,7 +126,7 @@ def of_kept_start(trace: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the start that is kept, which come last; all rows of a trace with one start."""
     if START not in trace:
         return trace
-    own = trace[trace[START] == trace[START].iloc[-1]].reset_index(drop=True)
+    own: pd.DataFrame = trace[trace[START] == trace[START].iloc[-1]].reset_index(drop=True)
     return own.assign(iteration=np.arange(len(own)))
 
 
