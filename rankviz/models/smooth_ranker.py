@@ -41,15 +41,7 @@ STARTS_OF = Setting(
 
 
 class SmoothLoss(ScoreLoss):
-    """A loss of scores with a gradient, but not convex: its Hessian is not given.
-
-    Attributes
-    ----------
-    smoothing : float
-        Its width of smoothing, for the trace; 0 if it is not annealed.
-    """
-
-    smoothing = 0.0
+    """A loss of scores with a gradient, but not convex: its Hessian is not given."""
 
     convex = False
     curvature = float("inf")
