@@ -144,7 +144,7 @@ class SmoothRanker(MapRanker):
 
     starts: int = 3
 
-    settings = (LOSS_WEIGHT, FEATURE_MAP, STARTS_OF, SEED, TOL)
+    settings: ClassVar[tuple[Setting, ...]] = (LOSS_WEIGHT, FEATURE_MAP, STARTS_OF, SEED, TOL)
     kept = ("starts",)
     around: ClassVar[float | None] = None
     """C of the regression if w₀ is its solution; None for w₀ = 0."""
