@@ -90,7 +90,7 @@ METHODS = {
     "LambdaRank": Entry(LambdaRank(), "listwise", {"C": REWEIGHTED}),
     "LambdaLoss": Entry(LambdaLoss(), "listwise", {"C": REWEIGHTED}),
     "ApproxNDCG": Entry(ApproxNDCG(), "listwise", {"C": LISTS}),
-    "SmoothRank": Entry(SmoothRank(), "listwise", {"C": LISTS}, "SmoothRank"),
+    "SmoothRank": Entry(SmoothRank(starts=1), "listwise", {"C": LISTS}, "SmoothRank"),
     "Hidden layer": Entry(
         HiddenLayer(n_components=50, gamma=0.125, starts=1),
         "pairwise",
