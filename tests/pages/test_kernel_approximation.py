@@ -16,9 +16,8 @@ import pandas as pd
 import pytest
 import strangers
 import streamlit as st
-from conftest_pages import figures, words
+from conftest_pages import EDGES, figures, words
 from streamlit.testing.v1 import AppTest
-from test_every_page import EDGES
 from test_home_train import decoded, lines
 
 from rankviz import RunSpec, execute
