@@ -19,8 +19,6 @@ from rankviz.datasets.synthetic import Recipe
 from ui.model import uploads
 from ui.work.folds import data_roots_of_visitor
 
-pytestmark = pytest.mark.usefixtures("every_tab")
-
 Opener = Callable[..., AppTest]
 DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
 SMALL = Recipe(queries=20, smallest=2, largest=5, features=3)
@@ -66,6 +64,7 @@ def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     return app
 
 
+@pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize("part", ["train", "vali"])
 def test_headline_is_what_the_library_counts(part: str, open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).parts[part]
@@ -83,6 +82,7 @@ def test_headline_is_what_the_library_counts(part: str, open_by_menu: Opener) ->
     assert f"of {summary.queries:,} queries" in words(app)
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_test_part_is_behind_the_switch(open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).test
     app = open_by_menu("data")
@@ -92,6 +92,7 @@ def test_test_part_is_behind_the_switch(open_by_menu: Opener) -> None:
     assert "fold 1 · test" in words(app)
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_the_query_of_the_address_is_shown(open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).train
     without = query_table(data).query("pairs == 0")["query"].iloc[0]

@@ -37,7 +37,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
 
 
 @pytest.mark.parametrize("page", READING)
-@pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}, {"map": "linear", "c": 10}])
+@pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}])
 def test_ends_of_the_settings(
     page: str, ends: dict[str, object], open_page: Opener, data_set: Callable[[str], None]
 ) -> None:

@@ -47,14 +47,13 @@ STRANGERS: dict[str, tuple[dict[str, str], *tuple[tuple[dict[str, Any], Any], ..
     ),
     "ranker": ({"method": "feature mean"}, (METHODS, strangers.RANKER)),
     "linear ranker": ({"method": "linear ListNet"}, (METHODS, strangers.LISTNET)),
-    "ranker without C": ({"method": "scaled mean"}, (METHODS, strangers.SCALED_MEAN)),
 }
 """The link that chooses strangers by their labels; where each is entered, and what is entered."""
 
 UNTRUE = {
     "loss and kernel": r"squared hinge\b|\bRBF\b",
     "rising loss and exact kernel": r"squared hinge\b|α > 0|\bRBF\b",
-    "cost, solver and map": r"[Tt]his is the linear model|Nyström m = |\bm = 200\b.*squares",
+    "cost, solver and map": r"[Tt]his is the linear model|squares.*Nyström m = |\bm = 200\b.*squares",
     "ranker": r"[Tt]his is the linear model|feature mean[^.·(]*(K =|m =|γ =|C =|2⁻)|feature mean RankSVM",
     "linear ranker": r"[Tt]his is the linear model|linear ListNet[^.·(]*(K =|m =|γ =)|linear ListNet RankSVM",
 }
