@@ -471,7 +471,7 @@ def test_the_race_says_what_it_asks() -> None:
     others = [row("nystroem", 5, 0.04, 0.03, 0.045), row("nystroem", 25, 0.049, 0.04, 0.055)]
     table = [*others, row("nystroem", 50, 0.03, 0.02, 0.04), row("fourier", 500, 0.052, 0.05, 0.054)]
     assert seconds_words(pd.DataFrame(table), 4) == (
-        "from m = 50 on Nyström has less error in all 4 draws (0.03 in 0.01 s on this machine) than "
+        "Nyström from m = 50 on has less error in all 4 draws (0.03 in 0.01 s on this machine) than "
         "random Fourier with m = 500 (0.052 in 0.01 s)"
     )
 
