@@ -33,7 +33,7 @@ def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, 
     expect(page.get_by_role("tab", name="Win and loss")).to_be_visible()
     wait_settled(page)
     said = answer(page)
-    assert re.search("linear.*NDCG", said)
+    assert re.search("linear.*MAP", said)
     assert len(query_of(page)["runs"].split(",")) == 6  # two models on three folds
     page.reload()
     wait_settled(page)

@@ -21,13 +21,7 @@ STATES = [
         "Residuals of one query",
         {"errnorm": "spectral", "also": "orthogonal frequencies", "draws": "2", "errupto": "50", "kq": "7"},
     ),
-    (
-        "low_rank",
-        "One query",
-        {"matrix": "symmetrised", "block": "3", "order": "score", "k": "4", "beside": "what that leaves out"},
-    ),
     ("side_by_side", "All queries", {"picked": "7.13", "onlypicked": "true", "tool": "a lasso"}),
-    ("why", "Move a feature", {"query": "7", "above": "S7-3", "below": "S7-7", "move": "9", "of": "linear"}),
 ]
 """Page, tab and what the page itself keeps in the address, none of it a default; see also test_link.py."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -153,6 +155,19 @@ def test_a_broken_upload_is_a_sentence_and_changes_nothing(
     upload(app, ("good.txt", text(DATA)))
     assert not app.error
     assert app.session_state["data"] == "good"
+
+
+def test_an_upload_to_a_full_disk_is_a_sentence(
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    app = open_by_menu("data")
+    monkeypatch.setattr("rankviz.datasets.uploads.publish", full)
+    upload(app, ("own.txt", text(DATA)))
+    assert "No space left on device" in app.error[0].value
+    assert app.session_state["data"] == "synthetic-demo"
 
 
 def test_after_a_refused_archive_the_form_has_only_its_name_and_takes_another(open_by_menu: Opener) -> None:

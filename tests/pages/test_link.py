@@ -84,6 +84,16 @@ OF_STATES = [
         {"left": "linear", "right": "exact kernel", "metric": "MAP", "query": "19", "first": "20",
          "scores": "standardised", "document": "S19-16"},
     ),
+    (
+        "low_rank",
+        {"matrix": "symmetrised", "block": "3", "order": "score", "k": "4", "beside": "what that leaves out",
+         "view": "One query"},
+    ),
+    (
+        "why",
+        {"query": "7", "above": "S7-3", "below": "S7-7", "move": "9", "of": "linear",
+         "view": "Move a feature"},
+    ),
     ("data", {"part": "validation", "query": "7", "feature": "feature 3", "view": "One query"}),
 ]  # fmt: skip
 """What pages keep in the address, none of it a default; tests/e2e/test_reload.py has others."""
