@@ -39,10 +39,6 @@ def test_every_key_has_an_entry() -> None:
     assert {path: keys for path, keys in found.items() if keys} == {}
 
 
-def test_a_made_up_key_is_noticed() -> None:
-    assert unknown("by sorting (chapelle2010 §4, nobody1999); MQ2008 and TD2004 are data") == {"nobody1999"}
-
-
 def test_the_papers_are_cited_where_the_search_looks() -> None:
     cited = set().union(
         *(KEY.findall(path.read_text(encoding="utf-8")) for path in texts() if path != REFERENCES)
