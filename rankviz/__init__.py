@@ -20,11 +20,15 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.letor import load_binary, read_letor, write_letor
     from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
+    from rankviz.models.approx_ndcg import ApproxNDCG
     from rankviz.models.forest import RandomForest
+    from rankviz.models.hidden_layer import HiddenLayer
+    from rankviz.models.lambda_rank import LambdaLoss, LambdaRank
     from rankviz.models.lambdamart import LambdaMART
     from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.mart import MART
     from rankviz.models.ranksvm import RankSVM, fit_curve
+    from rankviz.models.smooth_rank import SmoothRank
     from rankviz.models.storage import load, save
     from rankviz.plots.systems import figures
     from rankviz.runs.record import RunRecord
@@ -45,11 +49,15 @@ __all__ = [
     "MAP",
     "MART",
     "NDCG",
+    "ApproxNDCG",
     "DataError",
     "DataWarning",
     "FactorizedRankSVM",
     "Fold",
+    "HiddenLayer",
+    "LambdaLoss",
     "LambdaMART",
+    "LambdaRank",
     "MeanNDCG",
     "P",
     "Progress",
@@ -61,6 +69,7 @@ __all__ = [
     "RunSpec",
     "SettingError",
     "SettingWarning",
+    "SmoothRank",
     "StopRequested",
     "compare",
     "crossings",
@@ -97,7 +106,11 @@ _HOMES = {
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
+    "rankviz.models.approx_ndcg": ("ApproxNDCG",),
     "rankviz.models.forest": ("RandomForest",),
+    "rankviz.models.hidden_layer": ("HiddenLayer",),
+    "rankviz.models.lambda_rank": ("LambdaLoss", "LambdaRank"),
+    "rankviz.models.smooth_rank": ("SmoothRank",),
     "rankviz.models.lambdamart": ("LambdaMART",),
     "rankviz.models.mart": ("MART",),
     "rankviz.models.low_rank": ("FactorizedRankSVM", "RegularizedRankSVM"),

@@ -39,6 +39,8 @@ IMPORTANCE = "importance"
 TREES = "trees_"
 """Prefix of the arrays of trees, in records and files."""
 ROOTS = f"{TREES}roots"
+KEPT = "n_rounds"
+"""Array of a record with the number of rounds, for models without trees."""
 
 ROUNDS = Setting(
     name="n_rounds",

@@ -65,6 +65,11 @@ STYLES = {
     "lambdamart": MethodStyle("LambdaMART", "#117733", "solid", "triangle-left"),
     "mart": MethodStyle("MART", "#44AA99", "solid", "triangle-right"),
     "forest": MethodStyle("random forest", "#999933", "solid", "bowtie"),
+    "lambdarank": MethodStyle("LambdaRank", "#6699CC", "solid", "star-triangle-up"),
+    "lambdaloss": MethodStyle("LambdaLoss", "#AA4466", "solid", "star-diamond"),
+    "approx_ndcg": MethodStyle("ApproxNDCG", "#661100", "solid", "hexagram"),
+    "smoothrank": MethodStyle("SmoothRank", "#997700", "solid", "star-square"),
+    "hidden_layer": MethodStyle("hidden layer", "#7755AA", "solid", "hexagon2"),
 }
 """Looks of models: of RankSVM by its feature map, of other methods by their own name (see `look_of`)."""
 

@@ -27,7 +27,7 @@ from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_ask
 from rankviz.whatif.lookup import index_of_query, place_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
-from ui.controls.widgets import USUAL_METRIC, Bound, metric_menu
+from ui.controls.widgets import Bound, metric_menu
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
@@ -42,6 +42,7 @@ from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe, escaped, plain
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import LIVE_BYTES, predicted
+from ui.work.metrics import USUAL_METRIC
 from ui.work.runs import recall, take_turns
 
 MOST_PAIRS = 2e8
