@@ -240,7 +240,7 @@ def test_the_sentence_counts_the_exact_top_ten(open_page: Opener) -> None:
 def test_m_moves_all_rows_and_trains_nothing(
     open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_page("kernel_approximation", **quick)
+    app = open_page("kernel_approximation", data=quick["data"], m=25, draws=1)
     before, said = named(app), app.header[0].value
 
     def refused(*_: object, **__: object) -> None:

@@ -78,7 +78,7 @@ OF_STATES = [
         "convergence",
         {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "iterations", "m": "10", "view": "Runs"},
     ),
-    ("low_rank", {"t": "99 %", "zero": "10⁻²", "counted": "number", "tool": "a box", "view": "Energy"}),
+    ("low_rank", {"t": "99 %", "zero": "10⁻²", "counted": "number", "view": "Energy"}),
     (
         "side_by_side",
         {"left": "linear", "right": "exact kernel", "metric": "MAP", "query": "19", "first": "20",
@@ -94,7 +94,7 @@ OF_STATES = [
         {"query": "7", "above": "S7-3", "below": "S7-7", "move": "9", "of": "linear",
          "view": "Move a feature"},
     ),
-    ("data", {"part": "validation", "query": "7", "feature": "feature 3", "view": "One query"}),
+    ("data", {"part": "validation", "query": "7", "view": "One query"}),
 ]  # fmt: skip
 """What pages keep in the address, none of it a default; tests/e2e/test_reload.py has others."""
 
@@ -105,6 +105,7 @@ def test_what_a_page_was_set_to_is_in_its_address_and_comes_back(
 ) -> None:
     app = open_page(page, **{"m": "10"} | state)
     assert not app.warning
+    assert "ignores" not in words(app), "the page reads each parameter"
     link = {key: "".join(value) for key, value in app.query_params.items()}
     assert link.items() >= state.items()
     assert shown(app)
