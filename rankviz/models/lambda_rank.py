@@ -50,7 +50,7 @@ MU = Setting(
     domain=Real(0.0),
     default=10.0,
     help="Weight of a pair by the gap of its ranks, besides |ΔNDCG|. 0 is LambdaRank.",
-    key="mu",
+    key="gapweight",
     offer=Steps((0.0, 1.0, 5.0, 10.0, 20.0, 100.0)),
 )
 
