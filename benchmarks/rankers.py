@@ -90,7 +90,7 @@ METHODS = {
     "LambdaRank": Entry(LambdaRank(), "listwise", {"C": REWEIGHTED}),
     "LambdaLoss": Entry(LambdaLoss(), "listwise", {"C": REWEIGHTED}),
     "ApproxNDCG": Entry(ApproxNDCG(), "listwise", {"C": LISTS}),
-    "SmoothRank": Entry(SmoothRank(), "listwise", {"C": LISTS}, "SmoothRank"),
+    "SmoothRank": Entry(SmoothRank(starts=1), "listwise", {"C": LISTS}, "SmoothRank"),
     "Hidden layer": Entry(
         HiddenLayer(n_components=50, gamma=0.125, starts=1),
         "pairwise",
@@ -119,6 +119,8 @@ KERNEL = {
 
 FOLDS = range(1, 6)
 METRICS = ("NDCG@10", "MAP")
+BY_FILE = " by file"
+"""Columns with equal scores in the order of the file, as in LETOR's own figures."""
 CUTOFFS = ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "MAP")
 DOCUMENT = Path("docs/rankers.md")
 TEXT = """# Rankers of the tables
@@ -126,10 +128,11 @@ TEXT = """# Rankers of the tables
 Linear methods minimise ½‖w‖² + C·loss on the same features, normalised by query as LETOR has them. Trees and
 the hidden layer read these features too. Settings have the best MAP on the validation part. Figures are means
 over the test parts of five folds, by LETOR 3.0's definitions for OHSUMED and 4.0's for MQ2008, with equal
-scores at the mean over their orders. "Official" is the mean of LETOR's own rows; ± is the standard error of
-the difference over the five folds. The difference to RankSVM is paired over the queries of all folds, with a
-95 % interval that is not corrected for several comparisons. Settings are those of each fold; seconds are
-those of all fits of a fold. `python -m benchmarks.rankers` writes the tables.
+scores at the mean over their orders. "Official" is the mean of LETOR's own rows. For the difference to it,
+equal scores keep the order of the file, as in LETOR's rows; ± is its standard error over the five folds. The
+difference to RankSVM is paired over the queries of all folds, with a 95 % interval that is not corrected for
+several comparisons. Settings are those of the folds; seconds are those of all fits of a fold, on a machine
+that did other work too. `python -m benchmarks.rankers` writes the tables.
 
 """
 KERNEL_TEXT = """## Pairs or lists, kernels or trees
@@ -166,8 +169,11 @@ def chosen(entry: Entry, name: str, fold: Fold) -> pd.DataFrame:
     assert best is not None
     own = best.get_params()
     settings = ", ".join(f"{p} {_short(own[p])}" for p, values in entry.grid.items() if len(values) > 1)
-    table = evaluate(best.predict(fold.test.X), fold.test, definition).per_query
-    return table[list(CUTOFFS)].assign(seconds=seconds, settings=settings).rename_axis("query").reset_index()
+    scores = best.predict(fold.test.X)
+    table = evaluate(scores, fold.test, definition).per_query[list(CUTOFFS)]
+    by_file = evaluate(scores, fold.test, SETS[name][0]).per_query[list(METRICS)].add_suffix(BY_FILE)
+    table = table.join(by_file).assign(seconds=seconds, settings=settings)
+    return table.rename_axis("query").reset_index()
 
 
 def _short(value: Any) -> str:
@@ -226,9 +232,10 @@ def markdown(table: pd.DataFrame, folder: Path, name: str) -> str:
         rows, cells = own[method], [method, entry.kind]
         folds = rows.groupby("fold")
         for metric in METRICS:
-            ours, theirs = folds[metric].mean().to_numpy(float), official(folder, name, method, metric)
-            cells += [f"{ours.mean():.4f}", "–", "–"]
+            theirs = official(folder, name, method, metric)
+            cells += [f"{folds[metric].mean().mean():.4f}", "–", "–"]
             if theirs is not None:
+                ours = folds[metric + BY_FILE].mean().to_numpy(float)
                 error = (ours - theirs).std(ddof=1) / 5**0.5
                 cells[-2:] = (
                     f"{theirs.mean():.4f}",
@@ -237,7 +244,7 @@ def markdown(table: pd.DataFrame, folder: Path, name: str) -> str:
             paired = compare(by_query(rows, metric), by_query(own[RANKSVM], metric)).interval
             cells.append("–" if method == RANKSVM else in_words(paired))
         cells += [
-            "; ".join(dict.fromkeys(folds["settings"].first())),
+            "; ".join(filter(None, dict.fromkeys(folds["settings"].first().fillna("")))) or "–",
             f"{folds['seconds'].first().mean():.1f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -36,7 +36,6 @@ FROM_GUIDE = names_in_the_guide()
 
 NAMES = [
     *FROM_GUIDE,
-    *(f"rankviz.{package}" for package in PACKAGES),
     "rankviz.plots.model_comparison.curve_figure",
     "rankviz.datasets.uploads",
     "rankviz.metrics.significance",

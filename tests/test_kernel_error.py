@@ -8,7 +8,6 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from rankviz.analysis.kernel_error import (
-    CHOICES,
     MAPS,
     NORMS,
     VARIANTS,
@@ -41,7 +40,8 @@ def kernel(Z: np.ndarray, gamma: float) -> np.ndarray:
 
 def slow_errors(row: dict[str, object], X: np.ndarray, Z: np.ndarray, gamma: float) -> list[float]:
     """By the definitions, with a map of its own for this m and dense norms."""
-    settings = MapSettings(row["m"], RBF(gamma), seed=row["seed"], **{CHOICES[row["map"]]: row["choice"]})
+    choice = FEATURE_MAPS[row["map"]].draws_by
+    settings = MapSettings(row["m"], RBF(gamma), seed=row["seed"], **{choice.name: row["choice"]})
     K, Phi = kernel(Z, gamma), FEATURE_MAPS[row["map"]].make(settings).fit(X).operator(Z).dense()
     R = K - Phi @ Phi.T
     return [

@@ -195,7 +195,9 @@ def test_lengths_are_those_of_frequencies(kernel: Kernel) -> None:
 def test_frequencies_follow_the_spectral_density() -> None:
     gamma, none = 0.3, np.zeros((1, 2))
     kernels = RBF(gamma), Laplacian(gamma)
-    rbf, laplacian = (RandomFourier(4000, kernel, seed=0).fit(none).frequencies for kernel in kernels)
+    maps = [RandomFourier(4000, kernel, seed=0).fit(none) for kernel in kernels]
+    rbf, laplacian = (fitted.frequencies for fitted in maps)
+    assert stats.kstest(maps[0].phases, stats.uniform(scale=2 * np.pi).cdf).pvalue > 0.001
     assert stats.kstest(rbf.ravel(), stats.norm(scale=np.sqrt(2 * gamma)).cdf).pvalue > 0.001
     assert stats.kstest(laplacian.ravel(), stats.cauchy(scale=gamma).cdf).pvalue > 0.001
     assert stats.spearmanr(*np.abs(laplacian)).pvalue > 0.001  # entries are independent, lengths too

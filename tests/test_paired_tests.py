@@ -184,6 +184,13 @@ def test_candidates_that_are_alike_are_told_from_the_baseline_where_holm_does_no
     assert together.min() < 0.05 < by_holm.min()
 
 
+def test_a_larger_difference_has_no_larger_p() -> None:
+    d = alike(np.random.default_rng(9), 40, 8, 1.0) + np.linspace(0, 1, 8)
+    p = max_statistic(d, n_resamples=499)
+    size = np.abs(d.mean(axis=0)) / d.std(axis=0)
+    assert (np.diff(p[np.argsort(-size)]) >= 0).all()
+
+
 def test_even_candidates_and_queries_without_a_value() -> None:
     d = np.array([[0.3, 0.0], [0.1, 0.0], [0.2, 0.0], [np.nan, np.nan], [0.0, 0.0]])
     assert max_statistic(d) == pytest.approx([0.25, 1.0]), "three uneven queries: 2 of 8 signs are as far"

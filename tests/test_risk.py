@@ -39,14 +39,6 @@ def test_equals_the_plain_loops(y: np.ndarray, ptr: np.ndarray, scores: str) -> 
     assert point.n_active == len(point.curvature) == np.trace(hessian) / 4
 
 
-def test_a_pair_at_the_kink_is_inactive() -> None:
-    y, ptr = np.array([1, 0]), np.array([0, 2])
-    at, below = risk_of(y, ptr).at(np.array([1.0, 0.0])), risk_of(y, ptr).at(np.array([0.75, 0.0]))
-    assert (at.value, at.n_active, at.gradient.tolist()) == (0.0, 0, [0.0, 0.0])
-    assert (below.value, below.n_active, below.gradient.tolist()) == (0.0625, 1, [-0.5, 0.5])
-    assert below.hessian_product(np.array([1.0, 0.0])).tolist() == [2.0, -2.0]
-
-
 @each_case
 def test_gradient_and_hessian_by_finite_differences(y: np.ndarray, ptr: np.ndarray) -> None:
     rng, risk, h = np.random.default_rng(3), risk_of(y, ptr), 1e-6

@@ -144,7 +144,7 @@ def test_the_terms_sum_to_the_objective(terms: object, costs: str | None) -> Non
     objective = objective_of("squared_hinge", 0.25, costs)
     w = np.random.default_rng(2).normal(size=X.shape[1])
     found, rng = terms(objective), np.random.default_rng(0)
-    drawn = [term.gradient(w) for _ in range(400) for term in found.passed(rng)]
+    drawn = [term.gradient(w) for _ in range(100) for term in found.passed(rng)]
     expected = objective.at(w).gradient - w
     error = found.count * np.mean(drawn, axis=0) - expected
     spread = found.count * np.std(drawn, axis=0) / math.sqrt(len(drawn))

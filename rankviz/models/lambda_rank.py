@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -142,7 +143,7 @@ class LambdaRank(MapRanker):
     reweightings: int = 30
     patience: int = 50
 
-    settings = (LOSS_WEIGHT, FEATURE_MAP, REWEIGHTINGS, PATIENCE, TOL)
+    settings: ClassVar[tuple[Setting, ...]] = (LOSS_WEIGHT, FEATURE_MAP, REWEIGHTINGS, PATIENCE, TOL)
     kept = (KEPT, "own")
 
     def weights_at(self, f: FloatArray, data: RankingData, pairs: PreferencePairs) -> FloatArray:

@@ -188,5 +188,5 @@ def _work(sizes: Sizes, products: float, passes: float) -> Work:
     return Work(products=products, seconds=seconds, memory=memory, preconditioned=True)
 
 
-PAIR_SECONDS = 2e-8
+PAIR_SECONDS = 8e-9
 """Seconds of a pass per pair of documents of a query; about half of all pairs are listed."""

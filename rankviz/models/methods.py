@@ -321,7 +321,7 @@ METHODS: dict[str, Method] = {
         _reweighted_offers,
         _check_map,
         minimises="no fixed function: Σ |ΔNDCG| log(1 + e^−(f_i − f_j)), |ΔNDCG| of the present ranking",
-        work=work_on_map(150.0, 60.0),
+        work=work_on_map(150.0, 400.0),
         family="listwise",
     ),
     "lambdaloss": Method(
@@ -331,7 +331,7 @@ METHODS: dict[str, Method] = {
         _reweighted_offers,
         _check_map,
         minimises="no fixed function: as LambdaRank, with μ times weights by the gap of ranks",
-        work=work_on_map(150.0, 60.0),
+        work=work_on_map(150.0, 400.0),
         family="listwise",
     ),
     "approx_ndcg": Method(
@@ -341,7 +341,7 @@ METHODS: dict[str, Method] = {
         _smooth_offers,
         _check_map,
         minimises="½‖w‖² + C Σ (1 − NDCG with smooth ranks 1 + Σ_j σ((f_j − f_i)/τ)), not convex",
-        work=work_on_map(300.0, 300.0),
+        work=work_on_map(150.0, 150.0),
         family="listwise",
     ),
     "smoothrank": Method(
@@ -351,7 +351,7 @@ METHODS: dict[str, Method] = {
         _smooth_offers,
         _check_map,
         minimises="½‖w − w₀‖² + C Σ (1 − NDCG@k with soft ranks of width σ), not convex",
-        work=work_on_map(600.0, 100.0),
+        work=work_on_map(1000.0, 450.0),
         family="listwise",
     ),
     "hidden_layer": Method(
@@ -360,7 +360,7 @@ METHODS: dict[str, Method] = {
         HiddenLayer.settings,
         _network_offers,
         minimises="½‖w‖² + ½ρ‖Ω − Ω₀‖² + C Σ log(1 + e^−(f_i − f_j)), f = √(2/m) cos(XΩ + b) w, not convex",
-        work=work_on_map(600.0, 600.0),
+        work=work_on_map(300.0, 150.0),
         family="pairwise",
     ),
     "lambdamart": Method(

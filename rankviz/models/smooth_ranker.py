@@ -41,15 +41,7 @@ STARTS_OF = Setting(
 
 
 class SmoothLoss(ScoreLoss):
-    """A loss of scores with a gradient, but not convex: its Hessian is not given.
-
-    Attributes
-    ----------
-    smoothing : float
-        Its width of smoothing, for the trace; 0 if it is not annealed.
-    """
-
-    smoothing = 0.0
+    """A loss of scores with a gradient, but not convex: its Hessian is not given."""
 
     convex = False
     curvature = float("inf")
@@ -152,7 +144,7 @@ class SmoothRanker(MapRanker):
 
     starts: int = 3
 
-    settings = (LOSS_WEIGHT, FEATURE_MAP, STARTS_OF, SEED, TOL)
+    settings: ClassVar[tuple[Setting, ...]] = (LOSS_WEIGHT, FEATURE_MAP, STARTS_OF, SEED, TOL)
     kept = ("starts",)
     around: ClassVar[float | None] = None
     """C of the regression if w₀ is its solution; None for w₀ = 0."""

@@ -67,7 +67,7 @@ STYLES = {
     "forest": MethodStyle("random forest", "#999933", "solid", "bowtie"),
     "lambdarank": MethodStyle("LambdaRank", "#6699CC", "solid", "star-triangle-up"),
     "lambdaloss": MethodStyle("LambdaLoss", "#AA4466", "solid", "star-diamond"),
-    "approx_ndcg": MethodStyle("ApproxNDCG", "#661100", "solid", "hexagram"),
+    "approx_ndcg": MethodStyle("ApproxNDCG", "#CC6677", "solid", "hexagram"),
     "smoothrank": MethodStyle("SmoothRank", "#997700", "solid", "star-square"),
     "hidden_layer": MethodStyle("hidden layer", "#7755AA", "solid", "hexagon2"),
 }

@@ -16,6 +16,7 @@ from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting, every
 from rankviz.features import LINEAR
+from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of
 from rankviz.store import StoreError
@@ -120,7 +121,7 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     runs = table.index.to_series().groupby(number, sort=False).agg(list)
     found = listed[~number.duplicated()].set_axis(runs.index)
     differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
-    differ.sort(key=lambda name: (name != "method", name not in declared or not declared[name].named))
+    differ.sort(key=lambda name: (name != "method", name != SYSTEM.name))
     folds = table["fold"].groupby(number, sort=False).nunique()
     shown = {
         _label(declared, name): found[name].map(partial(_setting_text, declared, name)) for name in differ
@@ -136,9 +137,9 @@ def _label(declared: dict[str, Setting], name: str) -> str:
 
 def _setting_text(declared: dict[str, Setting], name: str, value: Any) -> Any:
     """Return the text for a setting: the label of a choice or a name, numbers unchanged."""
-    if name in declared and declared[name].named and value:
-        return declared[name].format(value)
     options = METHODS if name == "method" else declared[name].options if name in declared else {}
+    if name == SYSTEM.name and isinstance(value, str):
+        return SYSTEM.format(value)
     return options[value].label if value in options else value
 
 

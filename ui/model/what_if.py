@@ -37,7 +37,7 @@ from ui.model.what_if_models import SharedModel, shared_model
 from ui.model.what_if_words import OF_THE_PART, Asked, OfQuery, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
-from ui.shell.figures import capital, show_figure, show_table, zero_by_definition
+from ui.shell.figures import capital, link_to_definitions, show_figure, show_table, zero_by_definition
 from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe, escaped, plain
 from ui.work.folds import fold_of, normalised
@@ -346,7 +346,8 @@ def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None
 def _effects_on_all(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query, page.metric))
-    if not page.changes:
+    if not page.changes:  # then a figure links to it
+        link_to_definitions(st.container(), "what-if")
         return
     tables = {part: outcome.per_query(part, page.metric) for part in PARTS}
     table = per_query.difference_data(tables)
