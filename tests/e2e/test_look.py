@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from urllib.parse import parse_qsl
 
 import pytest
@@ -21,8 +20,6 @@ SECTIONS = {
     for section in dict.fromkeys(entry.section for entry in ENTRIES[1:])
 }
 """The pages by their sections in the menu, with Home in the first."""
-AFTER_FOLDED = {after.file for before, after in pairwise(ENTRIES) if before.own}
-"""Pages visited after one that folds the settings: Streamlit then drops these from the address."""
 FIGURE = ".js-plotly-plot, .playground .square, .weights .beside, .ranked-list, .lesson .figure"
 ONE_LINE = ("data", "train", "why", "ndcg_vs_m", "influence", "side_by_side")
 """Pages whose heading takes one line."""
@@ -51,8 +48,8 @@ WAYS = {
     "lecture": ("Start from an example",),
 }
 """Ways on that a projector shows."""
-QUICK = {"kernel_approximation": "&draws=1&errupto=50"}
-"""Settings with which a page has its figures at once."""
+QUICK = {"kernel_approximation": "&draws=1&errupto=50", "methods": "&fold=Fold3"}
+"""Settings with which a page has its figures at once, or has nothing trained yet."""
 _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
@@ -113,13 +110,15 @@ def visited(entry: Entry, page: Page, url: str, size: tuple[int, int], link: str
             follow(page, entry.title)
             page.wait_for_url(f"**/{name}*")
             wait_settled(page)
-        expect(page.get_by_role("heading", level=1)).to_have_text(
-            entry.title if entry.section else re.compile(r"\w")
-        )
+        expect(page).to_have_title(f"{entry.title} · rankviz")
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        page.mouse.move(0, 0)  # what it lies on may change
         assert_no_errors_shown(page)
         along = dict(parse_qsl(link))
-        if name in AFTER_FOLDED:
-            del along["m"]
+        if any(
+            one.own for one in SECTIONS[entry.section or "Learn"] if ENTRIES.index(one) < ENTRIES.index(entry)
+        ):
+            del along["m"]  # Streamlit drops settings from the address after a page that folds them
         assert query_of(page).items() >= along.items(), "settings go along"
         yield name
     except Exception as fault:
@@ -188,6 +187,8 @@ def assert_what_opens_lies_over_no_figure(page: Page, opener: str) -> None:
         assert lowest <= place["y"] + 5 or end <= figure["y"] + 5
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     opened.locator("summary").first.click()
+    page.mouse.move(0, 0)
+    wait_settled(page)
 
 
 def assert_heading_and_icons(main: Locator) -> None:
