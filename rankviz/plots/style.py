@@ -65,6 +65,12 @@ STYLES = {
     "lambdamart": MethodStyle("LambdaMART", "#117733", "solid", "triangle-left"),
     "mart": MethodStyle("MART", "#44AA99", "solid", "triangle-right"),
     "forest": MethodStyle("random forest", "#999933", "solid", "bowtie"),
+    "xgboost": MethodStyle("LambdaMART (XGBoost)", "#117733", "dash", "triangle-left-open"),
+    "rankboost": MethodStyle("RankBoost", "#AA4499", "solid", "square-open"),
+    "frank": MethodStyle("FRank", "#CC6677", "solid", "diamond-open"),
+    "adarank_ndcg": MethodStyle("AdaRank-NDCG", "#332288", "solid", "circle-open"),
+    "adarank_map": MethodStyle("AdaRank-MAP", "#6699CC", "solid", "triangle-up-open"),
+    "coordinate_ascent": MethodStyle("coordinate ascent", "#661100", "solid", "x"),
 }
 """Looks of models: of RankSVM by its feature map, of other methods by their own name (see `look_of`)."""
 
