@@ -81,11 +81,11 @@ def measured(scores: np.ndarray, data: RankingData, measure: str) -> np.ndarray:
 def adarank(data: RankingData, measure: str, rounds: int) -> tuple[np.ndarray, list[float]]:
     """Scores (rounds, n), and the mean of exp(−E) after each round."""
     Q = data.n_queries
-    P, f, scores, losses = [1.0 / Q] * Q, np.zeros(len(data.y)), [], []
+    P, f, scores, losses, k = [1.0 / Q] * Q, np.zeros(len(data.y)), [], [], -1
     alone = [measured(data.X[:, k], data, measure) for k in range(data.n_features)]
     for _ in range(rounds):
-        value = [sum(P[q] * E[q] for q in range(Q)) for E in alone]
-        k = max(range(len(value)), key=lambda k: value[k])
+        value = {j: sum(P[q] * E[q] for q in range(Q)) for j, E in enumerate(alone) if j != k}
+        k = max(value, key=lambda j: value[j])
         good = sum(P[q] * (1 + alone[k][q]) for q in range(Q))
         bad = sum(P[q] * (1 - alone[k][q]) for q in range(Q))
         f = f + 0.5 * np.log(good / bad) * data.X[:, k]

@@ -146,7 +146,8 @@ def test_a_stopped_fit_has_a_true_gap() -> None:
 @pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier", "exact"])
 def test_trains_on_every_map(feature_map: str, tmp_path: Path) -> None:
     data = make_data(n_queries=12, documents_per_query=(6, 14), n_features=4, seed=3)
-    model = RankSVM(feature_map, n_components=10, C=0.5, loss="svmmap", solver="cutting_planes", tol=1e-4)
+    more = {"n_components": 10} if feature_map in ("nystroem", "fourier") else {}
+    model = RankSVM(feature_map, C=0.5, loss="svmmap", solver="cutting_planes", tol=1e-4, **more)
     model.fit(data.X, data.y, qid=data.qid)
     assert model.gap_ <= 1e-4
     empty = 0.5 * float(risk_of(data.y, data.ptr, LOSS).at(np.zeros(data.n_documents)).value)
@@ -211,14 +212,14 @@ def test_the_bracket_holds_the_minimum() -> None:
     assert bracket(lambda t: t - 2.0) == (1.0, 1.0)
     low, high = bracket(lambda t: t - 0.3)
     assert low <= 0.3 <= high
-    assert high - low == 2.0**-12
+    assert high - low == 2.0**-8
 
 
 def test_a_run_on_a_fold_has_the_trace_of_planes() -> None:
     fold = make_fold(n_queries=12, documents_per_query=(6, 14), n_features=5, seed=2)
-    spec = RunSpec("made", feature_map="linear", loss="svmmap", solver="cutting_planes", tol=1e-3)
+    spec = RunSpec("made", feature_map="linear", loss="svmmap", solver="cutting_planes", C=8.0, tol=1e-4)
     record = execute(spec, fold=fold)
-    assert record.trace["gap"].iloc[-1] <= 1e-3
+    assert record.trace["gap"].iloc[-1] <= 1e-4
     stopped = execute(spec, lambda p: p.record is not None and p.record["iteration"] == 2, fold=fold)
     assert stopped.stopped
     assert stopped.trace["gap"].iloc[-1] >= (stopped.objective - record.objective) / stopped.objective - 1e-9

@@ -20,7 +20,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.progress import Progress, Report, StopRequested, silent
 from rankviz.learning.objective import Objective, Point, Preconditioner, SolverResult, Status, TraceRow
 
-TRIALS = 12
+TRIALS = 8
 """Halvings of the line's interval; each takes one evaluation of the risk, without features."""
 BEYOND = 0.1
 """The outer plane lies at this share of the rest of the line, as in franc2009."""
@@ -92,9 +92,17 @@ class _Run:
     def _step(self) -> float:
         """Move the best point along the line to the model's minimum, and add planes; return the step."""
         ray = self.objective.ray(self.best, self.model.minimum - self.best.w)
-        low, high = bracket(lambda tau: ray.at(tau)[0])
+        tried: dict[float, Any] = {}
+
+        def slope(tau: float) -> float:
+            tried[tau] = ray.at(tau)
+            return float(tried[tau][0])
+
+        low, high = bracket(slope)
         outer = high + BEYOND * (1.0 - high)
-        points = {tau: ray.end(tau, ray.at(tau)[2]) for tau in {low, high, outer} - {0.0}}
+        if outer not in tried:
+            slope(outer)
+        points = {tau: ray.end(tau, tried[tau][2]) for tau in {low, high, outer} - {0.0}}
         for point in points.values():
             self.model.add(point)
         tau = min(points, key=lambda one: points[one].value)

@@ -26,11 +26,12 @@ class AdaRank(LinearRounds):
 
     E_q is a measure of the list of a query, from 0 to 1. Queries have weights P_q, in proportion to
     exp(−E_q) of the present ranking. The feature has the largest Σ P_q E_q by itself, and
-    α = ½ log(Σ P_q (1 + E_q) / Σ P_q (1 − E_q)). More of a feature always ranks higher, as in the paper. A
-    feature may be chosen again; training ends if the validation part does not gain.
+    α = ½ log(Σ P_q (1 + E_q) / Σ P_q (1 − E_q)). More of a feature always ranks higher, as in the paper. No
+    feature is chosen twice in succession, unlike in the paper: the second time would change neither ranking
+    nor weights, so it would be chosen for ever, as the best feature of OHSUMED and of MQ2008 would be.
 
-    The trace has the mean of exp(−E_q) as `loss`. The paper's bound on it needs features whose E adds up;
-    with the same feature chosen twice it may rise.
+    The trace has the mean of exp(−E_q) as `loss`. It may rise: E is no sum over features, as the paper's
+    bound assumes.
 
     Parameters
     ----------
@@ -53,8 +54,10 @@ class AdaRank(LinearRounds):
         watch.rows[0]["loss"] = float(np.exp(-now).mean())
         w, changes = np.zeros(d), list[FloatArray]()
         for _ in range(self.n_rounds):
-            change = np.zeros(d)
-            best = int((alone @ P).argmax())
+            change, value = np.zeros(d), alone @ P
+            if changes and d > 1:
+                value[changes[-1] != 0.0] = -np.inf
+            best = int(value.argmax())
             E = alone[best]
             change[best] = 0.5 * math.log((P @ (1.0 + E)) / max(float(P @ (1.0 - E)), SMALLEST))
             changes.append(change)
