@@ -20,16 +20,21 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.letor import load_binary, read_letor, write_letor
     from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
+    from rankviz.models.adarank import AdaRankMAP, AdaRankNDCG
     from rankviz.models.approx_ndcg import ApproxNDCG
+    from rankviz.models.coordinate_ascent import CoordinateAscent
     from rankviz.models.forest import RandomForest
+    from rankviz.models.frank import FRank
     from rankviz.models.hidden_layer import HiddenLayer
     from rankviz.models.lambda_rank import LambdaLoss, LambdaRank
     from rankviz.models.lambdamart import LambdaMART
     from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.mart import MART
+    from rankviz.models.rankboost import RankBoost
     from rankviz.models.ranksvm import RankSVM, fit_curve
     from rankviz.models.smooth_rank import SmoothRank
     from rankviz.models.storage import load, save
+    from rankviz.models.xgboost_trees import XGBoostRanker
     from rankviz.plots.systems import figures
     from rankviz.runs.record import RunRecord
     from rankviz.runs.run import execute, execute_all
@@ -49,9 +54,13 @@ __all__ = [
     "MAP",
     "MART",
     "NDCG",
+    "AdaRankMAP",
+    "AdaRankNDCG",
     "ApproxNDCG",
+    "CoordinateAscent",
     "DataError",
     "DataWarning",
+    "FRank",
     "FactorizedRankSVM",
     "Fold",
     "HiddenLayer",
@@ -62,6 +71,7 @@ __all__ = [
     "P",
     "Progress",
     "RandomForest",
+    "RankBoost",
     "RankSVM",
     "RankingData",
     "RegularizedRankSVM",
@@ -71,6 +81,7 @@ __all__ = [
     "SettingWarning",
     "SmoothRank",
     "StopRequested",
+    "XGBoostRanker",
     "compare",
     "crossings",
     "duals",
@@ -111,7 +122,12 @@ _HOMES = {
     "rankviz.models.hidden_layer": ("HiddenLayer",),
     "rankviz.models.lambda_rank": ("LambdaLoss", "LambdaRank"),
     "rankviz.models.smooth_rank": ("SmoothRank",),
+    "rankviz.models.adarank": ("AdaRankMAP", "AdaRankNDCG"),
+    "rankviz.models.coordinate_ascent": ("CoordinateAscent",),
+    "rankviz.models.frank": ("FRank",),
     "rankviz.models.lambdamart": ("LambdaMART",),
+    "rankviz.models.rankboost": ("RankBoost",),
+    "rankviz.models.xgboost_trees": ("XGBoostRanker",),
     "rankviz.models.mart": ("MART",),
     "rankviz.models.low_rank": ("FactorizedRankSVM", "RegularizedRankSVM"),
     "rankviz.metrics": ("MAP", "NDCG", "MeanNDCG", "P", "evaluate", "measure"),

@@ -32,10 +32,10 @@ LAYERS = (
 )
 """Packages of the core, each importing only from layers before its own (and from itself)."""
 
-RISK = {"loss_facts", "score_losses", "score_risk", "losses", "pairs", "risk", "sorted_risk"}
+RISK = {"loss_facts", "map_loss", "score_losses", "score_risk", "losses", "pairs", "risk", "sorted_risk"}
 """Modules of rankviz.learning that know scores, pairs and costs, but no features."""
 
-SOLVERS = {"hinge", "lbfgs", "newton", "objective", "sgd", "solvers"}
+SOLVERS = {"cutting_planes", "hinge", "lbfgs", "newton", "objective", "sgd", "solvers"}
 """Modules of rankviz.learning that see an objective only."""
 
 DECLARATIONS = {"loss_facts", "losses", "objective", "pairs", "solvers"}

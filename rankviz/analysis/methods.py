@@ -17,6 +17,7 @@ from rankviz.datasets.known import Recognition
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.losses import EVERY_LOSS, LOSS, LOSS_WEIGHT
+from rankviz.learning.solvers import SOLVER, suitable_solver
 from rankviz.models.methods import METHODS
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -75,7 +76,10 @@ def _listed() -> Iterator[Listed]:
             if loss.of_pairs:
                 label = loss.method or f"{method.label}, {loss.label}"
                 objective = f"½‖w‖² + C Σ c_ij ℓ(f_i − f_j), ℓ(t) = {loss.formula}"
-            yield Listed(key, label, loss.family, objective, {"method": name, LOSS.name: key})
+            changes = {"method": name, LOSS.name: key}
+            if suitable_solver(loss) != SOLVER.default:
+                changes[SOLVER.name] = suitable_solver(loss)
+            yield Listed(key, label, loss.family, objective, changes)
 
 
 def with_weights(spec: RunSpec) -> list[RunSpec]:

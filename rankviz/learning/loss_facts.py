@@ -13,7 +13,7 @@ FAMILIES = {
     "pointwise and pairwise": "one document, and two",
     "pairwise": "two documents of a query",
     "listwise": "all documents of a query",
-    "boosting": "trees, one after another",
+    "boosting": "trees or features, one after another",
     "other": "not declared",
 }
 """Families of methods, with what one term of their objective is about."""

@@ -22,7 +22,8 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import ChoiceOrObject, Positive, Powers, Setting
 from rankviz.learning.loss_facts import AnyLoss
-from rankviz.learning.score_losses import SCORE_LOSSES
+from rankviz.learning.map_loss import MapHinge
+from rankviz.learning.score_losses import SCORE_LOSSES, ScoreLoss
 
 
 class Loss(AnyLoss, ABC):
@@ -316,7 +317,10 @@ huber1964). The smooth hinge is trained with η from C and the costs (`eta_for`)
 OTHER_NAMES: dict[str, Loss] = {"ranknet": RankNet()}
 """Losses of `LOSSES` under the name of a method; figures of losses leave them out."""
 
-EVERY_LOSS: Mapping[str, AnyLoss] = ChainMap(SCORE_LOSSES, OTHER_NAMES, LOSSES)  # type: ignore[arg-type]
+STRUCTURAL: dict[str, ScoreLoss] = {"svmmap": MapHinge()}
+"""Losses of scores without a derivative: maxima over rankings."""
+
+EVERY_LOSS: Mapping[str, AnyLoss] = ChainMap(STRUCTURAL, SCORE_LOSSES, OTHER_NAMES, LOSSES)  # type: ignore[arg-type]
 """Losses of margins, and losses of scores that are no sums over pairs, by name."""
 
 

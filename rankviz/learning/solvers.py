@@ -17,6 +17,7 @@ from typing import Protocol
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import exact
 from rankviz.common.settings import SEED, Choice, Positive, Setting, Steps, Whole, one_of
+from rankviz.learning.cutting_planes import CuttingPlanes
 from rankviz.learning.feature_space import RankObjective, document_flops
 from rankviz.learning.hinge import HingeContinuation
 from rankviz.learning.lbfgs import LBFGS
@@ -132,6 +133,9 @@ ENOUGH_CG, MORE_LANDMARKS = 40, 3
 
 EVALUATIONS = 200
 """Evaluations of the objective by L-BFGS, and by undeclared solvers."""
+
+PLANES = 100
+"""Iterations of cutting planes."""
 
 PASSES = 100
 """Passes of stochastic gradients."""
@@ -279,6 +283,11 @@ def evaluations(task: SolverTask) -> Work:
     return Work(products=EVALUATIONS, passes=EVALUATIONS)
 
 
+def planes(task: SolverTask) -> Work:
+    """Return iterations with two products each, and the passes of their line searches."""
+    return Work(products=2 * PLANES, passes=14 * PLANES)
+
+
 def passes_by_query(task: SolverTask) -> Work:
     """Return passes over formed features, each about two evaluations, plus one of the objective."""
     return Work(products=3 * PASSES, passes=3 * PASSES, flops=_forming(task.sizes))
@@ -351,6 +360,8 @@ SMOOTH_OR_HINGE = Need(
     "a derivative everywhere, or to be a limit of smoothed hinges",
     lambda loss: loss.smooth or loss.by_continuation,
 )
+
+ITSELF = Need("slopes of its own: it must not be a limit", lambda loss: not loss.by_continuation)
 
 OF_PAIRS = Need("pairs with one margin each", lambda loss: loss.of_pairs)
 
@@ -468,6 +479,13 @@ SOLVERS: dict[str, SolverChoice] = {
     ),
     "sgd_pair_printed": _sgd("SGD by pair, steps 1/t as printed", PairTerms, PrintedSteps(), passes_by_pair),
     "lbfgs": SolverChoice("L-BFGS (SciPy)", lambda s: LBFGS(s.tol, s.at_most(10_000)), work=evaluations),
+    "cutting_planes": SolverChoice(
+        "cutting planes",
+        lambda s: CuttingPlanes(s.tol, s.at_most(1000)),
+        (CONVEX, ITSELF),
+        needs_features=False,
+        work=planes,
+    ),
 }
 """Truncated Newton supports every loss and map, the hinge by continuation; the others are for comparison."""
 
@@ -486,6 +504,14 @@ SOLVER = Setting(
     quiet=True,
     how=True,
 )
+
+
+def suitable_solver(loss: LossFacts) -> str:
+    """Return the name of the first solver that supports a loss; `SettingError` if none does."""
+    for name, choice in SOLVERS.items():
+        if not choice.lacks(loss):
+            return name
+    raise SettingError(f"no solver here can train the {loss.label} loss; choose another loss")
 
 
 def check_solver(name: str, loss: LossFacts) -> None:

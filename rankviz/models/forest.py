@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ FEATURE_SHARE = Setting(
 )
 
 
+@dataclass(eq=False, repr=False)
 class RandomForest(RoundRanker):
     """Random forest: the mean of trees on grades, each on a bootstrap sample of documents; pointwise.
 
@@ -60,18 +61,13 @@ class RandomForest(RoundRanker):
     1.000
     """
 
-    settings = (TREES, FEATURE_SHARE, LEAF_DOCUMENTS, SEED)
+    n_rounds: int = 100
+    feature_share: float = 0.3
+    leaf_documents: int = 20
+    random_state: int = 0
+    n_threads: int = 1
 
-    def __init__(
-        self,
-        n_rounds: int = 100,
-        feature_share: float = 0.3,
-        leaf_documents: int = 20,
-        random_state: int = 0,
-        n_threads: int = 1,
-    ) -> None:
-        self.n_rounds, self.feature_share, self.leaf_documents = n_rounds, feature_share, leaf_documents
-        self.random_state, self.n_threads = random_state, n_threads
+    settings = (TREES, FEATURE_SHARE, LEAF_DOCUMENTS, SEED)
 
     @classmethod
     def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:

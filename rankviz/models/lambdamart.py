@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.settings import Setting, Steps, Whole
 from rankviz.datasets.types import RankingData
-from rankviz.models.rounds import BOOSTING, IMPORTANCE, Grown, RoundRanker, Watch, shares
-from rankviz.models.trees import LEAF, Trees
+from rankviz.models.rounds import BOOSTING, IMPORTANCE, BoostedTrees, Grown, Watch, shares
+from rankviz.models.trees import LEAF, Terms, Trees
 
 LONGEST = 10_000
 """Most documents of a query that LightGBM takes."""
@@ -37,7 +38,8 @@ TRUNCATION = Setting(
 )
 
 
-class LambdaMART(RoundRanker):
+@dataclass(eq=False, repr=False)
+class LambdaMART(BoostedTrees):
     """LambdaMART: each tree fits the gradients λ of the pairwise logistic loss, weighted by |ΔNDCG|.
 
     λ_ij = −|ΔNDCG_ij| / (1 + exp(f_i − f_j)) for y_i > y_j. |ΔNDCG| depends on the present ranking, so no
@@ -76,20 +78,7 @@ class LambdaMART(RoundRanker):
 
     settings = (*BOOSTING, TRUNCATION)
 
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        patience: int = 50,
-        leaves: int = 10,
-        learning_rate: float = 0.1,
-        leaf_documents: int = 20,
-        truncation: int = 30,
-        random_state: int = 0,
-        n_threads: int = 1,
-    ) -> None:
-        self.n_rounds, self.patience = n_rounds, patience
-        self.leaves, self.learning_rate, self.leaf_documents = leaves, learning_rate, leaf_documents
-        self.truncation, self.random_state, self.n_threads = truncation, random_state, n_threads
+    truncation: int = 30
 
     def lightgbm_parameters(self, gains: FloatArray) -> dict[str, Any]:
         """Return the parameters given to LightGBM; `gains` are those of the grades' codes."""
@@ -150,7 +139,7 @@ class LambdaMART(RoundRanker):
             TEXT: np.frombuffer(self.lightgbm_text_.encode(), np.uint8),
         }
 
-    def trees_from(self, arrays: Arrays, d: int) -> Trees:
+    def trees_from(self, arrays: Arrays, d: int) -> Trees | Terms:
         """Return the trees in LightGBM's text, which only this module reads, or in arrays."""
         if TEXT not in arrays:
             return super().trees_from(arrays, d)

@@ -8,14 +8,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rankviz.datasets.types import RankingData
-from rankviz.models.rounds import BOOSTING, Grown, RoundRanker, Watch, shares
+from rankviz.models.rounds import BoostedTrees, Grown, Watch, shares
 from rankviz.models.trees import LEAF, Trees
 
 CHUNK = 10
 """Rounds between calls of scikit-learn, which sorts the features into bins at each call."""
 
 
-class MART(RoundRanker):
+class MART(BoostedTrees):
     """MART: each tree fits the residuals y − f(x) of the grades; it minimises Σ (y − f(x))², pointwise.
 
     Parameters
@@ -38,22 +38,6 @@ class MART(RoundRanker):
     >>> model.status_
     'trained 20 rounds, and kept all of them'
     """
-
-    settings = BOOSTING
-
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        patience: int = 50,
-        leaves: int = 10,
-        learning_rate: float = 0.1,
-        leaf_documents: int = 20,
-        random_state: int = 0,
-        n_threads: int = 1,
-    ) -> None:
-        self.n_rounds, self.patience = n_rounds, patience
-        self.leaves, self.learning_rate, self.leaf_documents = leaves, learning_rate, leaf_documents
-        self.random_state, self.n_threads = random_state, n_threads
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
         """Boost by scikit-learn, a few rounds at a time."""

@@ -27,8 +27,11 @@ from rankviz.learning.solvers import (
     check_solver,
     guessed,
 )
+from rankviz.models.adarank import AdaRankMAP, AdaRankNDCG
 from rankviz.models.approx_ndcg import ApproxNDCG
+from rankviz.models.coordinate_ascent import CoordinateAscent
 from rankviz.models.forest import RandomForest
+from rankviz.models.frank import FRank
 from rankviz.models.given import SYSTEM, GivenScores
 from rankviz.models.hidden_layer import HiddenLayer
 from rankviz.models.lambda_rank import LambdaLoss, LambdaRank
@@ -37,10 +40,12 @@ from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_
 from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.map_ranker import work_of as work_on_map
 from rankviz.models.mart import MART
+from rankviz.models.rankboost import RankBoost
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.models.rounds import work_of
 from rankviz.models.smooth_rank import SmoothRank
+from rankviz.models.xgboost_trees import XGBoostRanker
 
 
 def _offer(words: str) -> Any:
@@ -280,6 +285,14 @@ def _tree_offers(values: Values) -> Capabilities:
     return Capabilities(trace=True, rounds=True, importance=True, random=SEED.name in values)
 
 
+def _stump_offers(values: Values) -> Capabilities:
+    return replace(_tree_offers(values), form=True)
+
+
+def _linear_offers(values: Values) -> Capabilities:
+    return replace(_stump_offers(values), weights=True, input_weights=True)
+
+
 METHODS: dict[str, Method] = {
     "ranksvm": Method(
         "RankSVM",
@@ -389,6 +402,60 @@ METHODS: dict[str, Method] = {
         minimises="Σ (y − f(x))² in each tree; the score is their mean",
         work=work_of(1e-7, RandomForest),
         family="pointwise",
+    ),
+    "xgboost": Method(
+        "LambdaMART (XGBoost)",
+        XGBoostRanker,
+        XGBoostRanker.settings,
+        _tree_offers,
+        minimises="no fixed function: as LambdaMART, with a penalty of leaves",
+        work=work_of(4e-8, XGBoostRanker),
+        family="boosting",
+    ),
+    "rankboost": Method(
+        "RankBoost",
+        RankBoost,
+        RankBoost.settings,
+        _stump_offers,
+        minimises="Σ exp(f_j − f_i) over preference pairs, by thresholds of features",
+        work=work_of(2e-8, RankBoost),
+        family="boosting",
+    ),
+    "frank": Method(
+        "FRank",
+        FRank,
+        FRank.settings,
+        _stump_offers,
+        minimises="Σ 1 − √(1/(1 + exp(f_j − f_i))) over preference pairs, by thresholds of features",
+        work=work_of(5e-8, FRank),
+        family="boosting",
+    ),
+    "adarank_ndcg": Method(
+        "AdaRank-NDCG",
+        AdaRankNDCG,
+        AdaRankNDCG.settings,
+        _linear_offers,
+        minimises="Σ exp(−NDCG@10) over queries, by single features",
+        work=work_of(2e-8, AdaRankNDCG),
+        family="boosting",
+    ),
+    "adarank_map": Method(
+        "AdaRank-MAP",
+        AdaRankMAP,
+        AdaRankMAP.settings,
+        _linear_offers,
+        minimises="Σ exp(−AP) over queries, by single features",
+        work=work_of(2e-8, AdaRankMAP),
+        family="boosting",
+    ),
+    "coordinate_ascent": Method(
+        "coordinate ascent",
+        CoordinateAscent,
+        CoordinateAscent.settings,
+        _linear_offers,
+        minimises="−NDCG@10, or −MAP, itself: one weight after the other",
+        work=work_of(6e-6, CoordinateAscent),
+        family="listwise",
     ),
     "given": Method(
         "scores from files",

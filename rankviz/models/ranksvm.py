@@ -81,7 +81,7 @@ class RankSVM(FeatureRanker):
         ℓ, one of `LOSSES` in `rankviz.learning.losses`, or an object derived from `Loss` there. "logistic",
         "ranknet" and "smooth_hinge" list their pairs. Or a loss of scores that is no sum over these pairs:
         "least_squares", "logistic_relevance", "listnet", "rankrls" or "crr" of
-        `rankviz.learning.score_losses`.
+        `rankviz.learning.score_losses`, or "svmmap", which needs solver="cutting_planes".
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
     rank : int or None
@@ -108,8 +108,8 @@ class RankSVM(FeatureRanker):
         Cost of a pair: one; he2009's weights μ of queries, λ of grades, or both; chapelle2010's DCG
         differences, as weights or as margins; or λ[r][s] for grade r preferred to grade s, alone or with μ.
         A `CostRule` of `rankviz.learning.pairs` computes other costs from grades and queries.
-    solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", …}
-        The solver; "newton" supports every loss and map, the others are for comparison (see
+    solver : {"newton", "newton_yuan", "sgd_query", "sgd_pair", "lbfgs", "cutting_planes", …}
+        The solver; "newton" supports every loss but "svmmap", the others are for comparison (see
         `rankviz.learning.solvers.SOLVERS`). "newton_yuan" uses he2009's own tolerance.
     kernel : {"rbf", "laplacian", "polynomial", "linear"} or Kernel
         κ(x, z) of all maps but the linear one, as in scikit-learn's pairwise kernels: exp(−γ‖x − z‖²),

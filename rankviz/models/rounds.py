@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,12 +24,13 @@ from rankviz.common.numbers import counted
 from rankviz.common.progress import Callback, Progress, Report, StopRequested, reporter
 from rankviz.common.settings import Positive, Setting, Steps, Typed, Whole
 from rankviz.datasets.types import RankingData
+from rankviz.features.maps import Form
 from rankviz.learning.memory import default_budget
 from rankviz.learning.solvers import Sizes, Work
 from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import evaluate
 from rankviz.models.ranker import Outcome, Ranker, grades_of, query_ids_of, refuse_unusable
-from rankviz.models.trees import Trees
+from rankviz.models.trees import Terms, Trees
 
 MEASURE = "NDCG@10"
 """The metric of the trace and of early stopping, by the definition of runs."""
@@ -115,8 +117,8 @@ STOPPED = "stopped on request"
 ROUND_SECONDS = 0.002
 """Seconds of a round besides its tree: both parts are measured."""
 
-Grown = Callable[[int], tuple[Trees, FloatArray]]
-"""Returns the trees of the first rounds, and each feature's share of what their splits gain."""
+Grown = Callable[[int], tuple[Trees | Terms, FloatArray]]
+"""Returns the trees (or terms) of the first rounds, and each feature's share of what they gain."""
 
 
 class Watch:
@@ -138,14 +140,14 @@ class Watch:
         self.stopped = False
         self([np.zeros(part.n_documents) for part in parts])
 
-    def __call__(self, scores: Sequence[FloatArray]) -> bool:
-        """Note the scores of each part after a round; return True to end training."""
+    def __call__(self, scores: Sequence[FloatArray], **more: float) -> bool:
+        """Note the scores of each part after a round, and more numbers; return True to end training."""
         row: dict[str, Any] = {"iteration": len(self.rows), "seconds": time.perf_counter() - self._began}
         for name, own, part in zip(PARTS, scores, self._parts, strict=False):
             row[name] = float(evaluate(own, part, COMPARED, measures=[MEASURE]).mean[MEASURE])
-        self.rows.append(row)
+        self.rows.append(row | more)
         try:
-            self._report(Progress("newton", min(len(self.rows) / (self._n_rounds + 1), 1.0), row))
+            self._report(Progress("newton", min(len(self.rows) / (self._n_rounds + 1), 1.0), self.rows[-1]))
         except StopRequested:
             if len(self.rows) == 1:  # there is no model yet
                 raise
@@ -179,13 +181,13 @@ class Watch:
 
 
 class RoundRanker(Ranker):
-    """A ranker whose scores are a sum of trees, one for each round.
+    """A ranker whose scores are a sum of trees, one for each round, or of multiples of features.
 
     A subclass has `settings`, `n_rounds` and `patience`, and the method `grow`.
 
     Attributes
     ----------
-    trees_ : Trees
+    trees_ : Trees or Terms
     n_rounds_ : int
         Rounds that are kept.
     feature_importances_ : (d,) float64
@@ -198,6 +200,8 @@ class RoundRanker(Ranker):
     """
 
     settings: ClassVar[tuple[Setting, ...]]
+    sums: ClassVar[type[Trees] | type[Terms]] = Trees
+    """Class of the sum."""
     n_rounds: int
     patience: int = 0
 
@@ -248,7 +252,7 @@ class RoundRanker(Ranker):
         self.check_settings()
         refuse_unusable(data)
         parts = [data] if validation is None or not validation.n_documents else [data, validation]
-        self.memory_need_ = self._refuse_large(parts)
+        self.memory_need_ = self.refuse_large(parts)
         watch = Watch(parts, self.n_rounds, self.patience, reporter(callback))
         grown = self.grow(parts, watch)
         self.n_features_in_ = data.n_features
@@ -257,7 +261,7 @@ class RoundRanker(Ranker):
         self.trace_ = pd.DataFrame(watch.rows)
         return self
 
-    def _refuse_large(self, parts: Sequence[RankingData]) -> int:
+    def refuse_large(self, parts: Sequence[RankingData]) -> int:
         """Return the bytes of training; raise `DataError` if they are not free."""
         n, d = sum(part.n_documents for part in parts), parts[0].n_features
         need, budget = self.bytes_for(n, d, self.get_params()), default_budget()
@@ -272,6 +276,10 @@ class RoundRanker(Ranker):
     def scores(self, X: FloatArray, report: Report) -> FloatArray:
         """Sum of the trees' values."""
         return self.trees_.scores(X, report)
+
+    def form(self) -> Form:
+        """Return its scores as a sum of functions of single features; `SettingError` for larger trees."""
+        return self.trees_.form(self.n_features_in_)
 
     def unfitted(self) -> Self:
         """Return an unfitted copy that keeps as many rounds as this model, on any data."""
@@ -292,10 +300,10 @@ class RoundRanker(Ranker):
         """Arrays of a file, for `restore`."""
         return {IMPORTANCE: self.feature_importances_} | self._trees()
 
-    def trees_from(self, arrays: Arrays, d: int) -> Trees:
+    def trees_from(self, arrays: Arrays, d: int) -> Trees | Terms:
         """Return the trees in arrays of `stored`. Raises KeyError or ValueError for damaged ones."""
         own = {name.removeprefix(TREES): a for name, a in arrays.items() if name.startswith(TREES)}
-        return Trees.from_arrays(own, d)
+        return self.sums.from_arrays(own, d)
 
     def restore(self, arrays: Arrays, d: int, trace: pd.DataFrame, status: str) -> Self:
         """Set what training set, from arrays of `stored` or a record. Raises as `trees_from`."""
@@ -306,6 +314,21 @@ class RoundRanker(Ranker):
         self.trace_, self.status_ = trace, str(status)
         self.stopped_ = self.status_.startswith(STOPPED)
         return self
+
+
+@dataclass(eq=False, repr=False)
+class BoostedTrees(RoundRanker):
+    """Trees with several leaves, one after another: the parameters of `BOOSTING`."""
+
+    n_rounds: int = 300
+    patience: int = 50
+    leaves: int = 10
+    learning_rate: float = 0.1
+    leaf_documents: int = 20
+    random_state: int = 0
+    n_threads: int = 1
+
+    settings = BOOSTING
 
 
 def _data_of(X: ArrayLike, y: ArrayLike, qid: ArrayLike) -> RankingData:

@@ -21,9 +21,6 @@ from rankviz.learning.losses import loss_name
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import frozen_costs, stored_costs
 from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.models.forest import RandomForest
-from rankviz.models.lambdamart import LambdaMART
-from rankviz.models.mart import MART
 from rankviz.models.methods import METHODS
 from rankviz.models.ranker import Columns, Ranker
 from rankviz.models.rounds import RoundRanker
@@ -294,5 +291,9 @@ _MODELS: dict[str, type[FeatureRanker]] = {
     for method in METHODS.values()
     if isinstance(method.make, type) and issubclass(method.make, FeatureRanker)
 }
-_ROUNDS: dict[str, type[RoundRanker]] = {kind.__name__: kind for kind in (LambdaMART, MART, RandomForest)}
+_ROUNDS: dict[str, type[RoundRanker]] = {
+    method.make.__name__: method.make
+    for method in METHODS.values()
+    if isinstance(method.make, type) and issubclass(method.make, RoundRanker)
+}
 _SAVED = (*_MODELS, *_ROUNDS)

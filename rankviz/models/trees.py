@@ -1,4 +1,4 @@
-"""Sums of decision trees as plain arrays: scores, shares of features, and a file without pickle."""
+"""Sums of decision trees, or of multiples of features, as plain arrays: scores, and files without pickle."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Progress, Report, silent
+from rankviz.features.maps import SumForm
+from rankviz.features.registry import FittedLinear
 
 LEAF = -1
 """Feature of a node without children."""
@@ -83,23 +86,30 @@ class Trees:
             at[rows] = np.where(goes_left, self.left[node], self.right[node])
         return at
 
+    def form(self, d: int) -> SumForm:
+        """Return f as a sum of functions of d single features; `SettingError` for trees of several splits."""
+        inner = np.flatnonzero(self.feature != LEAF)
+        if self.single or len(np.unique(np.searchsorted(self.roots, inner, side="right"))) < len(inner):
+            raise SettingError("trees with several splits are no sums of functions of single features")
+        feature, threshold = self.feature[inner], self.threshold[inner]
+        low, high = (self.value[child[inner]] / self.divisor for child in (self.left, self.right))
+
+        def differences(a: FloatArray, b: FloatArray) -> FloatArray:
+            at = [np.where(x[feature] <= threshold, low, high) for x in (a, b)]
+            return np.bincount(feature, at[0] - at[1], d)
+
+        return SumForm(differences)
+
     def arrays(self) -> Arrays:
         """Return all as arrays of float64, for files and records; `from_arrays` reads them."""
         constants = np.array([self.base, self.divisor, float(self.single)])
-        columns = {name: getattr(self, name).astype(np.float64) for name in (*_COLUMNS, "roots")}
-        return columns | {"constants": constants}
+        return _stored(self, (*_COLUMNS, "roots")) | {"constants": constants}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, d: int) -> Self:
         """Read `arrays` of trees on d features. Raises KeyError or ValueError for damaged ones."""
-        columns = {name: np.asarray(arrays[name]) for name in (*_COLUMNS, "roots")}
         base, divisor, single = np.asarray(arrays["constants"], np.float64).tolist()
-        if any(c.ndim != 1 or c.dtype != np.float64 or not np.isfinite(c).all() for c in columns.values()):
-            raise ValueError("trees are not lists of finite numbers")
-        whole = {name: columns[name] for name in ("feature", "left", "right", "roots")}
-        if any(np.abs(c).max(initial=0) >= 2**53 or (c != np.floor(c)).any() for c in whole.values()):
-            raise ValueError("nodes of trees are not whole numbers")
-        columns |= {name: c.astype(np.int64) for name, c in whole.items()}
+        columns = _read(arrays, (*_COLUMNS, "roots"), ("feature", "left", "right", "roots"))
         found = cls(**columns, base=base, divisor=divisor, single=bool(single))
         found.check(d)
         return found
@@ -120,3 +130,76 @@ class Trees:
         children = np.stack((self.left[inner], self.right[inner]))
         if ((children <= inner) | (children >= n)).any():
             raise ValueError("a node's children do not come after it")
+
+
+def stump(feature: int, threshold: float, above: float) -> list[NDArray[Any]]:
+    """Return the nodes of a tree with value `above` where a feature exceeds a threshold, else 0."""
+    nodes = ([feature, LEAF, LEAF], [threshold, 0.0, 0.0], [1, 0, 0], [2, 0, 0], [0.0, 0.0, above])
+    return [np.array(column) for column in nodes]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """f(x) = Σ_t value_t · x[feature_t], with some terms for each round.
+
+    Attributes
+    ----------
+    feature : (N,) int64
+    value : (N,) float64
+    roots : (T,) int64
+        First term of each round.
+    """
+
+    feature: NDArray[np.int64]
+    value: FloatArray
+    roots: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rounds: Sequence[FloatArray]) -> Self:
+        """Join rounds, each the change of all weights (d,), without zeros."""
+        features = [np.flatnonzero(change) for change in rounds]
+        roots = np.cumsum([0, *map(len, features)])[:-1].astype(np.int64)
+        values = [change[own] for change, own in zip(rounds, features, strict=True)]
+        return cls(np.concatenate(features).astype(np.int64), np.concatenate(values), roots)
+
+    def weights(self, d: int) -> FloatArray:
+        """Return w of f(x) = w·x, (d,)."""
+        return np.bincount(self.feature, self.value, d)
+
+    def scores(self, X: FloatArray, report: Report = silent) -> FloatArray:
+        """Return f of documents X (n, d) -> (n,)."""
+        found: FloatArray = X @ self.weights(X.shape[1])
+        return found
+
+    def form(self, d: int) -> SumForm:
+        """Return f as a sum of multiples of single features."""
+        return FittedLinear(d).form(self.weights(d))
+
+    def arrays(self) -> Arrays:
+        """Return all as arrays of float64, for files and records; `from_arrays` reads them."""
+        return _stored(self, ("feature", "value", "roots"))
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, d: int) -> Self:
+        """Read `arrays` of terms of d features. Raises KeyError or ValueError for damaged ones."""
+        found = cls(**_read(arrays, ("feature", "value", "roots"), ("feature", "roots")))
+        if len(found.feature) != len(found.value) or ((found.feature < 0) | (found.feature >= d)).any():
+            raise ValueError(f"terms read features beyond the {d} of the model")
+        if (np.diff(found.roots, prepend=0, append=len(found.value)) < 0).any():
+            raise ValueError("rounds begin outside their terms")
+        return found
+
+
+def _stored(sums: object, names: Sequence[str]) -> Arrays:
+    return {name: getattr(sums, name).astype(np.float64) for name in names}
+
+
+def _read(arrays: Arrays, names: Sequence[str], whole: Sequence[str]) -> dict[str, Any]:
+    """Return columns by name, some of whole numbers. Raises KeyError or ValueError for damaged ones."""
+    columns = {name: np.asarray(arrays[name]) for name in names}
+    if any(c.ndim != 1 or c.dtype != np.float64 or not np.isfinite(c).all() for c in columns.values()):
+        raise ValueError("trees are not lists of finite numbers")
+    numbers = {name: columns[name] for name in whole}
+    if any(np.abs(c).max(initial=0) >= 2**53 or (c != np.floor(c)).any() for c in numbers.values()):
+        raise ValueError("nodes of trees are not whole numbers")
+    return columns | {name: c.astype(np.int64) for name, c in numbers.items()}

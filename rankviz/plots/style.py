@@ -70,6 +70,12 @@ STYLES = {
     "approx_ndcg": MethodStyle("ApproxNDCG", "#CC6677", "solid", "hexagram"),
     "smoothrank": MethodStyle("SmoothRank", "#997700", "solid", "star-square"),
     "hidden_layer": MethodStyle("hidden layer", "#7755AA", "solid", "hexagon2"),
+    "xgboost": MethodStyle("LambdaMART (XGBoost)", "#117733", "dash", "triangle-left-open"),
+    "rankboost": MethodStyle("RankBoost", "#AA4499", "solid", "square-open"),
+    "frank": MethodStyle("FRank", "#CC6677", "solid", "diamond-open"),
+    "adarank_ndcg": MethodStyle("AdaRank-NDCG", "#332288", "solid", "circle-open"),
+    "adarank_map": MethodStyle("AdaRank-MAP", "#6699CC", "solid", "triangle-up-open"),
+    "coordinate_ascent": MethodStyle("coordinate ascent", "#661100", "solid", "x"),
 }
 """Looks of models: of RankSVM by its feature map, of other methods by their own name (see `look_of`)."""
 
