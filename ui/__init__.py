@@ -10,5 +10,5 @@ from importlib import import_module
 from rankviz.common.memory import share_freed_memory
 
 share_freed_memory()  # early: once threads have made eight heaps, the limit has no effect
-for name in ("pandas", "plotly.graph_objects", "plotly.io", "rankviz"):
+for name in ("pandas", "plotly.graph_objects", "plotly.io", "sklearn.base", "rankviz"):
     import_module(name)
